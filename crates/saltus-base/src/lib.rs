@@ -1,0 +1,13 @@
+//! What every stage shares: files and spans, typed ids and arenas, interned names, diagnostics as data.
+//!
+//! Absent here: rendering (outer crates do that), IO, clocks.
+
+mod diagnostic;
+mod ids;
+mod name;
+mod source;
+
+pub use diagnostic::{Diagnostic, Label, Severity, Stage};
+pub use ids::{Arena, Id, SecondaryMap};
+pub use name::Name;
+pub use source::{FileId, LineCol, SourceFile, SourceMap, Span};

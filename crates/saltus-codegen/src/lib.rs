@@ -1,0 +1,31 @@
+//! Native kernels: templates compiled by Cranelift, and the same templates as C99.
+//!
+//! A template goes through these steps:
+//!
+//! 1. *plan*: the expression graph becomes a list of steps with structured branches; shared subexpressions appear
+//!    once wherever that needs no speculation ([`plan`](self) is the only place that knows about sharing);
+//! 2. one of: *tape* (run the steps as they are), *emit* (the steps as Cranelift IR, then machine code), *c* (the
+//!    steps as C99 text).
+//!
+//! All of them agree bit for bit with [`saltus_program::Interpreter`], NaN payloads aside: the same operations in the
+//! same association, elementary functions through the same library, nothing fused.
+//!
+//! Which backend? [`Tiered`] for simulation: kernels start on the tape and are compiled once they have run a few
+//! hundred rows. [`Jit`] where everything is known to run long. [`kernel_c`] for export.
+//!
+//! Absent here: equations, modes, layouts. `unsafe` appears in `native` only.
+
+#![deny(unsafe_code)]
+
+mod c;
+mod emit;
+mod jit;
+#[allow(unsafe_code)]
+mod native;
+mod plan;
+mod tape;
+mod tiered;
+
+pub use c::{PRELUDE_C, kernel_c};
+pub use jit::{Jit, JitError};
+pub use tiered::Tiered;

@@ -1,0 +1,215 @@
+//! The unsafe part: the module that owns machine code, the call into it, and the calls back out of it.
+//!
+//! What makes it sound:
+//! - a [`Native`] kernel is only run through [`Code::run`], which holds the module alive and checks the row stride
+//!   and every index word against the values before entering it;
+//! - kernels write `values[destination]` only, read `values` and `words` only, and keep no pointer;
+//! - a call back into the host goes through [`HostRef`], which lives on the stack of [`Code::run`]; a panic of the host
+//!   is carried around the native frames, never through them.
+
+use crate::emit;
+use crate::jit::JitError;
+use crate::plan::Plan;
+use cranelift_codegen::Context;
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::FunctionBuilderContext;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId as ModuleFunc, Linkage, Module, default_libcall_names};
+use saltus_expr::{Binary, FuncId, Unary, binary, unary};
+use saltus_program::{CallHost, NEGATE, Rows};
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// The signature of a compiled kernel.
+type Entry = unsafe extern "C" fn(values: *mut f64, words: *const u32, rows: usize, host: *mut HostRef<'_>);
+
+/// A compiled kernel, valid as long as the [`Code`] it came from.
+#[derive(Clone, Copy)]
+pub(crate) struct Native {
+    entry: Entry,
+    stride: usize,
+}
+
+/// The host of a running batch, and the panic it ended in, if any.
+pub(crate) struct HostRef<'a> {
+    host: &'a mut dyn CallHost,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+macro_rules! functions {
+    ($($name:ident $symbol:literal ($($arg:ident),*) $call:expr;)*) => {
+        $(extern "C" fn $name($($arg: f64),*) -> f64 { $call })*
+        /// Address of each function native code may call.
+        fn symbols() -> Vec<(&'static str, *const u8)> {
+            vec![
+                $(($symbol, $name as *const u8),)*
+                (emit::CALL, call as *const u8),
+                (emit::CALL_DER, call_der as *const u8),
+            ]
+        }
+    };
+}
+
+functions! {
+    exp "saltus_exp" (a) unary(Unary::Exp, a);
+    log "saltus_log" (a) unary(Unary::Log, a);
+    log10 "saltus_log10" (a) unary(Unary::Log10, a);
+    sin "saltus_sin" (a) unary(Unary::Sin, a);
+    cos "saltus_cos" (a) unary(Unary::Cos, a);
+    tan "saltus_tan" (a) unary(Unary::Tan, a);
+    asin "saltus_asin" (a) unary(Unary::Asin, a);
+    acos "saltus_acos" (a) unary(Unary::Acos, a);
+    atan "saltus_atan" (a) unary(Unary::Atan, a);
+    sinh "saltus_sinh" (a) unary(Unary::Sinh, a);
+    cosh "saltus_cosh" (a) unary(Unary::Cosh, a);
+    tanh "saltus_tanh" (a) unary(Unary::Tanh, a);
+    pow "saltus_pow" (a, b) binary(Binary::Pow, a, b);
+    atan2 "saltus_atan2" (a, b) binary(Binary::Atan2, a, b);
+    // What Cranelift calls on processors without rounding instructions.
+    floor "floor" (a) unary(Unary::Floor, a);
+    ceil "ceil" (a) unary(Unary::Ceil, a);
+    trunc "trunc" (a) unary(Unary::Trunc, a);
+}
+
+/// # Safety
+/// `host` is the pointer the running kernel was given; `args` points to `n` numbers.
+unsafe extern "C" fn call(host: *mut HostRef<'_>, func: u32, out: u32, args: *const f64, n: usize) -> f64 {
+    // SAFETY: by the contract above; the kernel holds no reference to either while it calls.
+    let (host, args) = unsafe { (&mut *host, std::slice::from_raw_parts(args, n)) };
+    host.guard(|h| h.call(FuncId(func), args, out))
+}
+
+/// # Safety
+/// `host` is the pointer the running kernel was given; `args` points to `2 n` numbers.
+unsafe extern "C" fn call_der(host: *mut HostRef<'_>, func: u32, out: u32, args: *const f64, n: usize) -> f64 {
+    // SAFETY: by the contract above; the kernel holds no reference to either while it calls.
+    let (host, args) = unsafe { (&mut *host, std::slice::from_raw_parts(args, 2 * n)) };
+    host.guard(|h| h.call_der(FuncId(func), &args[..n], &args[n..], out))
+}
+
+impl HostRef<'_> {
+    /// After a panic, the remaining calls of the batch give NaN at once.
+    fn guard(&mut self, f: impl FnOnce(&mut dyn CallHost) -> f64) -> f64 {
+        if self.panic.is_some() {
+            return f64::NAN;
+        }
+        let host = &mut *self.host;
+        catch_unwind(AssertUnwindSafe(|| f(host))).unwrap_or_else(|p| {
+            self.panic = Some(p);
+            f64::NAN
+        })
+    }
+}
+
+/// The instruction set of this machine, set up for kernels.
+pub(crate) fn host_isa() -> Result<OwnedTargetIsa, JitError> {
+    let fail = |e: &dyn std::fmt::Display| JitError(e.to_string());
+    let mut flags = settings::builder();
+    let verify = if cfg!(debug_assertions) { "true" } else { "false" };
+    for (name, value) in [
+        ("opt_level", "speed"),
+        ("is_pic", "false"),
+        ("use_colocated_libcalls", "false"),
+        ("unwind_info", "false"),
+        ("enable_verifier", verify),
+        // Kernels with very many live values have large frames.
+        ("enable_probestack", "true"),
+        ("probestack_strategy", "inline"),
+    ] {
+        flags.set(name, value).map_err(|e| fail(&e))?;
+    }
+    let builder = cranelift_native::builder().map_err(|e| fail(&e))?;
+    builder.finish(settings::Flags::new(flags)).map_err(|e| fail(&e))
+}
+
+/// Machine code of kernels, and the means to make more.
+pub(crate) struct Code {
+    /// `None` only while dropping.
+    module: Option<JITModule>,
+    context: Context,
+    builder: FunctionBuilderContext,
+    imports: emit::Imports,
+}
+
+impl Code {
+    pub fn new(isa: OwnedTargetIsa) -> Code {
+        let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+        builder.symbols(symbols());
+        let module = JITModule::new(builder);
+        let context = module.make_context();
+        Code { module: Some(module), context, builder: FunctionBuilderContext::new(), imports: Default::default() }
+    }
+
+    /// Compiles plans; an `Err` is a plan that must stay on the tape.
+    pub fn compile<'a>(&mut self, plans: impl Iterator<Item = &'a Plan>) -> Vec<Result<Native, JitError>> {
+        let module = self.module.as_mut().expect("module lives until drop");
+        let mut ids: Vec<Result<(ModuleFunc, usize), JitError>> = Vec::new();
+        for plan in plans {
+            module.clear_context(&mut self.context);
+            let made = emit::kernel(plan, module, &mut self.context.func, &mut self.builder, &mut self.imports)
+                .and_then(|()| {
+                    let id = module
+                        .declare_anonymous_function(&self.context.func.signature)
+                        .map_err(|e| JitError(e.to_string()))?;
+                    module.define_function(id, &mut self.context).map_err(|e| JitError(format!("{e:?}")))?;
+                    Ok((id, plan.holes + 1))
+                });
+            ids.push(made);
+        }
+        module.clear_context(&mut self.context);
+        if let Err(e) = module.finalize_definitions() {
+            return ids.iter().map(|_| Err(JitError(e.to_string()))).collect();
+        }
+        ids.into_iter()
+            .map(|made| {
+                let (id, stride) = made?;
+                let address = module.get_finalized_function(id);
+                // SAFETY: the function was defined with the signature of `Entry` and is finalised.
+                let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
+                Ok(Native { entry, stride })
+            })
+            .collect()
+    }
+
+    /// Runs a kernel made by this `Code` over all rows.
+    ///
+    /// # Panics
+    /// If the rows do not have the kernel's stride or a word names no value.
+    pub fn run(&self, kernel: Native, rows: &Rows, values: &mut [f64], host: &mut dyn CallHost) {
+        debug_assert!(self.module.is_some());
+        assert_eq!(rows.stride, kernel.stride, "row stride differs from the kernel's");
+        let n = rows.words.len() / rows.stride;
+        if n == 0 {
+            return;
+        }
+        assert!(words_within(&rows.words, values.len()), "index word outside the values");
+        let mut host = HostRef { host, panic: None };
+        // SAFETY: the code is alive (`self` owns it), every word names a value, and there are `n` whole rows.
+        unsafe { (kernel.entry)(values.as_mut_ptr(), rows.words.as_ptr(), n, &mut host) };
+        if let Some(panic) = host.panic {
+            resume_unwind(panic);
+        }
+    }
+}
+
+/// Whether every word names one of `len` values. A plain reduction, so that it is vectorised: it costs a few percent
+/// of the cheapest kernel.
+fn words_within(words: &[u32], len: usize) -> bool {
+    let len = len.min(NEGATE as usize) as i64;
+    let last = (len - 1) as i32;
+    let mut bad = 0u32;
+    for &w in words {
+        bad |= u32::from((w & !NEGATE) as i32 > last);
+    }
+    bad == 0
+}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        if let Some(module) = self.module.take() {
+            // SAFETY: kernels run through `&self` only, so none is running, and none can be run afterwards.
+            unsafe { module.free_memory() };
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Running a plan as it is: one pass over its steps per row.
+
+use crate::plan::{Op, Plan};
+use saltus_expr::{Unary, binary, unary};
+use saltus_program::{CallHost, NEGATE, Rows, slot_of};
+use std::cell::Cell;
+
+/// Memory for step values and call arguments, kept between runs. Taken while in use, so a host that runs kernels
+/// inside a call gets its own.
+#[derive(Default)]
+pub(crate) struct Scratch(Cell<(Vec<f64>, Vec<f64>)>);
+
+/// Runs all rows.
+pub(crate) fn run(plan: &Plan, rows: &Rows, values: &mut [f64], host: &mut dyn CallHost, scratch: &Scratch) {
+    let (mut steps, mut args) = scratch.0.take();
+    steps.clear();
+    steps.resize(plan.ops.len(), 0.0);
+    for (step, op) in steps.iter_mut().zip(&plan.ops[..plan.consts]) {
+        if let Op::Const(v) = op {
+            *step = *v;
+        }
+    }
+    for row in rows.words.chunks_exact(rows.stride.max(1)) {
+        run_row(plan, &row[1..], values, &mut steps, &mut args, host);
+        values[slot_of(row[0])] = steps[plan.result as usize];
+    }
+    scratch.0.set((steps, args));
+}
+
+fn run_row(
+    plan: &Plan,
+    holes: &[u32],
+    values: &[f64],
+    steps: &mut [f64],
+    args: &mut Vec<f64>,
+    host: &mut dyn CallHost,
+) {
+    let mut pc = plan.consts;
+    while let Some(op) = plan.ops.get(pc) {
+        let v = |s: &u32| steps[*s as usize];
+        steps[pc] = match op {
+            Op::Const(v) => *v,
+            Op::Hole(k) => {
+                let w = holes[*k as usize];
+                let v = values[slot_of(w)];
+                if w & NEGATE != 0 { -v } else { v }
+            }
+            Op::Unary(Unary::Neg, a) => -v(a),
+            Op::Unary(op, a) => unary(*op, v(a)),
+            Op::Binary(op, a, b) => binary(*op, v(a), v(b)),
+            Op::Select(c, a, b) => if v(c) != 0.0 { v(a) } else { v(b) },
+            Op::If { cond, to_else } => {
+                if v(cond) == 0.0 {
+                    pc = *to_else as usize;
+                }
+                0.0
+            }
+            Op::Else { value, end } => {
+                steps[*end as usize] = v(value);
+                pc = *end as usize + 1;
+                continue;
+            }
+            Op::End { value } => v(value),
+            Op::Call { func, at, n, out } => {
+                args.clear();
+                args.extend(plan.args[*at as usize..][..*n as usize].iter().map(v));
+                host.call(*func, args, *out)
+            }
+            Op::CallDer { func, at, n, out } => {
+                args.clear();
+                args.extend(plan.args[*at as usize..][..2 * *n as usize].iter().map(v));
+                let (x, dx) = args.split_at(*n as usize);
+                host.call_der(*func, x, dx, *out)
+            }
+        };
+        pc += 1;
+    }
+}

@@ -1,0 +1,121 @@
+//! The node types.
+
+use saltus_base::Id;
+
+/// An expression in a [`crate::Pool`].
+pub type ExprId = Id<Node>;
+
+/// A function of the model's function table (the pool does not know what it does).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FuncId(pub u32);
+
+/// Functions of one argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Unary {
+    Neg,
+    Not,
+    Abs,
+    /// -1, 0 or 1.
+    Sign,
+    Sqrt,
+    Exp,
+    Log,
+    Log10,
+    Sin,
+    Cos,
+    Tan,
+    Asin,
+    Acos,
+    Atan,
+    Sinh,
+    Cosh,
+    Tanh,
+    Floor,
+    Ceil,
+    /// Towards zero (the quotient of Modelica's `div`).
+    Trunc,
+}
+
+/// Functions of two arguments. The relations here generate no event; see [`Node::Relation`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Pow,
+    Atan2,
+    Min,
+    Max,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    Eq,
+    Ne,
+    And,
+    Or,
+}
+
+/// The operator of an event-generating relation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum RelOp {
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl RelOp {
+    /// The same relation without an event.
+    pub fn plain(self) -> Binary {
+        match self {
+            RelOp::Lt => Binary::Lt,
+            RelOp::Le => Binary::Le,
+            RelOp::Gt => Binary::Gt,
+            RelOp::Ge => Binary::Ge,
+        }
+    }
+}
+
+/// A hash-consed expression node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Node {
+    /// A constant, by its bits.
+    Const(u64),
+    /// The k-th hole of the template.
+    Hole(u32),
+    /// A function of one argument.
+    Unary(Unary, ExprId),
+    /// A function of two arguments.
+    Binary(Binary, ExprId, ExprId),
+    /// `if c then a else b`; only the chosen branch is evaluated.
+    If(ExprId, ExprId, ExprId),
+    /// An event-generating relation `a op b`. Event lowering replaces it by a hole before programs are made.
+    Relation(RelOp, ExprId, ExprId),
+    /// Event-generating `floor(a)`. Event lowering replaces it by a hole before programs are made.
+    EventFloor(ExprId),
+    /// Scalar output `out` of a function applied to flattened scalar arguments.
+    Call {
+        /// The function.
+        func: FuncId,
+        /// Flattened scalar arguments.
+        args: Box<[ExprId]>,
+        /// Which flattened scalar output.
+        out: u32,
+    },
+    /// Directional derivative of output `out` at `args` along `dargs`.
+    CallDer {
+        /// The function.
+        func: FuncId,
+        /// Flattened scalar arguments.
+        args: Box<[ExprId]>,
+        /// The direction, as long as `args`.
+        dargs: Box<[ExprId]>,
+        /// Which flattened scalar output.
+        out: u32,
+    },
+}

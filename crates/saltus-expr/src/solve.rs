@@ -1,0 +1,82 @@
+//! Solving a residual for one hole.
+
+use crate::derive::Differentiator;
+use crate::node::{ExprId, Node};
+use crate::pool::Pool;
+
+/// `e = slope * hole + rest`, neither part containing the hole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Affine {
+    /// The coefficient.
+    pub slope: ExprId,
+    /// What remains at hole = 0.
+    pub rest: ExprId,
+}
+
+/// How safely a residual can be solved for a hole; lower is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Coefficient {
+    /// Affine with the slope 1 or -1.
+    Unit,
+    /// Affine with another constant slope.
+    Constant,
+    /// Affine, the slope holds only holes for which `parameter` was true.
+    Parameter,
+    /// Affine, but the slope varies and may vanish.
+    Varying,
+    /// Not affine.
+    Nonlinear,
+    /// The hole does not occur (or cancels).
+    Absent,
+}
+
+/// Splits `e` with respect to hole `k`, if it is affine in it.
+pub fn affine_in(pool: &mut Pool, e: ExprId, k: u32) -> Option<Affine> {
+    let slope = Differentiator::partial(pool, e, k);
+    if pool.has_hole(slope, k) {
+        return None;
+    }
+    // A conditional on the hole itself has a piecewise slope but is not affine.
+    let mut guarded = false;
+    let mut conditions = Vec::new();
+    pool.visit(e, |_, n| match n {
+        Node::If(c, _, _) => conditions.push(*c),
+        Node::Relation(_, a, b) => conditions.extend([*a, *b]),
+        Node::EventFloor(a) => conditions.push(*a),
+        Node::Unary(op, a) if matches!(op, crate::Unary::Abs | crate::Unary::Sign | crate::Unary::Floor | crate::Unary::Ceil | crate::Unary::Trunc | crate::Unary::Not) => conditions.push(*a),
+        Node::Binary(op, a, b) if !matches!(op, crate::Binary::Add | crate::Binary::Sub | crate::Binary::Mul | crate::Binary::Div) => conditions.extend([*a, *b]),
+        Node::Call { args, .. } | Node::CallDer { args, .. } => conditions.extend(args.iter().copied()),
+        _ => {}
+    });
+    for c in conditions {
+        guarded |= pool.has_hole(c, k);
+    }
+    if guarded {
+        return None;
+    }
+    let zero = pool.num(0.0);
+    let rest = pool.substitute(e, |pool, j| if j == k { zero } else { pool.hole(j) });
+    Some(Affine { slope, rest })
+}
+
+/// How well `e` can be solved for hole `k`; `parameter(j)` says whether hole j is constant during a run.
+pub fn classify(pool: &mut Pool, e: ExprId, k: u32, parameter: impl Fn(u32) -> bool) -> Coefficient {
+    if !pool.has_hole(e, k) {
+        return Coefficient::Absent;
+    }
+    let Some(Affine { slope, .. }) = affine_in(pool, e, k) else { return Coefficient::Nonlinear };
+    match pool.as_const(slope) {
+        Some(0.0) => Coefficient::Absent,
+        Some(v) if v.abs() == 1.0 => Coefficient::Unit,
+        Some(_) => Coefficient::Constant,
+        None => {
+            let mut branches = false;
+            pool.visit(slope, |_, n| branches |= matches!(n, Node::If(..)));
+            if !branches && pool.holes(slope).into_iter().all(parameter) {
+                Coefficient::Parameter
+            } else {
+                Coefficient::Varying
+            }
+        }
+    }
+}

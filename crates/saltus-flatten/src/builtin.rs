@@ -1,0 +1,833 @@
+//! Built-in functions and operators of the language.
+
+use crate::eval::{first_of, promote, retype, unary_named};
+use crate::value::{Ty, Value, shape_text, stack};
+use crate::{Env, Flattener, Mode, R};
+use saltus_base::Span;
+use saltus_dae::{Delay, HybridDae, Operand, Origin, Sampler, VarType, Variability, Variable, VarId};
+use saltus_expr::{Binary, Differentiator, ExprId, RelOp, Unary};
+use saltus_function::{Builtin, Dim, FExpr, FStmt, FStmtKind, Function, LValue, Local as FLocal, LocalId, ScalarType};
+use saltus_syntax::ast::{BinaryOp, Call, ComponentRef, Expr, ExprKind};
+use std::rc::Rc;
+
+impl<'t> Flattener<'t> {
+    /// A generated variable.
+    pub(crate) fn hidden(&mut self, prefix: &str, ty: VarType, variability: Variability, origin: Origin) -> VarId {
+        self.counter += 1;
+        let mut v = Variable::new(format!("${prefix}{}", self.counter), ty, variability);
+        v.hidden = true;
+        v.origin = origin;
+        self.dae.vars.push(v)
+    }
+
+    pub(crate) fn var_expr(&mut self, v: VarId) -> ExprId {
+        self.rows.var(&mut self.dae.pool, v)
+    }
+
+    pub(crate) fn origin(&self, env: &Env, span: Span, note: &'static str) -> Origin {
+        Origin { span: Some(span), instance: self.instance_text(env.scope.node), note }
+    }
+
+    /// A function with one scalar result given by an expression over its scalar inputs; made once per name.
+    pub(crate) fn synthesized(&mut self, name: &str, inputs: &[ScalarType], output: ScalarType, body: FExpr) -> saltus_expr::FuncId {
+        if let Some(&f) = self.synthetic.get(name) {
+            return f;
+        }
+        let mut locals: Vec<FLocal> = inputs
+            .iter()
+            .enumerate()
+            .map(|(k, &ty)| FLocal { name: format!("u{}", k + 1), ty, dims: Vec::<Dim>::new(), binding: None })
+            .collect();
+        locals.push(FLocal { name: "y".into(), ty: output, dims: Vec::new(), binding: None });
+        let out = LocalId(inputs.len() as u32);
+        let f = Function {
+            name: name.to_string(),
+            locals,
+            inputs: (0..inputs.len() as u32).map(LocalId).collect(),
+            outputs: vec![out],
+            body: vec![FStmt { kind: FStmtKind::Assign(LValue { local: out, indices: Vec::new() }, body), span: Span::NONE }],
+            external: None,
+            derivative: None,
+            impure: false,
+            span: Span::NONE,
+        };
+        let id = saltus_expr::FuncId(self.dae.functions.len() as u32);
+        self.dae.functions.push(f);
+        self.synthetic.insert(name.to_string(), id);
+        id
+    }
+
+    pub(crate) fn concat_call(&mut self, x: ExprId, y: ExprId) -> ExprId {
+        let l = |k| FExpr::Local(LocalId(k));
+        let f = self.synthesized("$concat", &[ScalarType::String; 2], ScalarType::String, FExpr::Builtin(Builtin::Concat, vec![l(0), l(1)]));
+        self.dae.pool.call(f, Box::new([x, y]), 0)
+    }
+
+    fn positional(&mut self, c: &Call, names: &[&str], span: Span) -> R<Vec<Option<Expr>>> {
+        let mut out: Vec<Option<Expr>> = c.args.iter().cloned().map(Some).collect();
+        out.resize(names.len().max(out.len()), None);
+        for (n, e) in &c.named {
+            match names.iter().position(|x| n.name == *x) {
+                Some(k) => out[k] = Some(e.clone()),
+                None => return Err(self.err(n.span, format!("there is no argument called {}", n.name))),
+            }
+        }
+        let _ = span;
+        Ok(out)
+    }
+
+    fn one(&mut self, env: &Env, c: &Call, span: Span) -> R<Value> {
+        match &c.args[..] {
+            [a] => {
+                let v = self.eval(env, a)?;
+                Ok(first_of(&v))
+            }
+            _ => Err(self.err(span, format!("one argument is needed, {} are given", c.args.len()))),
+        }
+    }
+
+    fn two(&mut self, env: &Env, c: &Call, span: Span) -> R<(Value, Value)> {
+        match &c.args[..] {
+            [a, b] => {
+                let (a, b) = (self.eval(env, a)?, self.eval(env, b)?);
+                Ok((first_of(&a), first_of(&b)))
+            }
+            _ => Err(self.err(span, format!("two arguments are needed, {} are given", c.args.len()))),
+        }
+    }
+
+    fn sizes(&mut self, env: &Env, args: &[Expr]) -> R<Vec<usize>> {
+        let konst = Env { mode: Mode::Konst, ..*env };
+        args.iter()
+            .map(|a| {
+                let mut v = self.eval(env, a)?;
+                if self.const_of(&v).is_none() {
+                    v = self.eval(&konst, a)?;
+                }
+                match self.const_of(&v) {
+                    Some(x) if x >= 0.0 && x.fract() == 0.0 && x < 1e8 => Ok(x as usize),
+                    _ => {
+                        let t = self.value_text(&v);
+                        Err(self.err(a.span, format!("a size must be a nonnegative Integer, not {t}")))
+                    }
+                }
+            })
+            .collect()
+    }
+
+    /// Applies a function to the scalars of two values; scalars are repeated.
+    fn elementwise2(&mut self, a: &Value, b: &Value, ty: Ty, span: Span, f: &mut dyn FnMut(&mut Self, ExprId, ExprId) -> ExprId) -> R<Value> {
+        let (ea, eb) = (a.scalar_list(), b.scalar_list());
+        if a.rank() > 0 && b.rank() > 0 && a.dims() != b.dims() {
+            return Err(self.err(span, format!("the shapes {} and {} differ", shape_text(a.dims()), shape_text(b.dims()))));
+        }
+        let dims = if a.rank() > 0 { a.dims().to_vec() } else { b.dims().to_vec() };
+        let n: usize = dims.iter().product();
+        let mut out = Vec::with_capacity(n);
+        for k in 0..n {
+            let x = *ea.get(if a.rank() > 0 { k } else { 0 }).ok_or_else(|| self.err(span, "not a number"))?;
+            let y = *eb.get(if b.rank() > 0 { k } else { 0 }).ok_or_else(|| self.err(span, "not a number"))?;
+            out.push(f(self, x, y));
+        }
+        Ok(Value::array(ty, dims, out))
+    }
+
+    /// `floor` in the right form for the context.
+    pub(crate) fn floor(&mut self, env: &Env, x: ExprId) -> ExprId {
+        if !env.plain && self.variability(x) == Variability::Continuous {
+            self.dae.pool.event_floor(x)
+        } else {
+            self.dae.pool.un(Unary::Floor, x)
+        }
+    }
+
+    fn trunc_div(&mut self, env: &Env, x: ExprId, y: ExprId) -> ExprId {
+        let q = self.dae.pool.div(x, y);
+        if !env.plain && self.variability(q) == Variability::Continuous {
+            let zero = self.dae.pool.num(0.0);
+            let c = self.dae.pool.relation(RelOp::Ge, q, zero);
+            let n = self.dae.pool.neg(q);
+            let (f, g) = (self.dae.pool.event_floor(q), self.dae.pool.event_floor(n));
+            let g = self.dae.pool.neg(g);
+            self.dae.pool.select(c, f, g)
+        } else {
+            self.dae.pool.un(Unary::Trunc, q)
+        }
+    }
+
+    /// d/dt of an expression in model holes.
+    pub(crate) fn derivative(&mut self, e: ExprId, span: Span) -> R<ExprId> {
+        // Which operands occur, and what their derivatives are.
+        let holes = self.dae.pool.holes(e);
+        let mut map = rustc_hash::FxHashMap::default();
+        for k in holes {
+            match self.hole(k) {
+                Some(Operand::Var { var, order, neg }) => {
+                    if var == HybridDae::TIME {
+                        map.insert(k, self.dae.pool.num(1.0));
+                    } else if self.dae.vars[var].variability >= Variability::Continuous || order > 0 {
+                        if self.dae.vars[var].ty != VarType::Real {
+                            let name = self.dae.vars[var].name.clone();
+                            return Err(self.err(span, format!("{name} is not a Real, so it has no derivative")));
+                        }
+                        let d = self.rows.operand(&mut self.dae.pool, Operand::Var { var, order: order + 1, neg });
+                        map.insert(k, d);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let mut dhole = |_: &mut saltus_expr::Pool, k: u32| map.get(&k).copied();
+        Ok(Differentiator::new(&mut self.dae.pool, &mut dhole).derivative(e))
+    }
+
+    /// `pre` of a scalar.
+    pub(crate) fn pre(&mut self, e: ExprId, span: Span) -> R<ExprId> {
+        if self.dae.pool.as_const(e).is_some() {
+            return Ok(e);
+        }
+        if let saltus_expr::Node::Hole(k) = *self.dae.pool.node(e)
+            && let Some(op) = self.hole(k)
+        {
+            return Ok(match op {
+                Operand::Var { var, order: 0, neg: false } => {
+                    if self.dae.vars[var].variability <= Variability::Parameter {
+                        e
+                    } else {
+                        self.rows.operand(&mut self.dae.pool, Operand::Pre { var })
+                    }
+                }
+                _ => return Err(self.err(span, "pre needs a variable")),
+            });
+        }
+        // pre(not b), pre(a and b): distribute over the operands.
+        let mut bad = false;
+        let holes = self.dae.pool.holes(e);
+        let mut map = rustc_hash::FxHashMap::default();
+        for k in holes {
+            match self.hole(k) {
+                Some(Operand::Var { var, order: 0, neg: false }) if self.dae.vars[var].variability > Variability::Parameter => {
+                    map.insert(k, self.rows.operand(&mut self.dae.pool, Operand::Pre { var }));
+                }
+                Some(Operand::Var { order: 0, .. }) => {}
+                _ => bad = true,
+            }
+        }
+        if bad {
+            return Err(self.err(span, "pre needs a variable"));
+        }
+        Ok(self.dae.pool.substitute(e, |p, k| map.get(&k).copied().unwrap_or_else(|| p.hole(k))))
+    }
+
+    pub(crate) fn eval_call(&mut self, env: &Env, c: &Call, span: Span) -> R<Value> {
+        if let [p] = &c.function.parts[..]
+            && !c.function.global
+            && p.subscripts.is_empty()
+            && self.local(env, p.name.name).is_none()
+        {
+            let name = p.name.name.as_str();
+            if !c.iterators.is_empty() {
+                if let Some(v) = self.reduction(env, name, c, span)? {
+                    return Ok(v);
+                }
+            } else if self.builtin_names.contains(name)
+                && let Some(v) = self.builtin(env, name, c, span)?
+            {
+                return Ok(v);
+            }
+        }
+        if let [p, q] = &c.function.parts[..]
+            && p.name.name == "Connections"
+        {
+            return self.connections_call(env, q.name.name.as_str(), c, span);
+        }
+        self.user_call(env, c, span)
+    }
+
+    fn reduction(&mut self, env: &Env, name: &str, c: &Call, span: Span) -> R<Option<Value>> {
+        let Some(body) = c.args.first() else { return Ok(None) };
+        if !matches!(name, "sum" | "product" | "min" | "max" | "array") {
+            return Ok(None);
+        }
+        if name == "array" {
+            let e = Expr { kind: ExprKind::ArrayComprehension(Box::new(body.clone()), c.iterators.clone()), span };
+            return self.eval(env, &e).map(Some);
+        }
+        let mut vs = Vec::new();
+        self.iterate(env, &c.iterators, Some(body), &mut |me, env| {
+            let v = me.eval(env, body)?;
+            vs.push(first_of(&v));
+            Ok(())
+        })?;
+        self.reduce(env, name, vs, span).map(Some)
+    }
+
+    fn reduce(&mut self, env: &Env, name: &str, vs: Vec<Value>, span: Span) -> R<Value> {
+        if vs.iter().all(|v| matches!(v, Value::Num(..))) {
+            let ty = vs.iter().filter_map(Value::ty).reduce(Ty::join).unwrap_or(Ty::Int);
+            let e: Vec<ExprId> = vs.iter().flat_map(Value::scalar_list).collect();
+            let out = match name {
+                "sum" => self.sum(&e),
+                "product" => {
+                    let mut p = self.dae.pool.num(1.0);
+                    for x in e {
+                        p = self.dae.pool.mul(p, x);
+                    }
+                    p
+                }
+                _ => {
+                    let op = if name == "min" { Binary::Min } else { Binary::Max };
+                    match e.split_first() {
+                        Some((&f, rest)) => {
+                            let mut m = f;
+                            for &x in rest {
+                                m = self.dae.pool.bin(op, m, x);
+                            }
+                            m
+                        }
+                        None => self.dae.pool.num(if name == "min" { f64::MAX } else { -f64::MAX }),
+                    }
+                }
+            };
+            return Ok(Value::Num(out, ty));
+        }
+        let op = match name {
+            "sum" => BinaryOp::Add,
+            "product" => BinaryOp::Mul,
+            _ => return Err(self.err(span, format!("{name} needs numbers"))),
+        };
+        let mut it = vs.into_iter();
+        let Some(mut s) = it.next() else { return Ok(self.num(0.0, Ty::Real)) };
+        for v in it {
+            s = self.binary(env, op, s, v, span)?;
+        }
+        Ok(s)
+    }
+
+    fn builtin(&mut self, env: &Env, name: &str, c: &Call, span: Span) -> R<Option<Value>> {
+        if let Some(op) = unary_named(name) {
+            let v = self.one(env, c, span)?;
+            if !v.ty().is_some_and(Ty::numeric) {
+                if matches!(v, Value::Rec(_)) {
+                    return Ok(None);
+                }
+                return Err(self.err(span, format!("{name} needs a number, not {}", v.describe())));
+            }
+            return Ok(Some(self.map(&v, Some(Ty::Real), &mut |me, x| me.dae.pool.un(op, x))));
+        }
+        let v = match name {
+            "der" => {
+                let v = self.one(env, c, span)?;
+                if env.mode == Mode::Shape {
+                    return Ok(Some(v));
+                }
+                let mut out = Vec::new();
+                for e in v.scalar_list() {
+                    out.push(self.derivative(e, span)?);
+                }
+                let mut it = out.into_iter();
+                v.rebuild(&mut |x, _| it.next().unwrap_or(x))
+            }
+            "pre" | "previous" => {
+                let v = self.one(env, c, span)?;
+                if env.mode == Mode::Shape {
+                    return Ok(Some(v));
+                }
+                let mut out = Vec::new();
+                for e in v.scalar_list() {
+                    if name == "previous" {
+                        out.push(self.previous(e, span)?);
+                    } else {
+                        out.push(self.pre(e, span)?);
+                    }
+                }
+                let mut it = out.into_iter();
+                v.rebuild(&mut |x, _| it.next().unwrap_or(x))
+            }
+            "edge" | "change" => {
+                let v = self.one(env, c, span)?;
+                let edge = name == "edge";
+                let mut out = Vec::new();
+                for e in v.scalar_list() {
+                    let p = self.pre(e, span)?;
+                    out.push(if edge {
+                        let n = self.dae.pool.not(p);
+                        self.dae.pool.bin(Binary::And, e, n)
+                    } else {
+                        self.dae.pool.bin(Binary::Ne, e, p)
+                    });
+                }
+                Value::array(Ty::Bool, v.dims().to_vec(), out)
+            }
+            "initial" => Value::Num(self.var_expr(HybridDae::INITIAL), Ty::Bool),
+            "terminal" => Value::Num(self.var_expr(HybridDae::TERMINAL), Ty::Bool),
+            "noEvent" => {
+                let env = Env { plain: true, ..*env };
+                self.one(&env, c, span)?
+            }
+            "smooth" => match &c.args[..] {
+                [p, e] => {
+                    let p = self.eval(&Env { mode: Mode::Konst, ..*env }, p)?;
+                    let plain = env.plain || self.const_of(&p).is_some_and(|p| p >= 1.0);
+                    self.eval(&Env { plain, ..*env }, e)?
+                }
+                _ => return Err(self.err(span, "smooth needs two arguments")),
+            },
+            "homotopy" => {
+                let a = self.positional(c, &["actual", "simplified"], span)?;
+                let [Some(a), Some(s)] = &a[..] else { return Err(self.err(span, "homotopy needs two arguments")) };
+                let a = self.eval(env, a)?;
+                if env.mode != Mode::Model {
+                    return Ok(Some(a));
+                }
+                let s = self.eval(env, s)?;
+                let l = self.var_expr(HybridDae::LAMBDA);
+                let one = self.dae.pool.num(1.0);
+                let full = self.dae.pool.bin(Binary::Ge, l, one);
+                let rest = self.dae.pool.sub(one, l);
+                self.elementwise2(&a, &s, Ty::Real, span, &mut |me, a, s| {
+                    if a == s {
+                        return a;
+                    }
+                    let p = &mut me.dae.pool;
+                    let (x, y) = (p.mul(l, a), p.mul(rest, s));
+                    let mix = p.add(x, y);
+                    p.select(full, a, mix)
+                })?
+            }
+            "semiLinear" => {
+                let [x, a, b] = &c.args[..] else { return Err(self.err(span, "semiLinear needs three arguments")) };
+                let (x, a, b) = (self.eval(env, x)?, self.eval(env, a)?, self.eval(env, b)?);
+                let (Value::Num(x, _), Value::Num(a, _), Value::Num(b, _)) = (&x, &a, &b) else {
+                    return Err(self.err(span, "semiLinear needs scalars"));
+                };
+                let zero = self.dae.pool.num(0.0);
+                let cond = self.relation(env, BinaryOp::Ge, *x, zero);
+                let k = self.dae.pool.select(cond, *a, *b);
+                Value::Num(self.dae.pool.mul(*x, k), Ty::Real)
+            }
+            "sample" => {
+                if c.args.len() + c.named.len() == 2 {
+                    let a = self.positional(c, &["start", "interval"], span)?;
+                    if let [Some(s), Some(i)] = &a[..] {
+                        let sv = self.eval(env, s)?;
+                        let iv = self.eval(env, i)?;
+                        if iv.ty() != Some(Ty::Clock)
+                            && let (Value::Num(s, _), Value::Num(i, _)) = (&sv, &iv)
+                        {
+                            return Ok(Some(self.sampler(env, *s, *i, span)));
+                        }
+                        return self.clock_call(env, name, c, span).map(Some);
+                    }
+                }
+                return self.clock_call(env, name, c, span).map(Some);
+            }
+            "hold" | "subSample" | "superSample" | "shiftSample" | "backSample" | "noClock" | "firstTick" | "interval" | "Clock" => {
+                return self.clock_call(env, name, c, span).map(Some);
+            }
+            "delay" => {
+                let a = self.positional(c, &["expr", "delayTime", "delayMax"], span)?;
+                let vs = a.iter().flatten().map(|e| self.eval(env, e)).collect::<R<Vec<_>>>()?;
+                let [v, d, rest @ ..] = &vs[..] else { return Err(self.err(span, "delay needs two or three arguments")) };
+                let Value::Num(d, _) = d else { return Err(self.err(span, "the delay time must be a scalar")) };
+                let m = match rest.first() {
+                    Some(Value::Num(m, _)) => *m,
+                    _ => *d,
+                };
+                let mut out = Vec::new();
+                for e in v.scalar_list() {
+                    let o = self.origin(env, span, "delay");
+                    let var = self.hidden("delay", VarType::Real, Variability::Continuous, o.clone());
+                    let value = self.row(e);
+                    let delay = self.row(*d);
+                    let max = self.row(m);
+                    self.dae.delays.push(Delay { var, value, delay, max, origin: o });
+                    out.push(self.var_expr(var));
+                }
+                let mut it = out.into_iter();
+                v.rebuild(&mut |x, _| it.next().unwrap_or(x))
+            }
+            "spatialDistribution" => return Err(self.err(span, "spatialDistribution is not supported yet")),
+            "inStream" | "actualStream" => return self.stream_call(env, name, c, span).map(Some),
+            "cardinality" => {
+                let n = match c.args.first().map(|a| &a.kind) {
+                    Some(ExprKind::Ref(r)) => self.cardinality(env, r)?,
+                    _ => return Err(self.err(span, "cardinality needs a connector")),
+                };
+                self.num(n as f64, Ty::Int)
+            }
+            "rooted" => return self.connections_call(env, "rooted", c, span).map(Some),
+            "getInstanceName" => {
+                let model = self.lib.entry(self.node(self.top).cref.class).name;
+                let path = self.instance_text(env.scope.node);
+                let s = if path.is_empty() { model.to_string() } else { format!("{model}.{path}") };
+                self.string(&s)
+            }
+            "abs" => {
+                let v = self.one(env, c, span)?;
+                if !v.ty().is_some_and(Ty::numeric) {
+                    return if matches!(v, Value::Rec(_)) { Ok(None) } else { Err(self.err(span, "abs needs a number")) };
+                }
+                self.map(&v, None, &mut |me, x| me.dae.pool.un(Unary::Abs, x))
+            }
+            "sign" => {
+                let v = self.one(env, c, span)?;
+                self.map(&v, Some(Ty::Int), &mut |me, x| me.dae.pool.un(Unary::Sign, x))
+            }
+            "floor" | "integer" => {
+                let v = self.one(env, c, span)?;
+                let env = *env;
+                let ty = if name == "integer" { Ty::Int } else { v.ty().unwrap_or(Ty::Real) };
+                self.map(&v, Some(ty), &mut |me, x| me.floor(&env, x))
+            }
+            "ceil" => {
+                let v = self.one(env, c, span)?;
+                let env = *env;
+                self.map(&v, None, &mut |me, x| {
+                    if me.variability(x) < Variability::Continuous || env.plain {
+                        return me.dae.pool.un(Unary::Ceil, x);
+                    }
+                    let n = me.dae.pool.neg(x);
+                    let f = me.floor(&env, n);
+                    me.dae.pool.neg(f)
+                })
+            }
+            "div" | "mod" | "rem" => {
+                let (a, b) = self.two(env, c, span)?;
+                let ty = a.ty().unwrap_or(Ty::Real).join(b.ty().unwrap_or(Ty::Real));
+                let env = *env;
+                self.elementwise2(&a, &b, ty, span, &mut |me, x, y| match name {
+                    "div" => me.trunc_div(&env, x, y),
+                    "mod" => {
+                        let q = me.dae.pool.div(x, y);
+                        let f = me.floor(&env, q);
+                        let p = me.dae.pool.mul(f, y);
+                        me.dae.pool.sub(x, p)
+                    }
+                    _ => {
+                        let d = me.trunc_div(&env, x, y);
+                        let p = me.dae.pool.mul(d, y);
+                        me.dae.pool.sub(x, p)
+                    }
+                })?
+            }
+            "atan2" => {
+                let (a, b) = self.two(env, c, span)?;
+                self.elementwise2(&a, &b, Ty::Real, span, &mut |me, x, y| me.dae.pool.bin(Binary::Atan2, x, y))?
+            }
+            "Integer" => {
+                let v = self.one(env, c, span)?;
+                retype(v, Ty::Int)
+            }
+            "Real" | "Boolean" => return Ok(None),
+            "String" => return self.string_call(env, c, span).map(Some),
+            "min" | "max" => {
+                if c.args.len() == 2 {
+                    let (a, b) = self.two(env, c, span)?;
+                    let ty = a.ty().unwrap_or(Ty::Real).join(b.ty().unwrap_or(Ty::Real));
+                    let op = if name == "min" { Binary::Min } else { Binary::Max };
+                    self.elementwise2(&a, &b, ty, span, &mut |me, x, y| me.dae.pool.bin(op, x, y))?
+                } else {
+                    let v = self.one(env, c, span)?;
+                    self.reduce(env, name, v.elements(), span)?
+                }
+            }
+            "sum" | "product" => {
+                let v = self.one(env, c, span)?;
+                let ty = v.ty();
+                let r = self.reduce(env, name, v.elements(), span)?;
+                if let Some(t) = ty { retype(r, t) } else { r }
+            }
+            "ndims" => {
+                let v = self.one(&Env { mode: shape_mode(env), ..*env }, c, span)?;
+                self.num(v.rank() as f64, Ty::Int)
+            }
+            "size" => {
+                let shape = Env { mode: shape_mode(env), ..*env };
+                match &c.args[..] {
+                    [a] => {
+                        let v = self.eval(&shape, a)?;
+                        let d = v.dims().to_vec();
+                        let e: Vec<ExprId> = d.iter().map(|&n| self.dae.pool.num(n as f64)).collect();
+                        Value::array(Ty::Int, vec![e.len()], e)
+                    }
+                    [a, i] => {
+                        let v = self.eval(&shape, a)?;
+                        let iv = self.eval(&Env { mode: Mode::Konst, ..*env }, i)?;
+                        match self.const_of(&iv) {
+                            Some(k) if k >= 1.0 && k <= v.rank() as f64 => {
+                                let n = v.dims()[k as usize - 1];
+                                self.num(n as f64, Ty::Int)
+                            }
+                            _ => {
+                                let t = self.value_text(&iv);
+                                return Err(self.err(span, format!("{} has no dimension {t}", v.describe())));
+                            }
+                        }
+                    }
+                    _ => return Err(self.err(span, "size needs one or two arguments")),
+                }
+            }
+            "scalar" => {
+                let v = self.one(env, c, span)?;
+                if v.len() != 1 {
+                    return Err(self.err(span, format!("{} is not a single element", v.describe())));
+                }
+                v.at(0)
+            }
+            "vector" => {
+                let v = self.one(env, c, span)?;
+                let n = v.len();
+                v.reshape(vec![n])
+            }
+            "matrix" => {
+                let v = self.one(env, c, span)?;
+                match v.rank() {
+                    2 => v,
+                    0 | 1 => promote(&v, 2),
+                    _ => {
+                        let d = v.dims()[..2].to_vec();
+                        if v.dims()[2..].iter().any(|&x| x != 1) {
+                            return Err(self.err(span, format!("{} is no matrix", v.describe())));
+                        }
+                        v.reshape(d)
+                    }
+                }
+            }
+            "promote" => {
+                let (a, b) = self.two(env, c, span)?;
+                let n = self.const_of(&b).unwrap_or(0.0) as usize;
+                promote(&a, n)
+            }
+            "identity" => {
+                let n = self.sizes(env, &c.args)?;
+                self.identity(n.first().copied().unwrap_or(0))
+            }
+            "diagonal" => {
+                let v = self.one(env, c, span)?;
+                let n = v.len();
+                let zero = self.num(0.0, v.ty().unwrap_or(Ty::Real));
+                let e: Vec<Value> = (0..n * n).map(|k| if k / n == k % n { v.at(k / n) } else { zero.clone() }).collect();
+                if n == 0 { Value::array(Ty::Real, vec![0, 0], vec![]) } else { Value::records(vec![n, n], e) }
+            }
+            "zeros" | "ones" => {
+                let d = self.sizes(env, &c.args)?;
+                let x = self.dae.pool.num(if name == "zeros" { 0.0 } else { 1.0 });
+                let n = d.iter().product();
+                Value::array(Ty::Int, d, vec![x; n])
+            }
+            "fill" => {
+                let Some((v, sizes)) = c.args.split_first() else { return Err(self.err(span, "fill needs a value and sizes")) };
+                let v = self.eval(env, v)?;
+                let d = self.sizes(env, sizes)?;
+                let n: usize = d.iter().product();
+                if n == 0 {
+                    let mut dims = d;
+                    dims.extend_from_slice(v.dims());
+                    Value::array(v.ty().unwrap_or(Ty::Real), dims, Vec::new())
+                } else {
+                    stack(&d, &vec![v; n])
+                }
+            }
+            "linspace" => {
+                let [a, b, n] = &c.args[..] else { return Err(self.err(span, "linspace needs three arguments")) };
+                let (a, b) = (self.eval(env, a)?, self.eval(env, b)?);
+                let n = self.sizes(env, std::slice::from_ref(n))?[0];
+                let (Value::Num(a, _), Value::Num(b, _)) = (&a, &b) else { return Err(self.err(span, "linspace needs scalars")) };
+                let mut e = Vec::new();
+                let w = self.dae.pool.sub(*b, *a);
+                for k in 0..n {
+                    let f = self.dae.pool.num(k as f64 / (n.max(2) - 1) as f64);
+                    let d = self.dae.pool.mul(w, f);
+                    e.push(self.dae.pool.add(*a, d));
+                }
+                Value::array(Ty::Real, vec![n], e)
+            }
+            "transpose" => {
+                let v = self.one(env, c, span)?;
+                self.transpose(&v, span)?
+            }
+            "outerProduct" => {
+                let (a, b) = self.two(env, c, span)?;
+                let (n, m) = (a.len(), b.len());
+                let (a, b) = (a.reshape(vec![n, 1]), b.reshape(vec![1, m]));
+                self.product(env, &a, &b, span)?
+            }
+            "symmetric" => {
+                let v = self.one(env, c, span)?;
+                let [n, m] = v.dims() else { return Err(self.err(span, "symmetric needs a matrix")) };
+                let (n, m) = (*n, *m);
+                let e: Vec<Value> = (0..n * m).map(|k| if k / m <= k % m { v.at(k) } else { v.at((k % m) * m + k / m) }).collect();
+                Value::records(vec![n, m], e)
+            }
+            "cross" => {
+                let (a, b) = self.two(env, c, span)?;
+                if a.dims() != [3] || b.dims() != [3] {
+                    return Err(self.err(span, "cross needs two vectors of three elements"));
+                }
+                let (Value::Arr(a), Value::Arr(b)) = (&a, &b) else { return Err(self.err(span, "cross needs numbers")) };
+                let p = &mut self.dae.pool;
+                let mut e = Vec::new();
+                for (i, j) in [(1, 2), (2, 0), (0, 1)] {
+                    let (x, y) = (p.mul(a.e[i], b.e[j]), p.mul(a.e[j], b.e[i]));
+                    e.push(p.sub(x, y));
+                }
+                Value::array(a.ty.join(b.ty), vec![3], e)
+            }
+            "skew" => {
+                let v = self.one(env, c, span)?;
+                if v.dims() != [3] {
+                    return Err(self.err(span, "skew needs a vector of three elements"));
+                }
+                let s = v.scalar_list();
+                let p = &mut self.dae.pool;
+                let z = p.num(0.0);
+                let (n0, n1, n2) = (p.neg(s[0]), p.neg(s[1]), p.neg(s[2]));
+                Value::array(v.ty().unwrap_or(Ty::Real), vec![3, 3], vec![z, n2, s[1], s[2], z, n0, n1, s[0], z])
+            }
+            "cat" => {
+                let Some((k, rest)) = c.args.split_first() else { return Err(self.err(span, "cat needs arguments")) };
+                let k = self.sizes(env, std::slice::from_ref(k))?[0];
+                let vs = rest.iter().map(|a| self.eval(env, a)).collect::<R<Vec<_>>>()?;
+                self.cat(k, &vs, span)?
+            }
+            "array" => {
+                let vs = c.args.iter().map(|a| self.eval(env, a)).collect::<R<Vec<_>>>()?;
+                self.stacked(&[vs.len()], &vs, span)?
+            }
+            "pure" => self.one(env, c, span)?,
+            "activeState" | "ticksInState" | "timeInState" => return Err(self.err(span, format!("{name}: state machines are not supported yet"))),
+            "assert" | "reinit" | "terminate" => return Err(self.err(span, format!("{name} is not an expression"))),
+            _ => return Ok(None),
+        };
+        Ok(Some(v))
+    }
+
+    pub(crate) fn transpose(&mut self, v: &Value, span: Span) -> R<Value> {
+        let [n, m, rest @ ..] = v.dims() else { return Err(self.err(span, format!("{} cannot be transposed", v.describe()))) };
+        let (n, m) = (*n, *m);
+        let w: usize = rest.iter().product();
+        let mut dims = vec![m, n];
+        dims.extend_from_slice(rest);
+        if let Value::Arr(a) = v {
+            let mut e = Vec::with_capacity(a.e.len());
+            for j in 0..m {
+                for i in 0..n {
+                    e.extend_from_slice(&a.e[(i * m + j) * w..(i * m + j + 1) * w]);
+                }
+            }
+            return Ok(Value::array(a.ty, dims, e));
+        }
+        let el = v.elements();
+        let mut e = Vec::new();
+        for j in 0..m {
+            for i in 0..n {
+                e.extend_from_slice(&el[(i * m + j) * w..(i * m + j + 1) * w]);
+            }
+        }
+        Ok(Value::records(dims, e))
+    }
+
+    /// The Boolean that is true at the ticks of `sample(start, interval)`.
+    pub(crate) fn sampler(&mut self, env: &Env, start: ExprId, interval: ExprId, span: Span) -> Value {
+        if let Some(&v) = self.samplers.get(&(start, interval)) {
+            return Value::Num(self.var_expr(v), Ty::Bool);
+        }
+        let o = self.origin(env, span, "sample");
+        let var = self.hidden("sample", VarType::Boolean, Variability::Discrete, o.clone());
+        let (s, i) = (self.row(start), self.row(interval));
+        self.dae.samplers.push(Sampler { var, start: s, interval: i, origin: o });
+        self.samplers.insert((start, interval), var);
+        Value::Num(self.var_expr(var), Ty::Bool)
+    }
+
+    fn string_call(&mut self, env: &Env, c: &Call, span: Span) -> R<Value> {
+        let a = self.positional(c, &["", "minimumLength", "leftJustified", "significantDigits", "format"], span)?;
+        let Some(Some(x)) = a.first() else { return Err(self.err(span, "String needs an argument")) };
+        let v = self.eval(env, x)?;
+        let Value::Num(e, ty) = v else {
+            if let Value::Rec(_) = v {
+                return Ok(self.string("record"));
+            }
+            return Err(self.err(span, format!("String needs a scalar, not {}", v.describe())));
+        };
+        if ty == Ty::Str {
+            return Ok(v);
+        }
+        let mut opt = |me: &mut Self, k: usize| -> R<Option<f64>> {
+            match a.get(k) {
+                Some(Some(e)) => {
+                    let v = me.eval(env, e)?;
+                    Ok(me.const_of(&v))
+                }
+                _ => Ok(None),
+            }
+        };
+        let minimum = opt(self, 1)?.unwrap_or(0.0) as usize;
+        let left = opt(self, 2)?.unwrap_or(1.0) != 0.0;
+        let digits = opt(self, 3)?.unwrap_or(6.0);
+        let Some(x) = self.dae.pool.as_const(e) else {
+            if let Ty::Enum(_) = ty {
+                // Only in messages; the number will do.
+            }
+            let name = format!("$string_{}_{minimum}_{left}_{digits}", ty.text());
+            let args = vec![
+                FExpr::Local(LocalId(0)),
+                FExpr::Num(minimum as f64),
+                FExpr::Num(f64::from(left)),
+                FExpr::Num(digits),
+            ];
+            let f = self.synthesized(&name, &[ty.scalar()], ScalarType::String, FExpr::Builtin(Builtin::ToString, args));
+            return Ok(Value::Num(self.dae.pool.call(f, Box::new([e]), 0), Ty::Str));
+        };
+        let mut s = match ty {
+            Ty::Bool => (x != 0.0).to_string(),
+            Ty::Int => format!("{}", x as i64),
+            Ty::Enum(en) => self.enum_literals(en).get(x as usize - 1).map_or_else(String::new, |n| n.to_string()),
+            _ => format_g(x, digits as usize),
+        };
+        while s.chars().count() < minimum {
+            if left {
+                s.push(' ');
+            } else {
+                s.insert(0, ' ');
+            }
+        }
+        Ok(self.string(&s))
+    }
+
+    pub(crate) fn function_ref(&mut self, env: &Env, r: &ComponentRef) -> R<Option<Value>> {
+        let v = self.eval_ref(env, r)?;
+        Ok(matches!(v, Value::Func(_)).then_some(v))
+    }
+
+    /// Keeps only what dimension questions need.
+    pub(crate) fn rc<T>(v: T) -> Rc<T> {
+        Rc::new(v)
+    }
+}
+
+fn shape_mode(env: &Env) -> Mode {
+    let _ = env;
+    Mode::Shape
+}
+
+/// C's `%.{p}g`.
+pub(crate) fn format_g(x: f64, p: usize) -> String {
+    let p = p.max(1);
+    if x == 0.0 {
+        return "0".into();
+    }
+    if !x.is_finite() {
+        return format!("{x}");
+    }
+    let e = format!("{:.*e}", p - 1, x);
+    let exp: i32 = e.rsplit('e').next().and_then(|s| s.parse().ok()).unwrap_or(0);
+    let trim = |s: String| if s.contains('.') { s.trim_end_matches('0').trim_end_matches('.').to_string() } else { s };
+    if exp < -4 || exp >= p as i32 {
+        let m = e.split('e').next().unwrap_or("0").to_string();
+        format!("{}e{}{:02}", trim(m), if exp < 0 { '-' } else { '+' }, exp.abs())
+    } else {
+        trim(format!("{:.*}", (p as i32 - 1 - exp).max(0) as usize, x))
+    }
+}

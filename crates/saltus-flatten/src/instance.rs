@@ -1,0 +1,912 @@
+//! The instance tree: components and the classes they are looked up through, made when first asked for.
+
+use crate::modifier::{Binding, Mod, NodeId, Projection, Redeclared, Scope, Source, merge};
+use crate::template::{ClassRef, MemberKind, Template};
+use crate::value::{Ty, Value, shape_text};
+use crate::{Env, Flattener, Mode, R};
+use rustc_hash::FxHashMap;
+use saltus_base::{Name, Span};
+use saltus_dae::VarId;
+use saltus_resolve::ClassId;
+use saltus_syntax::ast::{
+    Causality, ClassKind, Component, ComponentClause, Connection, Ident, Subscript, TypeSpec, VariabilityPrefix,
+};
+use std::rc::Rc;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NodeKind {
+    Root,
+    /// A class looked into: package, function, or the type of something.
+    Class,
+    /// A component, all of it if it is an array.
+    Component,
+    /// One element of an array of components.
+    Element,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Slot {
+    Unknown,
+    Busy,
+    Absent,
+    Node(NodeId),
+}
+
+#[derive(Clone)]
+pub(crate) enum Constant {
+    Unknown,
+    Busy,
+    Known(Value),
+    Failed,
+}
+
+pub(crate) struct Node<'t> {
+    pub name: Name,
+    pub index: Vec<usize>,
+    pub parent: Option<NodeId>,
+    pub kind: NodeKind,
+    pub cref: ClassRef<'t>,
+    pub template: Option<Rc<Template<'t>>>,
+    pub effective: Vec<Rc<Mod<'t>>>,
+    pub children: Vec<Slot>,
+    pub classes: FxHashMap<Name, ClassRef<'t>>,
+    pub clause: Option<(&'t ComponentClause, &'t Component, Scope)>,
+    /// Dimensions come from here instead, if a redeclaration leaves them out.
+    pub dims_from: Option<(&'t ComponentClause, &'t Component, Scope)>,
+    pub dims: Option<Rc<[usize]>>,
+    pub elements: Option<Rc<Vec<NodeId>>>,
+    pub variability: VariabilityPrefix,
+    pub causality: Causality,
+    pub connection: Connection,
+    pub protected: bool,
+    pub is_final: bool,
+    pub inner: bool,
+    pub outer: Option<Option<NodeId>>,
+    pub var: Option<VarId>,
+    pub constant: Constant,
+    /// Part of the simulated model (has variables), as opposed to packages and functions.
+    pub live: bool,
+    /// Asked for as a structural value.
+    pub structural: bool,
+}
+
+#[derive(Clone)]
+pub(crate) enum Found<'t> {
+    Component(NodeId),
+    Class(ClassRef<'t>),
+}
+
+impl<'t> Flattener<'t> {
+    pub(crate) fn node(&self, n: NodeId) -> &Node<'t> {
+        &self.nodes[n.0 as usize]
+    }
+    pub(crate) fn node_mut(&mut self, n: NodeId) -> &mut Node<'t> {
+        &mut self.nodes[n.0 as usize]
+    }
+
+    pub(crate) fn new_node(&mut self, name: Name, parent: Option<NodeId>, kind: NodeKind, cref: ClassRef<'t>) -> NodeId {
+        self.nodes.push(Node {
+            name,
+            index: Vec::new(),
+            parent,
+            kind,
+            cref,
+            template: None,
+            effective: Vec::new(),
+            children: Vec::new(),
+            classes: FxHashMap::default(),
+            clause: None,
+            dims_from: None,
+            dims: None,
+            elements: None,
+            variability: VariabilityPrefix::None,
+            causality: Causality::None,
+            connection: Connection::Potential,
+            protected: false,
+            is_final: false,
+            inner: false,
+            outer: None,
+            var: None,
+            constant: Constant::Unknown,
+            live: false,
+            structural: false,
+        });
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    pub(crate) fn template(&mut self, n: NodeId) -> R<Rc<Template<'t>>> {
+        if let Some(t) = &self.node(n).template {
+            return Ok(t.clone());
+        }
+        let (class, scope) = (self.node(n).cref.class, self.node(n).cref.scope);
+        let t = self.template_of(class, scope)?;
+        let node = self.node_mut(n);
+        node.children = vec![Slot::Unknown; t.members.len()];
+        node.template = Some(t.clone());
+        Ok(t)
+    }
+
+    /// The modifiers on what `part` declares, outermost winning.
+    pub(crate) fn effective(&mut self, n: NodeId, part: u16) -> R<Rc<Mod<'t>>> {
+        if let Some(m) = self.node(n).effective.get(part as usize) {
+            return Ok(m.clone());
+        }
+        let t = self.template(n)?;
+        let mut all = vec![self.node(n).cref.mods.clone()];
+        for (k, p) in t.parts.iter().enumerate().skip(1) {
+            let scope = p.mod_scope.unwrap_or(Scope { node: n, part: p.from });
+            let m = self.modifier(p.modification, scope, false);
+            let m = if p.base_mods.is_empty() { m } else { merge(&m, &p.base_mods) };
+            let outer = &all[p.from as usize];
+            let joined = merge(outer, &m);
+            debug_assert_eq!(k, all.len());
+            all.push(joined);
+        }
+        let m = all[part as usize].clone();
+        self.node_mut(n).effective = all;
+        Ok(m)
+    }
+
+    /// The modifiers that reach a leaf's own attributes and binding.
+    pub(crate) fn leaf_mod(&mut self, n: NodeId) -> R<Rc<Mod<'t>>> {
+        let t = self.template(n)?;
+        self.effective(n, t.parts.len() as u16 - 1)
+    }
+
+    /// `a.b[2].c`
+    pub(crate) fn path(&self, n: NodeId) -> String {
+        let node = self.node(n);
+        match node.kind {
+            NodeKind::Root => String::new(),
+            NodeKind::Class => self.lib.qualified(node.cref.class),
+            NodeKind::Element => {
+                let base = node.parent.map(|p| self.path(p)).unwrap_or_default();
+                let index: Vec<String> = node.index.iter().map(|i| i.to_string()).collect();
+                format!("{base}[{}]", index.join(","))
+            }
+            NodeKind::Component => match node.parent {
+                Some(p) if p != self.top => {
+                    let base = self.path(p);
+                    if base.is_empty() { node.name.to_string() } else { format!("{base}.{}", node.name) }
+                }
+                Some(_) => node.name.to_string(),
+                None => String::new(),
+            },
+        }
+    }
+
+    // ---- lookup --------------------------------------------------------------------------------------------------
+
+    /// The meaning of a simple name.
+    pub(crate) fn lookup(&mut self, scope: Scope, name: Name) -> R<Option<Found<'t>>> {
+        let mut s = scope;
+        loop {
+            if s.node == Scope::ROOT.node {
+                return Ok(self.lib.top(name).map(|c| Found::Class(self.plain(c, Scope::ROOT))));
+            }
+            if let Some(f) = self.member_from(s, name)? {
+                return Ok(Some(f));
+            }
+            let t = self.template(s.node)?;
+            let Some(p) = t.parts.get(s.part as usize) else { return Ok(None) };
+            if let Some(f) = self.import(p.class, name)? {
+                return Ok(Some(f));
+            }
+            s = p.parent;
+        }
+    }
+
+    pub(crate) fn plain(&self, class: ClassId, scope: Scope) -> ClassRef<'t> {
+        ClassRef { class, scope, mods: self.no_mod.clone() }
+    }
+
+    /// A member of an instance as seen from one of its parts.
+    pub(crate) fn member_from(&mut self, s: Scope, name: Name) -> R<Option<Found<'t>>> {
+        let t = self.template(s.node)?;
+        if let Some(i) = self.find_member(&t, s.part, name) {
+            return self.member(s.node, &t, i).map(Some);
+        }
+        // Members of directory packages stored as files.
+        if t.kind == ClassKind::Package || t.members.is_empty() {
+            for p in t.parts.get(s.part as usize).map_or(0..0, |q| s.part as usize..q.end as usize) {
+                if let Some(c) = self.lib.file_member(t.parts[p].class, name) {
+                    return Ok(Some(Found::Class(self.plain(c, Scope { node: s.node, part: p as u16 }))));
+                }
+            }
+        }
+        if let Some(extra) = self.extra.get(&(s.node, name)) {
+            return Ok(Some(Found::Component(*extra)));
+        }
+        Ok(None)
+    }
+
+    fn member(&mut self, n: NodeId, t: &Rc<Template<'t>>, i: u32) -> R<Found<'t>> {
+        match &t.members[i as usize].kind {
+            MemberKind::Component { .. } => self.child(n, i).map(|c| match c {
+                Slot::Node(c) => Found::Component(c),
+                _ => Found::Component(NodeId(u32::MAX)),
+            }),
+            MemberKind::Class(chain) => {
+                let name = t.members[i as usize].name;
+                if let Some(c) = self.node(n).classes.get(&name) {
+                    return Ok(Found::Class(c.clone()));
+                }
+                let (class, part) = chain[0];
+                let eff = self.effective(n, part)?;
+                let mut cref = ClassRef { class, scope: Scope { node: n, part }, mods: self.no_mod.clone() };
+                if let Some(m) = eff.child(name).cloned() {
+                    if let Some(r) = &m.redeclare
+                        && let Redeclared::Class(c) = r.what
+                    {
+                        let mut mods = Rc::new(m.without_redeclare());
+                        // Modifiers of the constraining clause hold for every replacement.
+                        if let Some(k) = &self.lib.entry(class).constraint {
+                            mods = merge(&mods, &self.modifier(k.modification.as_ref(), Scope { node: n, part }, false));
+                        }
+                        cref = ClassRef { class: c, scope: r.scope, mods };
+                    } else {
+                        cref.mods = m;
+                    }
+                }
+                // A redeclaration to its own name in its own scope would never end.
+                self.node_mut(n).classes.insert(name, cref.clone());
+                Ok(Found::Class(cref))
+            }
+        }
+    }
+
+    /// A name imported by a class.
+    pub(crate) fn import(&mut self, class: ClassId, name: Name) -> R<Option<Found<'t>>> {
+        let own = self.lib.own(class);
+        if own.imports.is_empty() && own.wildcards.is_empty() {
+            return Ok(None);
+        }
+        if let Some(f) = self.imports.get(&(class, name)) {
+            return Ok(f.clone());
+        }
+        let mut found = None;
+        if let Some(path) = own.imports.get(&name) {
+            found = self.global(path)?;
+            if found.is_none() {
+                let text: Vec<&str> = path.iter().map(|n| n.as_str()).collect();
+                return Err(self.err(self.lib.def(class).name.span, format!("the imported name {} is not known", text.join("."))));
+            }
+        } else if !self.importing.contains(&class) {
+            self.importing.push(class);
+            for path in &own.wildcards {
+                if let Some(Found::Class(c)) = self.global(path)? {
+                    let n = self.class_node(&c);
+                    found = self.member_from(Scope { node: n, part: 0 }, name)?;
+                    if found.is_some() {
+                        break;
+                    }
+                }
+            }
+            self.importing.pop();
+        } else {
+            return Ok(None);
+        }
+        self.imports.insert((class, name), found.clone());
+        Ok(found)
+    }
+
+    /// A fully qualified name.
+    pub(crate) fn global(&mut self, path: &[Name]) -> R<Option<Found<'t>>> {
+        let Some((&first, rest)) = path.split_first() else { return Ok(None) };
+        let Some(c) = self.lib.top(first) else { return Ok(None) };
+        let mut found = Found::Class(self.plain(c, Scope::ROOT));
+        for &n in rest {
+            let node = match &found {
+                Found::Class(c) => self.class_node(c),
+                Found::Component(c) => *c,
+            };
+            match self.member_from(Scope { node, part: 0 }, n)? {
+                Some(f) => found = f,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// The class meant by a type specifier.
+    pub(crate) fn class_in(&mut self, scope: Scope, spec: &TypeSpec) -> R<ClassRef<'t>> {
+        let Some(first) = spec.path.first() else { return Err(self.err(spec.span, "a class name is missing")) };
+        let start = if spec.global { Scope::ROOT } else { scope };
+        match self.lookup(start, first.name)? {
+            Some(f) => self.class_below(f, &spec.path[1..], spec),
+            None => {
+                let hints = self.similar(scope, first.name);
+                Err(self.err_hints(first.span, format!("the class {} is not known here", spec_text(spec)), hints))
+            }
+        }
+    }
+
+    pub(crate) fn class_below(&mut self, found: Found<'t>, rest: &[Ident], spec: &TypeSpec) -> R<ClassRef<'t>> {
+        let mut found = found;
+        for i in rest {
+            let node = match &found {
+                Found::Class(c) => self.class_node(c),
+                Found::Component(c) if c.0 != u32::MAX => *c,
+                Found::Component(_) => break,
+            };
+            match self.member_from(Scope { node, part: 0 }, i.name)? {
+                Some(f) => found = f,
+                None => {
+                    let hints = self.similar_members(node, i.name);
+                    let inside = self.path(node);
+                    return Err(self.err_hints(i.span, format!("there is no class {} in {inside}", i.name), hints));
+                }
+            }
+        }
+        match found {
+            Found::Class(c) => Ok(c),
+            Found::Component(_) => Err(self.err(spec.span, format!("{} is a component, not a class", spec_text(spec)))),
+        }
+    }
+
+    /// The node through which a class is looked into.
+    pub(crate) fn class_node(&mut self, c: &ClassRef<'t>) -> NodeId {
+        let key = (c.class, c.scope, if c.mods.is_empty() { 0 } else { Rc::as_ptr(&c.mods) as usize });
+        if let Some(&n) = self.class_nodes.get(&key) {
+            return n;
+        }
+        let name = self.lib.entry(c.class).name;
+        let n = self.new_node(name, Some(c.scope.node), NodeKind::Class, c.clone());
+        self.class_nodes.insert(key, n);
+        n
+    }
+
+    // ---- components ----------------------------------------------------------------------------------------------
+
+    /// The child of a component member, made on first use.
+    pub(crate) fn child(&mut self, n: NodeId, i: u32) -> R<Slot> {
+        let t = self.template(n)?;
+        match self.node(n).children.get(i as usize) {
+            Some(Slot::Unknown) => {}
+            Some(Slot::Busy) => {
+                let m = &t.members[i as usize];
+                return Err(self.err(self.part_span(n), format!("the declaration of {} depends on itself", m.name)));
+            }
+            Some(&s) => return Ok(s),
+            None => return Ok(Slot::Absent),
+        }
+        self.node_mut(n).children[i as usize] = Slot::Busy;
+        let r = self.make_child(n, &t, i);
+        self.node_mut(n).children[i as usize] = match &r {
+            Ok(s) => *s,
+            Err(_) => Slot::Absent,
+        };
+        r
+    }
+
+    fn make_child(&mut self, n: NodeId, t: &Rc<Template<'t>>, i: u32) -> R<Slot> {
+        let m = &t.members[i as usize];
+        let MemberKind::Component { mut clause, mut component } = m.kind else { return Ok(Slot::Absent) };
+        if self.depth(n) > 200 {
+            return Err(self.err(component.span, format!("components are nested too deeply; does {} contain itself?", self.lib.qualified(t.class))));
+        }
+        let mut scope = Scope { node: n, part: m.part };
+        let eff = self.effective(n, m.part)?;
+        let outside = eff.child(m.name).cloned().unwrap_or_else(|| self.no_mod.clone());
+        let condition = component.condition.as_ref().or_else(|| m.replaced.and_then(|r| r.1.condition.as_ref()));
+        if let Some(cond) = condition {
+            let env = Env::konst(scope);
+            let v = self.eval(&env, cond)?;
+            match self.bool_of(&v) {
+                Some(true) => {}
+                Some(false) => return Ok(Slot::Absent),
+                None => return Err(self.err(cond.span, "the condition of a component must be a parameter expression")),
+            }
+        }
+        let mut mods = outside;
+        let mut dims_from = None;
+        let original = (clause, component, scope);
+        if let Some(r) = mods.redeclare.clone()
+            && let Redeclared::Component(c, k) = r.what
+        {
+            (clause, component, scope) = (c, k, r.scope);
+            if component.dims.is_empty() && clause.type_dims.is_empty() {
+                dims_from = Some(original);
+            }
+            let constraint = match &original.0.constraint {
+                Some(k) => self.modifier(k.modification.as_ref(), original.2, false),
+                None => self.modifier(original.1.modification.as_ref(), original.2, false),
+            };
+            let own = self.modifier(component.modification.as_ref(), scope, false);
+            let own = merge(&own, &Rc::new(Mod { binding: constraint.binding.clone(), ..(*constraint).clone() }));
+            mods = merge(&Rc::new(mods.without_redeclare()), &own);
+        } else {
+            let own = self.modifier(component.modification.as_ref(), scope, false);
+            mods = merge(&mods, &own);
+            if let Some((c0, k0, p0)) = m.replaced {
+                let s0 = Scope { node: n, part: p0 };
+                let base = match &c0.constraint {
+                    Some(k) => self.modifier(k.modification.as_ref(), s0, false),
+                    None => self.modifier(k0.modification.as_ref(), s0, false),
+                };
+                let eff0 = self.effective(n, p0)?;
+                let through = eff0.child(m.name).cloned().unwrap_or_else(|| self.no_mod.clone());
+                mods = merge(&mods, &merge(&through, &base));
+                if component.dims.is_empty() && clause.type_dims.is_empty() {
+                    dims_from = Some((c0, k0, s0));
+                }
+            }
+        }
+        // A record's binding binds its fields, unless they are modified themselves.
+        if let Some(b) = self.node(n).cref.mods.binding.clone()
+            && t.is_record()
+        {
+            let eff_own = eff.child(m.name).and_then(|c| c.binding.as_ref()).is_some();
+            if !eff_own {
+                let mut k = (*mods).clone();
+                k.binding = Some(b.project(Projection::Field(m.name)));
+                mods = Rc::new(k);
+            }
+        }
+        let redeclared = !std::ptr::eq(clause, original.0);
+        let cached = if redeclared { None } else { t.types.borrow().get(&i).cloned() };
+        let ty = match cached {
+            Some(c) => c,
+            None => {
+                let c = self.class_in(scope, &clause.type_spec)?;
+                if !redeclared && !self.depends_on_instance(c.scope, n) && c.mods.is_empty() {
+                    t.types.borrow_mut().insert(i, c.clone());
+                }
+                c
+            }
+        };
+        let cref = ClassRef { class: ty.class, scope: ty.scope, mods: merge(&mods, &ty.mods) };
+        let kind = NodeKind::Component;
+        let c = self.new_node(m.name, Some(n), kind, cref);
+        let (live, vp, cp, prot) = {
+            let p = self.node(n);
+            (p.live, p.variability, p.causality, p.protected)
+        };
+        let tt = self.template(c)?;
+        let prefix = clause.type_prefix;
+        let var = strongest(strongest(prefix.variability, original.0.type_prefix.variability), strongest(vp, tt.variability));
+        let node = self.node_mut(c);
+        node.clause = Some((clause, component, scope));
+        node.dims_from = dims_from;
+        node.live = live;
+        node.variability = var;
+        let caus = [prefix.causality, original.0.type_prefix.causality, tt.causality, cp];
+        node.causality = caus.into_iter().find(|&c| c != Causality::None).unwrap_or_default();
+        node.connection = [prefix.connection, original.0.type_prefix.connection, tt.connection]
+            .into_iter()
+            .find(|&c| c != Connection::Potential)
+            .unwrap_or_default();
+        node.protected = prot || m.protected;
+        node.is_final = clause.prefixes.is_final || mods.is_final;
+        node.inner = clause.prefixes.inner || original.0.prefixes.inner;
+        if clause.prefixes.outer || original.0.prefixes.outer {
+            node.outer = Some(None);
+        }
+        if tt.partial && live && tt.builtin.is_none() && node.outer.is_none() && !matches!(tt.kind, ClassKind::Function) {
+            let class = self.lib.qualified(tt.class);
+            let path = self.path(c);
+            return Err(Box::new(
+                saltus_base::Diagnostic::error(saltus_base::Stage::FrontEnd, component.name.span, format!("{path} is of the partial class {class}"))
+                    .within(self.path(n))
+                    .label(self.lib.def(tt.class).name.span, "declared partial here")
+                    .hint("redeclare it with a class that is complete"),
+            ));
+        }
+        Ok(Slot::Node(c))
+    }
+
+    fn depends_on_instance(&self, s: Scope, n: NodeId) -> bool {
+        let _ = n;
+        // Scopes that are plain classes all the way up are shared by all instances.
+        let mut k = s.node;
+        loop {
+            let node = self.node(k);
+            match node.kind {
+                NodeKind::Root => return false,
+                NodeKind::Class if node.cref.mods.is_empty() => k = node.cref.scope.node,
+                _ => return true,
+            }
+        }
+    }
+
+    pub(crate) fn depth(&self, n: NodeId) -> usize {
+        let mut d = 0;
+        let mut k = Some(n);
+        while let Some(x) = k {
+            d += 1;
+            k = self.node(x).parent;
+            if d > 1000 {
+                break;
+            }
+        }
+        d
+    }
+
+    /// Follows `outer` to the matching `inner`.
+    pub(crate) fn real(&mut self, n: NodeId) -> R<NodeId> {
+        if n.0 == u32::MAX {
+            return Ok(n);
+        }
+        match self.node(n).outer {
+            None => Ok(n),
+            Some(Some(k)) => Ok(k),
+            Some(None) => {
+                let name = self.node(n).name;
+                let mut up = self.node(n).parent.and_then(|p| self.node(p).parent);
+                while let Some(p) = up {
+                    if matches!(self.node(p).kind, NodeKind::Component) || p == self.top {
+                        let t = self.template(p)?;
+                        if let Some(&i) = t.index.get(&name)
+                            && let MemberKind::Component { clause, .. } = t.members[i as usize].kind
+                            && (clause.prefixes.inner || t.members[i as usize].replaced.is_some_and(|r| r.0.prefixes.inner))
+                            && let Slot::Node(k) = self.child(p, i)?
+                            && k != n
+                        {
+                            let k = if self.node(k).outer.is_some() { self.real(k)? } else { k };
+                            self.node_mut(n).outer = Some(Some(k));
+                            return Ok(k);
+                        }
+                    } else if self.node(p).kind == NodeKind::Element {
+                        let t = self.template(p)?;
+                        if let Some(&i) = t.index.get(&name)
+                            && let MemberKind::Component { clause, .. } = t.members[i as usize].kind
+                            && clause.prefixes.inner
+                            && let Slot::Node(k) = self.child(p, i)?
+                            && k != n
+                        {
+                            self.node_mut(n).outer = Some(Some(k));
+                            return Ok(k);
+                        }
+                    }
+                    up = self.node(p).parent;
+                }
+                // No inner declaration: make one at the top, as the specification asks.
+                if let Some(&k) = self.extra.get(&(self.top, name)) {
+                    self.node_mut(n).outer = Some(Some(k));
+                    return Ok(k);
+                }
+                let cref = ClassRef { mods: self.no_mod.clone(), ..self.node(n).cref.clone() };
+                let t = self.template(n)?;
+                if t.partial {
+                    let span = self.node(n).clause.map_or(Span::NONE, |c| c.1.name.span);
+                    return Err(self.err_hints(
+                        span,
+                        format!("there is no inner declaration for outer {name}, and its class {} is partial", self.lib.qualified(t.class)),
+                        vec![format!("declare `inner … {name}` in an enclosing component")],
+                    ));
+                }
+                let k = self.new_node(name, Some(self.top), NodeKind::Component, cref);
+                let clause = self.node(n).clause;
+                let variability = self.node(n).variability;
+                let node = self.node_mut(k);
+                node.live = true;
+                node.clause = clause;
+                node.inner = true;
+                node.variability = variability;
+                self.extra.insert((self.top, name), k);
+                self.extra_order.push(k);
+                self.node_mut(n).outer = Some(Some(k));
+                let span = clause.map_or(Span::NONE, |c| c.1.name.span);
+                let class = self.lib.qualified(t.class);
+                let d = saltus_base::Diagnostic::warning(
+                    saltus_base::Stage::FrontEnd,
+                    span,
+                    format!("there is no inner declaration for outer {name}; a default {class} is used"),
+                )
+                .hint(format!("declare `inner {class} {name}` at the top of the model"));
+                self.diagnostics.push(d);
+                Ok(k)
+            }
+        }
+    }
+
+    /// The dimensions of a component.
+    pub(crate) fn dims(&mut self, n: NodeId) -> R<Rc<[usize]>> {
+        if let Some(d) = &self.node(n).dims {
+            return Ok(d.clone());
+        }
+        if self.node(n).kind != NodeKind::Component || self.node(n).clause.is_none() {
+            return Ok(Rc::from([]));
+        }
+        let t = self.template(n)?;
+        let mut subs: Vec<(&'t Subscript, Scope)> = Vec::new();
+        let take = |subs: &mut Vec<(&'t Subscript, Scope)>, d: (&'t ComponentClause, &'t Component, Scope)| {
+            subs.extend(d.1.dims.iter().chain(&d.0.type_dims).map(|s| (s, d.2)));
+        };
+        if let Some(d) = self.node(n).dims_from.or(self.node(n).clause) {
+            take(&mut subs, d);
+        }
+        for (d, s) in &t.dims {
+            subs.extend(d.iter().map(|x| (x, *s)));
+        }
+        let mut dims = Vec::with_capacity(subs.len());
+        let mut guess: Option<Vec<usize>> = None;
+        for (k, (s, scope)) in subs.iter().enumerate() {
+            let d = match s {
+                Subscript::Index(e) => {
+                    let v = self.eval(&Env::konst(*scope), e)?;
+                    self.dimension(&v, e.span)?
+                }
+                Subscript::All(span) => {
+                    if guess.is_none() {
+                        let m = self.leaf_or_own_mod(n)?;
+                        let g = match &m.binding {
+                            Some(b) => Some(self.binding_value(b, Mode::Shape)?.dims().to_vec()),
+                            None => match m.child(self.names.start).and_then(|c| c.binding.clone()) {
+                                Some(b) => Some(self.binding_value(&b, Mode::Shape)?.dims().to_vec()),
+                                None => None,
+                            },
+                        };
+                        guess = g;
+                    }
+                    match guess.as_ref().and_then(|g| g.get(k)) {
+                        Some(&d) => d,
+                        None => {
+                            let path = self.path(n);
+                            return Err(self.err_hints(
+                                *span,
+                                format!("the size of {path} is not known"),
+                                vec!["give it a size or a binding of the right size".into()],
+                            ));
+                        }
+                    }
+                }
+            };
+            dims.push(d);
+        }
+        let dims: Rc<[usize]> = dims.into();
+        self.node_mut(n).dims = Some(dims.clone());
+        Ok(dims)
+    }
+
+    pub(crate) fn leaf_or_own_mod(&mut self, n: NodeId) -> R<Rc<Mod<'t>>> {
+        let t = self.template(n)?;
+        if t.builtin.is_some() { self.leaf_mod(n) } else { Ok(self.node(n).cref.mods.clone()) }
+    }
+
+    fn dimension(&mut self, v: &Value, span: Span) -> R<usize> {
+        if let Value::Num(e, ty) = v {
+            if let Ty::Enum(_) | Ty::Bool = ty
+                && let Some(x) = self.dae.pool.as_const(*e)
+            {
+                return Ok(x as usize);
+            }
+            if let Some(x) = self.dae.pool.as_const(*e)
+                && x >= 0.0
+                && x.fract() == 0.0
+                && x < 1e9
+            {
+                return Ok(x as usize);
+            }
+        }
+        let text = self.value_text(v);
+        Err(self.err(span, format!("a dimension must be a nonnegative Integer, not {text}")))
+    }
+
+    /// The elements of an array of structured components, made on first use.
+    pub(crate) fn element_nodes(&mut self, n: NodeId) -> R<Rc<Vec<NodeId>>> {
+        if let Some(e) = &self.node(n).elements {
+            return Ok(e.clone());
+        }
+        let dims = self.dims(n)?;
+        let count: usize = dims.iter().product();
+        let mut out = Vec::with_capacity(count);
+        let mut index = vec![1usize; dims.len()];
+        let (name, cref, clause) = (self.node(n).name, self.node(n).cref.clone(), self.node(n).clause);
+        for _ in 0..count {
+            let mods = cref.mods.element(&index);
+            let k = self.new_node(name, Some(n), NodeKind::Element, ClassRef { mods, ..cref.clone() });
+            let (live, v, c, f, p, fin) = {
+                let o = self.node(n);
+                (o.live, o.variability, o.causality, o.connection, o.protected, o.is_final)
+            };
+            let e = self.node_mut(k);
+            e.index = index.clone();
+            e.clause = clause;
+            e.live = live;
+            e.variability = v;
+            e.causality = c;
+            e.connection = f;
+            e.protected = p;
+            e.is_final = fin;
+            out.push(k);
+            for d in (0..dims.len()).rev() {
+                index[d] += 1;
+                if index[d] <= dims[d] {
+                    break;
+                }
+                index[d] = 1;
+            }
+        }
+        let out = Rc::new(out);
+        self.node_mut(n).elements = Some(out.clone());
+        Ok(out)
+    }
+
+    /// The value of a binding: evaluated once, then projected.
+    pub(crate) fn binding_value(&mut self, b: &Binding<'t>, mode: Mode) -> R<Value> {
+        let konst = mode == Mode::Konst;
+        let cached = if mode == Mode::Shape { None } else { b.cache.borrow().get(&konst).cloned() };
+        let mut v = match (cached, &b.source) {
+            (Some(v), _) => v,
+            (None, Source::Value(v)) => v.clone(),
+            (None, Source::Expr(e)) => {
+                let env = Env { mode, ..Env::model(b.scope) };
+                let v = self.eval(&env, e)?;
+                if mode != Mode::Shape {
+                    b.cache.borrow_mut().insert(konst, v.clone());
+                }
+                v
+            }
+        };
+        for p in &b.projections {
+            match p {
+                Projection::Field(f) => match v.field(*f) {
+                    Some(x) => v = x,
+                    None => {
+                        return Err(self.err(b.span, format!("the bound value ({}) has no field {f}", v.describe())));
+                    }
+                },
+                Projection::Index(i) => {
+                    if v.rank() == 0 {
+                        continue; // tolerated: a scalar for every element
+                    }
+                    if v.rank() < i.len() {
+                        return Err(self.err(b.span, format!("{} cannot be spread over an array of {} dimensions", v.describe(), i.len())));
+                    }
+                    let d = v.dims().to_vec();
+                    if i.iter().zip(&d).any(|(&x, &n)| x > n) {
+                        return Err(self.err_hints(
+                            b.span,
+                            format!("the modifier has the shape {}, too small for element [{}]", shape_text(&d), i.iter().map(|x| x.to_string()).collect::<Vec<_>>().join(",")),
+                            vec!["write `each` if every element gets the same value".into()],
+                        ));
+                    }
+                    let rest: usize = d[i.len()..].iter().product();
+                    let mut at = 0;
+                    for (x, n) in i.iter().zip(&d) {
+                        at = at * n + (x - 1);
+                    }
+                    let e = v.elements();
+                    let part = &e[at * rest..(at + 1) * rest];
+                    v = if d.len() == i.len() { part[0].clone() } else { slice_value(&v, &d[i.len()..], part) };
+                }
+            }
+        }
+        Ok(v)
+    }
+
+    /// The value of a constant or parameter, evaluated now.
+    pub(crate) fn constant(&mut self, n: NodeId) -> R<Value> {
+        let n = self.real(n)?;
+        match &self.node(n).constant {
+            Constant::Known(v) => return Ok(v.clone()),
+            Constant::Busy => {
+                let path = self.path(n);
+                let span = self.node(n).clause.map_or(Span::NONE, |c| c.1.span);
+                return Err(self.err(span, format!("the value of {path} depends on itself")));
+            }
+            Constant::Failed => {
+                let path = self.path(n);
+                let span = self.node(n).clause.map_or(Span::NONE, |c| c.1.span);
+                return Err(self.err(span, format!("the value of {path} is not known when compiling")));
+            }
+            Constant::Unknown => {}
+        }
+        self.node_mut(n).constant = Constant::Busy;
+        let r = self.constant_now(n);
+        self.node_mut(n).constant = match &r {
+            Ok(v) => Constant::Known(v.clone()),
+            Err(_) => Constant::Unknown,
+        };
+        r
+    }
+
+    fn constant_now(&mut self, n: NodeId) -> R<Value> {
+        let t = self.template(n)?;
+        let Some(ty) = t.builtin else {
+            return self.structured_value(n, Mode::Konst);
+        };
+        let name_span = self.node(n).clause.map_or(Span::NONE, |c| c.1.name.span);
+        if !matches!(self.node(n).variability, VariabilityPrefix::Parameter | VariabilityPrefix::Constant) {
+            let path = self.path(n);
+            // A variable of a class looked into is never simulated; of the model, it varies.
+            return Err(self.err(name_span, format!("{path} is neither a parameter nor a constant, so its value is not known when compiling")));
+        }
+        let m = self.leaf_mod(n)?;
+        if let Some(f) = m.child(self.names.fixed).and_then(|c| c.binding.clone()) {
+            let v = self.binding_value(&f, Mode::Konst)?;
+            if self.bool_of(&v) == Some(false) {
+                let path = self.path(n);
+                return Err(self.err(name_span, format!("{path} is computed at initialization (fixed = false), so its value is not known when compiling")));
+            }
+        }
+        let b = match &m.binding {
+            Some(b) => b.clone(),
+            None => match m.child(self.names.start).and_then(|c| c.binding.clone()) {
+                Some(b) => b,
+                None => {
+                    if let (Ty::Enum(_), true) = (ty, false) {
+                        unreachable!("kept for symmetry");
+                    }
+                    let dims = self.dims(n)?;
+                    if dims.contains(&0) {
+                        return Ok(Value::array(ty, dims.to_vec(), Vec::new()));
+                    }
+                    let path = self.path(n);
+                    return Err(self.err_hints(name_span, format!("the parameter {path} has no value"), vec![format!("give it one by a modifier or --set {path}=…")]));
+                }
+            },
+        };
+        let v = self.binding_value(&b, Mode::Konst)?;
+        let dims = self.dims(n)?;
+        let v = self.fit(v, &dims, ty, b.span, n)?;
+        // Everything must be constant now.
+        let mut s = Vec::new();
+        v.scalars(&mut s);
+        if s.iter().any(|(e, _)| self.dae.pool.as_const(*e).is_none()) {
+            let path = self.path(n);
+            return Err(self.err(b.span, format!("the value of {path} cannot be computed when compiling")));
+        }
+        Ok(v)
+    }
+
+    /// Makes a value fit declared dimensions and type: scalars are repeated, Integers become Reals.
+    pub(crate) fn fit(&mut self, v: Value, dims: &[usize], ty: Ty, span: Span, n: NodeId) -> R<Value> {
+        let vt = v.ty();
+        let type_ok = match (ty, vt) {
+            (_, None) => false,
+            (Ty::Real, Some(Ty::Int)) => true,
+            (a, Some(b)) if a == b => true,
+            (Ty::Enum(a), Some(Ty::Enum(b))) => self.same_enum(a, b),
+            _ => false,
+        };
+        if !type_ok && !(v.len() == 0 && v.rank() > 0) {
+            let path = self.path(n);
+            return Err(self.err(span, format!("{path} is of type {}, but the value is {}", ty.text(), v.describe())));
+        }
+        if v.rank() == 0 && !dims.is_empty() {
+            let count = dims.iter().product();
+            let e = v.scalar_list();
+            return Ok(Value::array(ty, dims.to_vec(), vec![e[0]; count]));
+        }
+        if v.dims() != dims {
+            // Empty arrays lose their trailing dimensions.
+            if v.len() == 0 && dims.iter().product::<usize>() == 0 {
+                return Ok(Value::array(ty, dims.to_vec(), Vec::new()));
+            }
+            let path = self.path(n);
+            return Err(self.err(
+                span,
+                format!("{path} has the shape {}, but the value has the shape {}", shape_text(dims), shape_text(v.dims())),
+            ));
+        }
+        Ok(match v {
+            Value::Num(e, _) => Value::Num(e, ty),
+            Value::Arr(a) if a.ty != ty => Value::array(ty, a.dims.clone(), a.e.clone()),
+            v => v,
+        })
+    }
+}
+
+fn slice_value(whole: &Value, dims: &[usize], part: &[Value]) -> Value {
+    match whole {
+        Value::Arr(a) => Value::array(a.ty, dims.to_vec(), part.iter().flat_map(Value::scalar_list).collect()),
+        _ => Value::records(dims.to_vec(), part.to_vec()),
+    }
+}
+
+fn strongest(a: VariabilityPrefix, b: VariabilityPrefix) -> VariabilityPrefix {
+    let rank = |v| match v {
+        VariabilityPrefix::None => 0,
+        VariabilityPrefix::Discrete => 1,
+        VariabilityPrefix::Parameter => 2,
+        VariabilityPrefix::Constant => 3,
+    };
+    if rank(a) >= rank(b) { a } else { b }
+}
+
+pub(crate) fn spec_text(s: &TypeSpec) -> String {
+    let t: Vec<&str> = s.path.iter().map(|i| i.name.as_str()).collect();
+    format!("{}{}", if s.global { "." } else { "" }, t.join("."))
+}

@@ -1,0 +1,203 @@
+//! Modifiers as trees of closures: an expression with the scope its names belong to.
+
+use crate::Flattener;
+use crate::value::Value;
+use rustc_hash::FxHashMap;
+use saltus_base::{Name, Span};
+use saltus_resolve::ClassId;
+use saltus_syntax::ast::{Argument, Component, ComponentClause, Element, Expr, Modification};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// An instance node: a component, or a class (package, function) looked into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct NodeId(pub u32);
+
+/// Where names are looked up: an instance seen from one of the classes it is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Scope {
+    pub node: NodeId,
+    pub part: u16,
+}
+
+impl Scope {
+    pub const ROOT: Scope = Scope { node: NodeId(0), part: 0 };
+}
+
+/// A step from a bound value to the part of it that an inner component gets.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Projection {
+    /// Element of an array of components.
+    Index(Vec<usize>),
+    /// Field of a record.
+    Field(Name),
+}
+
+#[derive(Clone)]
+pub(crate) enum Source<'t> {
+    Expr(&'t Expr),
+    Value(Value),
+}
+
+/// `= e` somewhere, and what part of it is meant.
+#[derive(Clone)]
+pub(crate) struct Binding<'t> {
+    pub source: Source<'t>,
+    pub scope: Scope,
+    pub each: bool,
+    pub projections: Vec<Projection>,
+    pub cache: Rc<RefCell<FxHashMap<bool, Value>>>,
+    pub span: Span,
+}
+
+impl<'t> Binding<'t> {
+    pub fn project(&self, p: Projection) -> Binding<'t> {
+        let mut b = self.clone();
+        b.projections.push(p);
+        b
+    }
+}
+
+#[derive(Clone)]
+pub(crate) enum Redeclared<'t> {
+    Class(ClassId),
+    Component(&'t ComponentClause, &'t Component),
+}
+
+#[derive(Clone)]
+pub(crate) struct Redeclare<'t> {
+    pub what: Redeclared<'t>,
+    pub scope: Scope,
+    pub span: Span,
+}
+
+/// A modifier with everything below it. Outer modifiers are merged over inner ones.
+#[derive(Clone, Default)]
+pub(crate) struct Mod<'t> {
+    pub binding: Option<Binding<'t>>,
+    /// The binding was removed by `= break`.
+    pub broken: bool,
+    pub children: Vec<(Name, Rc<Mod<'t>>)>,
+    pub redeclare: Option<Redeclare<'t>>,
+    pub is_final: bool,
+    pub span: Option<Span>,
+}
+
+impl<'t> Mod<'t> {
+    pub fn is_empty(&self) -> bool {
+        self.binding.is_none() && self.children.is_empty() && self.redeclare.is_none() && !self.broken
+    }
+
+    pub fn child(&self, name: Name) -> Option<&Rc<Mod<'t>>> {
+        self.children.iter().find(|(n, _)| *n == name).map(|(_, m)| m)
+    }
+
+    fn put(&mut self, name: Name, m: Rc<Mod<'t>>) {
+        match self.children.iter_mut().find(|(n, _)| *n == name) {
+            Some((_, old)) => *old = merge(old, &m),
+            None => self.children.push((name, m)),
+        }
+    }
+
+    /// The modifiers of element `index` of an array of components.
+    pub fn element(&self, index: &[usize]) -> Rc<Mod<'t>> {
+        let mut m = self.clone();
+        if let Some(b) = &mut m.binding
+            && !b.each
+        {
+            b.projections.push(Projection::Index(index.to_vec()));
+        }
+        for (_, c) in &mut m.children {
+            *c = c.element(index);
+        }
+        Rc::new(m)
+    }
+
+    /// Whether a class is redeclared by it.
+    pub fn without_redeclare(&self) -> Mod<'t> {
+        Mod { redeclare: None, ..self.clone() }
+    }
+}
+
+/// `outer` where it says something, `inner` otherwise.
+pub(crate) fn merge<'t>(outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>> {
+    if outer.is_empty() && !outer.is_final {
+        return inner.clone();
+    }
+    if inner.is_empty() && !inner.is_final {
+        return outer.clone();
+    }
+    let mut m = Mod {
+        binding: if outer.binding.is_some() || outer.broken { outer.binding.clone() } else { inner.binding.clone() },
+        broken: outer.broken,
+        children: outer.children.clone(),
+        redeclare: outer.redeclare.clone().or_else(|| inner.redeclare.clone()),
+        is_final: outer.is_final || inner.is_final,
+        span: outer.span.or(inner.span),
+    };
+    for (name, c) in &inner.children {
+        match m.children.iter_mut().find(|(n, _)| n == name) {
+            Some((_, o)) => *o = merge(o, c),
+            None => m.children.push((*name, c.clone())),
+        }
+    }
+    Rc::new(m)
+}
+
+impl<'t> Flattener<'t> {
+    /// The tree of a modification whose names belong to `scope`.
+    pub(crate) fn modifier(&self, m: Option<&'t Modification>, scope: Scope, each: bool) -> Rc<Mod<'t>> {
+        let Some(m) = m else { return self.no_mod.clone() };
+        let mut out = Mod { span: m.span, broken: m.is_break, ..Mod::default() };
+        if let Some(e) = &m.binding {
+            out.binding = Some(Binding {
+                source: Source::Expr(e),
+                scope,
+                each,
+                projections: Vec::new(),
+                cache: Rc::default(),
+                span: e.span,
+            });
+        }
+        for a in &m.args {
+            self.argument(&mut out, a, scope, each);
+        }
+        Rc::new(out)
+    }
+
+    fn argument(&self, out: &mut Mod<'t>, a: &'t Argument, scope: Scope, each: bool) {
+        match a {
+            Argument::Modification { each: e, is_final, path, modification, span, .. } => {
+                let mut m = self.modifier(modification.as_ref(), scope, each || *e);
+                if *is_final || m.span.is_none() {
+                    let mut c = (*m).clone();
+                    c.is_final = *is_final;
+                    c.span = Some(*span);
+                    m = Rc::new(c);
+                }
+                let mut parts = path.iter().rev();
+                let Some(last) = parts.next() else { return };
+                let mut name = last.name;
+                for p in parts {
+                    m = Rc::new(Mod { children: vec![(name, m)], span: Some(*span), ..Mod::default() });
+                    name = p.name;
+                }
+                out.put(name, m);
+            }
+            Argument::Redeclare { element, span, is_final, .. } => {
+                let (name, what) = match &**element {
+                    Element::Class { prefixes, def, constraint } => {
+                        (def.name.name, Redeclared::Class(self.lib.anonymous(def, *prefixes, constraint.clone())))
+                    }
+                    Element::Components(clause) => match clause.components.first() {
+                        Some(c) => (c.name.name, Redeclared::Component(clause, c)),
+                        None => return,
+                    },
+                    _ => return,
+                };
+                let redeclare = Some(Redeclare { what, scope, span: *span });
+                out.put(name, Rc::new(Mod { redeclare, is_final: *is_final, span: Some(*span), ..Mod::default() }));
+            }
+        }
+    }
+}

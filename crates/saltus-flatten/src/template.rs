@@ -1,0 +1,363 @@
+//! Class templates: what a class is made of once its extends clauses are followed. Shared by all instances of the
+//! class in one scope; nothing here depends on modifiers.
+
+use crate::modifier::{Mod, NodeId, Scope};
+use crate::value::Ty;
+use crate::{Flattener, R};
+use rustc_hash::FxHashMap;
+use saltus_base::{Name, Span};
+use saltus_resolve::{ClassId, OwnMember};
+use saltus_syntax::ast::{
+    Causality, ClassBody, ClassDef, ClassKind, Component, ComponentClause, Connection, Element, Modification, Subscript, TypeSpec,
+    VariabilityPrefix,
+};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// A class in the scope it was declared in, with modifiers from outside.
+#[derive(Clone)]
+pub(crate) struct ClassRef<'t> {
+    pub class: ClassId,
+    /// The lexically enclosing instance.
+    pub scope: Scope,
+    pub mods: Rc<Mod<'t>>,
+}
+
+/// One class of the inheritance tree, in preorder.
+pub(crate) struct Part<'t> {
+    pub class: ClassId,
+    pub def: &'t ClassDef,
+    /// Its lexically enclosing scope.
+    pub parent: Scope,
+    /// The part that extends this one (itself for the first).
+    pub from: u16,
+    /// One past the last part of its subtree.
+    pub end: u16,
+    /// The modifier of the extends clause.
+    pub modification: Option<&'t Modification>,
+    /// Modifiers that came with the base class (a redeclared package, say).
+    pub base_mods: Rc<Mod<'t>>,
+    /// Scope of that modifier: `None`: the deriving part; `Some`: fixed (short classes).
+    pub mod_scope: Option<Scope>,
+    pub protected: bool,
+}
+
+#[derive(Clone)]
+pub(crate) enum MemberKind<'t> {
+    Component { clause: &'t ComponentClause, component: &'t Component },
+    /// The effective class first, then what it overrides.
+    Class(Vec<(ClassId, u16)>),
+}
+
+#[derive(Clone)]
+pub(crate) struct Member<'t> {
+    pub name: Name,
+    pub part: u16,
+    pub kind: MemberKind<'t>,
+    pub protected: bool,
+    /// The declaration that a `redeclare` in the class body replaces.
+    pub replaced: Option<(&'t ComponentClause, &'t Component, u16)>,
+}
+
+pub(crate) struct Template<'t> {
+    pub class: ClassId,
+    pub parts: Vec<Part<'t>>,
+    pub members: Vec<Member<'t>>,
+    pub index: FxHashMap<Name, u32>,
+    pub builtin: Option<Ty>,
+    /// Dimensions of array types, with the scope of their names.
+    pub dims: Vec<(&'t [Subscript], Scope)>,
+    pub causality: Causality,
+    pub connection: Connection,
+    pub variability: VariabilityPrefix,
+    pub kind: ClassKind,
+    pub expandable: bool,
+    pub partial: bool,
+    pub seen: RefCell<FxHashMap<(u16, Name), Option<u32>>>,
+    /// Types of components that do not depend on the instance.
+    pub types: RefCell<FxHashMap<u32, ClassRef<'t>>>,
+}
+
+impl<'t> Template<'t> {
+    pub fn is_connector(&self) -> bool {
+        self.kind == ClassKind::Connector
+    }
+    pub fn is_record(&self) -> bool {
+        matches!(self.kind, ClassKind::Record | ClassKind::OperatorRecord)
+    }
+}
+
+impl<'t> Flattener<'t> {
+    /// The template of a class in its scope.
+    pub(crate) fn template_of(&mut self, class: ClassId, scope: Scope) -> R<Rc<Template<'t>>> {
+        if let Some(t) = self.templates.get(&(class, scope)) {
+            return match t {
+                Some(t) => Ok(t.clone()),
+                None => Err(self.err(
+                    self.lib.def(class).name.span,
+                    format!("the class {} extends itself", self.lib.qualified(class)),
+                )),
+            };
+        }
+        self.templates.insert((class, scope), None);
+        let mut t = Template {
+            class,
+            parts: Vec::new(),
+            members: Vec::new(),
+            index: FxHashMap::default(),
+            builtin: None,
+            dims: Vec::new(),
+            causality: Causality::None,
+            connection: Connection::Potential,
+            variability: VariabilityPrefix::None,
+            kind: self.lib.def(class).kind,
+            expandable: false,
+            partial: self.lib.def(class).prefixes.partial,
+            seen: RefCell::default(),
+            types: RefCell::default(),
+        };
+        let r = self.add_part(&mut t, class, scope, 0, None, self.no_mod.clone(), None, false);
+        if let Err(e) = r {
+            self.templates.remove(&(class, scope));
+            return Err(e);
+        }
+        // A short class or a class that only extends takes over its base's nature.
+        if matches!(t.kind, ClassKind::Class | ClassKind::Type | ClassKind::Model) && t.parts.len() > 1 {
+            let base = t.parts[1].def.kind;
+            let alone = matches!(t.parts[0].def.body, ClassBody::Short { .. });
+            if alone && matches!(base, ClassKind::Record | ClassKind::OperatorRecord | ClassKind::Connector) && t.kind != ClassKind::Model {
+                t.kind = base;
+            }
+        }
+        if t.kind == ClassKind::Record && t.parts.iter().any(|p| p.def.kind == ClassKind::OperatorRecord) {
+            t.kind = ClassKind::OperatorRecord;
+        }
+        let t = Rc::new(t);
+        self.templates.insert((class, scope), Some(t.clone()));
+        Ok(t)
+    }
+
+    fn add_part(
+        &mut self,
+        t: &mut Template<'t>,
+        class: ClassId,
+        parent: Scope,
+        from: u16,
+        modification: Option<&'t Modification>,
+        base_mods: Rc<Mod<'t>>,
+        mod_scope: Option<Scope>,
+        protected: bool,
+    ) -> R<()> {
+        let def = self.lib.def(class);
+        if t.parts.len() > 500 {
+            return Err(self.err(def.name.span, format!("too many classes extended by {}", self.lib.qualified(t.class))));
+        }
+        let me = t.parts.len() as u16;
+        // Extending oneself, directly or not.
+        let mut up = from;
+        if me > 0 {
+            loop {
+                if t.parts[up as usize].class == class && t.parts[up as usize].parent == parent {
+                    return Err(self.err(def.name.span, format!("the class {} extends itself", self.lib.qualified(class))));
+                }
+                if up == 0 {
+                    break;
+                }
+                up = t.parts[up as usize].from;
+            }
+        }
+        let prot = protected || t.parts.get(from as usize).is_some_and(|p| p.protected);
+        t.parts.push(Part { class, def, parent, from, end: 0, modification, base_mods, mod_scope, protected: prot });
+        t.expandable |= def.prefixes.expandable;
+        if let Some(&ty) = self.builtin_types.get(&class) {
+            t.builtin = Some(ty);
+            t.parts[me as usize].end = me + 1;
+            return Ok(());
+        }
+        match &def.body {
+            ClassBody::Long { extends, elements, .. } => {
+                let mut members = self.lib.own(class).members.iter().peekable();
+                for (k, el) in elements.iter().enumerate() {
+                    match el {
+                        Element::Components(clause) => {
+                            for component in &clause.components {
+                                if members.peek().is_some_and(|(n, m)| *n == component.name.name && matches!(m, OwnMember::Component(..))) {
+                                    members.next();
+                                } else {
+                                    continue; // declared twice
+                                }
+                                self.put_member(
+                                    t,
+                                    Member {
+                                        name: component.name.name,
+                                        part: me,
+                                        kind: MemberKind::Component { clause, component },
+                                        protected: prot || clause.prefixes.protected,
+                                        replaced: None,
+                                    },
+                                );
+                            }
+                            let _ = k;
+                        }
+                        Element::Class { prefixes, def, .. } => {
+                            if let Some(&&(n, OwnMember::Class(c))) = members.peek()
+                                && n == def.name.name
+                            {
+                                members.next();
+                                self.put_member(
+                                    t,
+                                    Member {
+                                        name: n,
+                                        part: me,
+                                        kind: MemberKind::Class(vec![(c, me)]),
+                                        protected: prot || prefixes.protected,
+                                        replaced: None,
+                                    },
+                                );
+                            }
+                        }
+                        Element::Extends(x) => {
+                            let base = self.base_class(t, me, class, parent, &x.base)?;
+                            self.add_part(t, base.class, base.scope, me, x.modification.as_ref(), base.mods.clone(), None, x.protected)?;
+                        }
+                        Element::Import(_) => {}
+                    }
+                }
+                if let Some(modification) = extends {
+                    let base = self.overridden(class, parent)?;
+                    self.add_part(t, base.0, base.1, me, modification.as_ref(), self.no_mod.clone(), None, false)?;
+                }
+            }
+            ClassBody::Short { prefix, base, dims, modification, .. } => {
+                if !dims.is_empty() {
+                    t.dims.push((dims, parent));
+                }
+                if prefix.causality != Causality::None && t.causality == Causality::None {
+                    t.causality = prefix.causality;
+                }
+                if prefix.connection != Connection::Potential && t.connection == Connection::Potential {
+                    t.connection = prefix.connection;
+                }
+                if prefix.variability != VariabilityPrefix::None && t.variability == VariabilityPrefix::None {
+                    t.variability = prefix.variability;
+                }
+                let own = me == 0 && self.lib.entry(class).name == base.path.first().map_or(self.lib.entry(class).name, |i| i.name) && base.path.len() == 1 && !base.global;
+                let base = if own {
+                    // `redeclare package Medium = Medium`: the name on the right is the enclosing scope's.
+                    self.class_in(parent, base)?
+                } else {
+                    self.base_class(t, me, class, parent, base)?
+                };
+                self.add_part(t, base.class, base.scope, me, modification.as_ref(), base.mods.clone(), Some(parent), false)?;
+            }
+            ClassBody::Enumeration { .. } => t.builtin = Some(Ty::Enum(class)),
+            ClassBody::Derivative { .. } => {}
+        }
+        t.parts[me as usize].end = t.parts.len() as u16;
+        Ok(())
+    }
+
+    /// The class that a `class extends` / `redeclare … extends` refines: the next one its enclosing class inherits.
+    fn overridden(&mut self, class: ClassId, parent: Scope) -> R<(ClassId, Scope)> {
+        let e = self.lib.entry(class);
+        let t = self.template(parent.node)?;
+        if let Some(&i) = t.index.get(&e.name)
+            && let MemberKind::Class(chain) = &t.members[i as usize].kind
+            && let Some(k) = chain.iter().position(|(c, _)| *c == class)
+            && let Some(&(c, part)) = chain.get(k + 1)
+        {
+            return Ok((c, Scope { node: parent.node, part }));
+        }
+        Err(self.err(e.def.name.span, format!("there is no inherited class {} to extend", e.name)))
+    }
+
+    fn base_class(&mut self, _t: &Template<'t>, _me: u16, class: ClassId, parent: Scope, spec: &'t TypeSpec) -> R<ClassRef<'t>> {
+        if !spec.global
+            && let Some(first) = spec.path.first()
+        {
+            // Imports of the class itself come before its surroundings.
+            if let Some(found) = self.import(class, first.name)? {
+                return self.class_below(found, &spec.path[1..], spec);
+            }
+            // A class nested in the class itself: rare, and only sound if nothing modifies it.
+            if let Some(c) = self.lib.nested(class, first.name) {
+                let node = self.class_node(&ClassRef { class, scope: parent, mods: self.no_mod.clone() });
+                let cref = ClassRef { class: c, scope: Scope { node, part: 0 }, mods: self.no_mod.clone() };
+                return self.class_below(crate::instance::Found::Class(cref), &spec.path[1..], spec);
+            }
+        }
+        self.class_in(parent, spec)
+    }
+
+    fn put_member(&mut self, t: &mut Template<'t>, m: Member<'t>) {
+        let Some(&i) = t.index.get(&m.name) else {
+            t.index.insert(m.name, t.members.len() as u32);
+            t.members.push(m);
+            return;
+        };
+        let old = &mut t.members[i as usize];
+        // Parts are in preorder, so a smaller number that is an ancestor wins. The ends of open parts are still 0.
+        let ancestor = |a: u16, mut b: u16| loop {
+            if a == b {
+                return true;
+            }
+            if b == 0 {
+                return false;
+            }
+            b = t.parts[b as usize].from;
+        };
+        let wins = ancestor(m.part, old.part) && m.part != old.part;
+        match (&mut old.kind, m.kind) {
+            (MemberKind::Class(chain), MemberKind::Class(new)) => {
+                if wins {
+                    chain.splice(0..0, new);
+                    old.part = m.part;
+                } else {
+                    chain.extend(new);
+                }
+            }
+            (kind @ MemberKind::Component { .. }, new @ MemberKind::Component { .. }) => {
+                if wins {
+                    if let MemberKind::Component { clause, component } = *kind {
+                        old.replaced = Some((clause, component, old.part));
+                    }
+                    *kind = new;
+                    old.part = m.part;
+                    old.protected = m.protected;
+                } else if old.replaced.is_none()
+                    && let MemberKind::Component { clause, component } = new
+                {
+                    old.replaced = Some((clause, component, m.part));
+                }
+            }
+            (kind, new) => {
+                if wins {
+                    *kind = new;
+                    old.part = m.part;
+                }
+            }
+        }
+    }
+
+    /// The member `name` as seen from a part: its own or inherited ones, not those of classes deriving from it.
+    pub(crate) fn find_member(&mut self, t: &Rc<Template<'t>>, part: u16, name: Name) -> Option<u32> {
+        if part == 0 {
+            return t.index.get(&name).copied();
+        }
+        if let Some(&r) = t.seen.borrow().get(&(part, name)) {
+            return r;
+        }
+        let p = part as usize;
+        let r = t.index.get(&name).copied().filter(|_| {
+            t.parts.get(p).is_some_and(|q| {
+                t.parts[p..q.end as usize].iter().any(|b| self.lib.own(b.class).index.contains_key(&name) || self.lib.listing(b.class).contains(&name))
+            })
+        });
+        t.seen.borrow_mut().insert((part, name), r);
+        r
+    }
+
+    pub(crate) fn part_span(&self, node: NodeId) -> Span {
+        self.lib.def(self.nodes[node.0 as usize].cref.class).name.span
+    }
+}

@@ -1,0 +1,221 @@
+//! The scalar domains functions are executed over.
+
+use saltus_expr::{Binary, ExprId, FuncId, Pool, Unary};
+
+/// What the executor needs to know about scalars.
+pub trait Domain {
+    /// A scalar.
+    type S: Clone;
+    /// Whether a condition may be unknown: both branches are then executed and merged.
+    const SPECULATES: bool;
+    /// Whether scalars carry a derivative.
+    const DERIVATIVES: bool;
+    /// A constant.
+    fn num(&mut self, v: f64) -> Self::S;
+    /// A function of one argument.
+    fn unary(&mut self, op: Unary, a: &Self::S) -> Self::S;
+    /// A function of two arguments.
+    fn binary(&mut self, op: Binary, a: &Self::S, b: &Self::S) -> Self::S;
+    /// `if c then a else b`.
+    fn select(&mut self, c: &Self::S, a: &Self::S, b: &Self::S) -> Self::S;
+    /// The value, if it is known now.
+    fn as_const(&self, a: &Self::S) -> Option<f64>;
+    /// The derivative part, in domains that have one.
+    fn derivative(&self, _a: &Self::S) -> f64 {
+        0.0
+    }
+    /// A value with a derivative, which domains without one drop.
+    fn with_derivative(&mut self, v: f64, _d: f64) -> Self::S {
+        self.num(v)
+    }
+    /// Scalar output `out` of a function that cannot be executed in this domain; `None` if the domain cannot say so.
+    fn call(&mut self, _func: FuncId, _args: &[Self::S], _out: u32) -> Option<Self::S> {
+        None
+    }
+    /// Why to stop now, if too much was built already.
+    fn exhausted(&self) -> bool {
+        false
+    }
+}
+
+/// Numbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Float;
+
+impl Domain for Float {
+    type S = f64;
+    const SPECULATES: bool = false;
+    const DERIVATIVES: bool = false;
+    #[inline(always)]
+    fn num(&mut self, v: f64) -> f64 {
+        v
+    }
+    #[inline]
+    fn unary(&mut self, op: Unary, a: &f64) -> f64 {
+        saltus_expr::unary(op, *a)
+    }
+    #[inline(always)]
+    fn binary(&mut self, op: Binary, a: &f64, b: &f64) -> f64 {
+        // The cheap ones here, so that they stay inline.
+        match op {
+            Binary::Add => a + b,
+            Binary::Sub => a - b,
+            Binary::Mul => a * b,
+            Binary::Div => a / b,
+            Binary::Lt => f64::from(a < b),
+            Binary::Le => f64::from(a <= b),
+            Binary::Gt => f64::from(a > b),
+            Binary::Ge => f64::from(a >= b),
+            _ => saltus_expr::binary(op, *a, *b),
+        }
+    }
+    #[inline]
+    fn select(&mut self, c: &f64, a: &f64, b: &f64) -> f64 {
+        if *c != 0.0 { *a } else { *b }
+    }
+    #[inline(always)]
+    fn as_const(&self, a: &f64) -> Option<f64> {
+        Some(*a)
+    }
+}
+
+/// A number and its derivative along one direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DualNumber {
+    /// Value.
+    pub v: f64,
+    /// Derivative.
+    pub d: f64,
+}
+
+/// Numbers with a directional derivative (forward mode). Control flow follows the values.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Dual;
+
+/// d op(a)/da at `a`, where `r` is op(a).
+pub(crate) fn unary_slope(op: Unary, a: f64, r: f64) -> f64 {
+    match op {
+        Unary::Neg => -1.0,
+        Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc => 0.0,
+        Unary::Abs => {
+            if a >= 0.0 {
+                1.0
+            } else {
+                -1.0
+            }
+        }
+        Unary::Sqrt => 1.0 / (2.0 * r),
+        Unary::Exp => r,
+        Unary::Log => 1.0 / a,
+        Unary::Log10 => std::f64::consts::LOG10_E / a,
+        Unary::Sin => a.cos(),
+        Unary::Cos => -a.sin(),
+        Unary::Tan => 1.0 + r * r,
+        Unary::Asin => 1.0 / (1.0 - a * a).sqrt(),
+        Unary::Acos => -1.0 / (1.0 - a * a).sqrt(),
+        Unary::Atan => 1.0 / (1.0 + a * a),
+        Unary::Sinh => a.cosh(),
+        Unary::Cosh => a.sinh(),
+        Unary::Tanh => 1.0 - r * r,
+    }
+}
+
+impl Domain for Dual {
+    type S = DualNumber;
+    const SPECULATES: bool = false;
+    const DERIVATIVES: bool = true;
+    fn num(&mut self, v: f64) -> DualNumber {
+        DualNumber { v, d: 0.0 }
+    }
+    fn unary(&mut self, op: Unary, a: &DualNumber) -> DualNumber {
+        let v = saltus_expr::unary(op, a.v);
+        // A vanishing direction stays so where the slope is infinite.
+        let d = if a.d == 0.0 { 0.0 } else { unary_slope(op, a.v, v) * a.d };
+        DualNumber { v, d }
+    }
+    fn binary(&mut self, op: Binary, a: &DualNumber, b: &DualNumber) -> DualNumber {
+        let v = saltus_expr::binary(op, a.v, b.v);
+        let d = match op {
+            _ if a.d == 0.0 && b.d == 0.0 => 0.0,
+            Binary::Add => a.d + b.d,
+            Binary::Sub => a.d - b.d,
+            Binary::Mul => a.d * b.v + a.v * b.d,
+            Binary::Div => (a.d - v * b.d) / b.v,
+            Binary::Pow => {
+                let left = if a.d == 0.0 { 0.0 } else { b.v * saltus_expr::binary(Binary::Pow, a.v, b.v - 1.0) * a.d };
+                let right = if b.d == 0.0 || a.v <= 0.0 { 0.0 } else { v * a.v.ln() * b.d };
+                left + right
+            }
+            Binary::Atan2 => (b.v * a.d - a.v * b.d) / (a.v * a.v + b.v * b.v),
+            Binary::Min => {
+                if b.v < a.v {
+                    b.d
+                } else {
+                    a.d
+                }
+            }
+            Binary::Max => {
+                if b.v > a.v {
+                    b.d
+                } else {
+                    a.d
+                }
+            }
+            _ => 0.0,
+        };
+        DualNumber { v, d }
+    }
+    fn select(&mut self, c: &DualNumber, a: &DualNumber, b: &DualNumber) -> DualNumber {
+        if c.v != 0.0 { *a } else { *b }
+    }
+    fn as_const(&self, a: &DualNumber) -> Option<f64> {
+        Some(a.v)
+    }
+    fn derivative(&self, a: &DualNumber) -> f64 {
+        a.d
+    }
+    fn with_derivative(&mut self, v: f64, d: f64) -> DualNumber {
+        DualNumber { v, d }
+    }
+}
+
+/// Expressions of a pool: executing a function inlines it.
+pub struct Symbolic<'p> {
+    pool: &'p mut Pool,
+    limit: usize,
+}
+
+impl<'p> Symbolic<'p> {
+    /// Over this pool, which may grow by `budget` nodes.
+    pub fn new(pool: &'p mut Pool, budget: usize) -> Self {
+        let limit = pool.len().saturating_add(budget);
+        Symbolic { pool, limit }
+    }
+}
+
+impl Domain for Symbolic<'_> {
+    type S = ExprId;
+    const SPECULATES: bool = true;
+    const DERIVATIVES: bool = false;
+    fn num(&mut self, v: f64) -> ExprId {
+        self.pool.num(v)
+    }
+    fn unary(&mut self, op: Unary, a: &ExprId) -> ExprId {
+        self.pool.un(op, *a)
+    }
+    fn binary(&mut self, op: Binary, a: &ExprId, b: &ExprId) -> ExprId {
+        self.pool.bin(op, *a, *b)
+    }
+    fn select(&mut self, c: &ExprId, a: &ExprId, b: &ExprId) -> ExprId {
+        self.pool.select(*c, *a, *b)
+    }
+    fn as_const(&self, a: &ExprId) -> Option<f64> {
+        self.pool.as_const(*a)
+    }
+    fn call(&mut self, func: FuncId, args: &[ExprId], out: u32) -> Option<ExprId> {
+        Some(self.pool.call(func, args.into(), out))
+    }
+    fn exhausted(&self) -> bool {
+        self.pool.len() > self.limit
+    }
+}

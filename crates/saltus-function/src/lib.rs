@@ -1,0 +1,23 @@
+//! Functions and algorithm sections as data ([`ir`]), independent of names and classes: arrays of scalars with known
+//! rank, structured control flow. Records have been split into their fields by whoever lowers to this form.
+//!
+//! - [`ir`]: the data types.
+//! - [`exec`]: one executor over any scalar [`domain`]: numbers, numbers with derivatives, expressions.
+//! - [`external`]: the external functions of the Modelica Standard Library, natively.
+//! - [`strings`]: the process-wide string table.
+//!
+//! Absent here: equations, variables of the model, name lookup.
+
+pub mod domain;
+pub mod error;
+pub mod exec;
+pub mod external;
+pub mod format;
+pub mod ir;
+mod lower;
+pub mod strings;
+
+pub use domain::{Domain, Dual, Float, Symbolic};
+pub use error::{ErrorKind, ExecError, NotInlinable, Warning};
+pub use exec::{Executor, call_dual, call_f64, call_symbolic};
+pub use ir::*;

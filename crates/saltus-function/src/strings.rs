@@ -1,0 +1,53 @@
+//! The process-wide string table: a string value is an exact integer handle in an `f64`.
+
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, LazyLock, RwLock};
+
+struct Table {
+    handles: FxHashMap<Arc<str>, u32>,
+    texts: Vec<Arc<str>>,
+}
+
+static TABLE: LazyLock<RwLock<Table>> = LazyLock::new(|| {
+    let empty: Arc<str> = "".into();
+    RwLock::new(Table { handles: FxHashMap::from_iter([(empty.clone(), 0)]), texts: vec![empty] })
+});
+
+/// The handle of a text; equal texts have equal handles, and the empty text has handle 0.
+pub fn intern(text: &str) -> f64 {
+    if let Some(&h) = TABLE.read().unwrap_or_else(|e| e.into_inner()).handles.get(text) {
+        return f64::from(h);
+    }
+    let mut t = TABLE.write().unwrap_or_else(|e| e.into_inner());
+    if let Some(&h) = t.handles.get(text) {
+        return f64::from(h);
+    }
+    let text: Arc<str> = text.into();
+    let h = t.texts.len() as u32;
+    t.texts.push(text.clone());
+    t.handles.insert(text, h);
+    f64::from(h)
+}
+
+/// The text behind a handle; numbers that are no handle give the empty text.
+pub fn text(handle: f64) -> Arc<str> {
+    let t = TABLE.read().unwrap_or_else(|e| e.into_inner());
+    t.texts.get(handle as usize).unwrap_or(&t.texts[0]).clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_are_stable() {
+        assert_eq!(intern(""), 0.0);
+        let a = intern("alpha");
+        assert_eq!(a, intern("alpha"));
+        assert_ne!(a, intern("beta"));
+        assert_eq!(&*text(a), "alpha");
+        assert_eq!(&*text(f64::NAN), "");
+        assert_eq!(&*text(-5.0), "");
+        assert_eq!(&*text(1e300), "");
+    }
+}

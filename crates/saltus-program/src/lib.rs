@@ -1,0 +1,13 @@
+//! Programs: everything a run evaluates, as batches of kernels over one array of values.
+//!
+//! All numbers of a run live in one `[f64]`: time, parameters, states, derivatives, algebraic and discrete variables,
+//! previous values, residuals, Jacobian entries. A kernel is a template compiled once; a [`Batch`] applies it to many
+//! rows, each row a list of index words `[destination, hole 0, hole 1, …]`.
+//!
+//! Absent here: equations, modes, solvers.
+
+mod interpret;
+mod kernel;
+
+pub use interpret::Interpreter;
+pub use kernel::{Backend, Batch, CallHost, KernelId, NEGATE, Rows, slot_of};

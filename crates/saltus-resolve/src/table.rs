@@ -1,0 +1,479 @@
+//! The table itself.
+
+use crate::append::AppendVec;
+use crate::files::FileSystem;
+use rustc_hash::FxHashMap;
+use saltus_base::{Diagnostic, Name, SourceMap, Span, Stage};
+use saltus_syntax::ast::{
+    ClassBody, ClassDef, Component, ComponentClause, Constraint, Element, ElementPrefixes, Expr, Extends, Import,
+};
+use std::cell::{OnceCell, Ref, RefCell};
+use std::sync::Arc;
+
+/// A class known to the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ClassId(pub u32);
+
+/// A class definition with its place in the package tree.
+pub struct ClassEntry {
+    /// Its simple name.
+    pub name: Name,
+    /// The class it is declared in.
+    pub parent: Option<ClassId>,
+    /// The syntax.
+    pub def: Arc<ClassDef>,
+    /// Prefixes of the element that declares it.
+    pub prefixes: ElementPrefixes,
+    /// The `constrainedby` clause.
+    pub constraint: Option<Constraint>,
+    /// The folder of a directory package.
+    dir: Option<String>,
+    own: OnceCell<Own>,
+    /// Members stored as files of their own, by name (`None`: looked for in vain).
+    files: RefCell<FxHashMap<Name, Option<ClassId>>>,
+    /// Names that a directory package has as files.
+    listing: OnceCell<Vec<Name>>,
+}
+
+/// Where an element of a class stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OwnMember {
+    /// Component: element number and number within its clause.
+    Component(u32, u32),
+    /// Nested class.
+    Class(ClassId),
+}
+
+/// What a class body declares itself, without what it inherits.
+#[derive(Default)]
+pub struct Own {
+    /// Components and nested classes in order of declaration (file members of a package are not listed here).
+    pub members: Vec<(Name, OwnMember)>,
+    /// The same by name.
+    pub index: FxHashMap<Name, u32>,
+    /// `import A = B.C;`, `import B.C;`, `import B.{C}`: local name and full path.
+    pub imports: FxHashMap<Name, Vec<Name>>,
+    /// `import A.B.*;`
+    pub wildcards: Vec<Vec<Name>>,
+}
+
+/// All classes reachable from the loaded files and library paths.
+pub struct ClassTable {
+    fs: Box<dyn FileSystem>,
+    paths: RefCell<Vec<String>>,
+    sources: RefCell<SourceMap>,
+    classes: AppendVec<ClassEntry>,
+    top: RefCell<FxHashMap<Name, Option<ClassId>>>,
+    anonymous: RefCell<FxHashMap<usize, ClassId>>,
+    exprs: AppendVec<Expr>,
+    diagnostics: RefCell<Vec<Diagnostic>>,
+}
+
+impl ClassTable {
+    /// An empty table.
+    pub fn new(fs: impl FileSystem + 'static) -> Self {
+        ClassTable {
+            fs: Box::new(fs),
+            paths: RefCell::default(),
+            sources: RefCell::default(),
+            classes: AppendVec::default(),
+            top: RefCell::default(),
+            anonymous: RefCell::default(),
+            exprs: AppendVec::default(),
+            diagnostics: RefCell::default(),
+        }
+    }
+
+    /// Adds a folder in which libraries are searched, after those given before.
+    pub fn add_path(&self, path: impl Into<String>) {
+        let mut p: String = path.into();
+        while p.len() > 1 && p.ends_with('/') {
+            p.pop();
+        }
+        self.top.borrow_mut().retain(|_, v| v.is_some());
+        self.paths.borrow_mut().push(p);
+    }
+
+    /// The files read so far.
+    pub fn sources(&self) -> Ref<'_, SourceMap> {
+        self.sources.borrow()
+    }
+
+    /// The file system given at the start.
+    pub fn file_system(&self) -> &dyn FileSystem {
+        &*self.fs
+    }
+
+    /// What the parser and the loader had to say; taken out.
+    pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
+        std::mem::take(&mut self.diagnostics.borrow_mut())
+    }
+
+    fn complain(&self, d: Diagnostic) {
+        self.diagnostics.borrow_mut().push(d);
+    }
+
+    /// Loads a file (or the `package.mo` of a folder); its classes become known by their names. Returns them in order.
+    pub fn load_file(&self, path: &str) -> Result<Vec<ClassId>, String> {
+        let path = path.trim_end_matches('/');
+        let package = format!("{path}/package.mo");
+        if self.fs.exists(&package) {
+            let text = self.fs.read(&package)?;
+            return Ok(self.load_text_in(&package, text, Some(path.to_string())));
+        }
+        let text = self.fs.read(path)?;
+        let dir = path.strip_suffix("/package.mo").map(str::to_string);
+        Ok(self.load_text_in(path, text, dir))
+    }
+
+    /// Loads source text given by the caller.
+    pub fn load_text(&self, path: &str, text: impl Into<String>) -> Vec<ClassId> {
+        self.load_text_in(path, text.into(), None)
+    }
+
+    fn load_text_in(&self, path: &str, text: String, dir: Option<String>) -> Vec<ClassId> {
+        let root = self.parse(path, text);
+        let mut ids = Vec::new();
+        let parent = match &root.within {
+            Some(w) if !w.is_empty() => {
+                let names: Vec<Name> = w.iter().map(|i| i.name).collect();
+                let p = self.class(&names);
+                if p.is_none() {
+                    let text: Vec<&str> = names.iter().map(|n| n.as_str()).collect();
+                    self.complain(
+                        Diagnostic::warning(Stage::FrontEnd, w[0].span, format!("the package {} of the within clause is not known", text.join(".")))
+                            .hint("its classes are taken as top-level classes"),
+                    );
+                }
+                p
+            }
+            _ => None,
+        };
+        for def in root.classes {
+            let name = def.name.name;
+            let id = self.add(def, parent, ElementPrefixes::default(), None, dir.clone());
+            match parent {
+                Some(p) => {
+                    if let Some(e) = self.classes.get(p.0 as usize) {
+                        e.files.borrow_mut().insert(name, Some(id));
+                    }
+                }
+                None => {
+                    self.top.borrow_mut().insert(name, Some(id));
+                }
+            }
+            ids.push(id);
+        }
+        ids
+    }
+
+    fn parse(&self, path: &str, text: String) -> saltus_syntax::ast::StoredDefinition {
+        let file = self.sources.borrow_mut().add(path, text);
+        let text = self.sources.borrow().get(file).map(|f| f.text.clone()).unwrap_or_else(|| "".into());
+        let tree = saltus_syntax::parse(file, &text);
+        self.diagnostics.borrow_mut().extend(tree.diagnostics);
+        tree.root
+    }
+
+    /// Parses an expression given as text (overrides from the command line); errors come back as text.
+    pub fn expression(&self, what: &str, text: &str) -> Result<&Expr, Vec<Diagnostic>> {
+        let file = self.sources.borrow_mut().add(what, text);
+        let (expr, diagnostics) = saltus_syntax::parse_expression(file, text);
+        if !diagnostics.is_empty() {
+            return Err(diagnostics);
+        }
+        let i = self.exprs.push(expr);
+        self.exprs.get(i).ok_or_else(Vec::new)
+    }
+
+    /// Keeps an expression for as long as the table lives.
+    pub fn keep(&self, e: Expr) -> Option<&Expr> {
+        let i = self.exprs.push(e);
+        self.exprs.get(i)
+    }
+
+    fn add(
+        &self,
+        def: Arc<ClassDef>,
+        parent: Option<ClassId>,
+        prefixes: ElementPrefixes,
+        constraint: Option<Constraint>,
+        dir: Option<String>,
+    ) -> ClassId {
+        let i = self.classes.push(ClassEntry {
+            name: def.name.name,
+            parent,
+            def,
+            prefixes,
+            constraint,
+            dir,
+            own: OnceCell::new(),
+            files: RefCell::default(),
+            listing: OnceCell::new(),
+        });
+        ClassId(i as u32)
+    }
+
+    /// The class of a definition that stands in a modifier (`redeclare model M = …`); the same id each time.
+    pub fn anonymous(&self, def: &Arc<ClassDef>, prefixes: ElementPrefixes, constraint: Option<Constraint>) -> ClassId {
+        let key = Arc::as_ptr(def) as usize;
+        if let Some(&id) = self.anonymous.borrow().get(&key) {
+            return id;
+        }
+        let id = self.add(def.clone(), None, prefixes, constraint, None);
+        self.anonymous.borrow_mut().insert(key, id);
+        id
+    }
+
+    /// The entry of a class.
+    pub fn entry(&self, id: ClassId) -> &ClassEntry {
+        match self.classes.get(id.0 as usize) {
+            Some(e) => e,
+            None => unreachable!("class ids come from this table"),
+        }
+    }
+
+    /// The definition of a class.
+    pub fn def(&self, id: ClassId) -> &ClassDef {
+        &self.entry(id).def
+    }
+
+    /// The qualified name of a class.
+    pub fn qualified(&self, id: ClassId) -> String {
+        let e = self.entry(id);
+        match e.parent {
+            Some(p) => format!("{}.{}", self.qualified(p), e.name),
+            None => e.name.to_string(),
+        }
+    }
+
+    /// The class with this full name.
+    pub fn class(&self, path: &[Name]) -> Option<ClassId> {
+        let (&first, rest) = path.split_first()?;
+        let mut id = self.top(first)?;
+        for &n in rest {
+            id = self.nested(id, n)?;
+        }
+        Some(id)
+    }
+
+    /// The class with this dotted name.
+    pub fn class_named(&self, name: &str) -> Option<ClassId> {
+        let path: Vec<Name> = split_dots(name).into_iter().map(Name::new).collect();
+        self.class(&path)
+    }
+
+    /// A top-level class: loaded before, or found in the library paths.
+    pub fn top(&self, name: Name) -> Option<ClassId> {
+        if let Some(&found) = self.top.borrow().get(&name) {
+            return found;
+        }
+        let text = name.as_str();
+        let mut found = None;
+        let paths = self.paths.borrow().clone();
+        for p in &paths {
+            // The path itself may be the library's folder or file.
+            let own = p.rsplit('/').next().unwrap_or(p);
+            if (own == text || own.strip_prefix(text).is_some_and(|r| r.starts_with(' '))) && self.fs.exists(&format!("{p}/package.mo")) {
+                found = self.load_top(p, name);
+            } else if own.strip_suffix(".mo") == Some(text) {
+                found = self.load_top(p, name);
+            } else if self.fs.exists(&format!("{p}/{text}/package.mo")) {
+                found = self.load_top(&format!("{p}/{text}"), name);
+            } else if self.fs.exists(&format!("{p}/{text}.mo")) {
+                found = self.load_top(&format!("{p}/{text}.mo"), name);
+            } else {
+                // `Modelica 4.1.0`: the highest version wins.
+                let mut versions: Vec<String> = self
+                    .fs
+                    .list(p)
+                    .into_iter()
+                    .filter(|n| n.strip_prefix(text).is_some_and(|r| r.starts_with(' ')))
+                    .collect();
+                versions.sort_by_key(|v| {
+                    v.split([' ', '.', '+']).map(|s| s.trim_end_matches("mo").parse::<u64>().unwrap_or(0)).collect::<Vec<_>>()
+                });
+                if let Some(v) = versions.last() {
+                    found = self.load_top(&format!("{p}/{v}"), name);
+                }
+            }
+            if found.is_some() {
+                break;
+            }
+        }
+        self.top.borrow_mut().insert(name, found);
+        found
+    }
+
+    fn load_top(&self, path: &str, name: Name) -> Option<ClassId> {
+        match self.load_file(path) {
+            Ok(ids) => ids.into_iter().find(|&id| self.entry(id).name == name),
+            Err(e) => {
+                self.complain(Diagnostic::error(Stage::FrontEnd, Span::NONE, e));
+                None
+            }
+        }
+    }
+
+    /// A class nested in another by declaration (not by inheritance).
+    pub fn nested(&self, id: ClassId, name: Name) -> Option<ClassId> {
+        if let Some(&i) = self.own(id).index.get(&name)
+            && let OwnMember::Class(c) = self.own(id).members[i as usize].1
+        {
+            return Some(c);
+        }
+        self.file_member(id, name)
+    }
+
+    /// A member of a package that is stored as a file of its own.
+    pub fn file_member(&self, id: ClassId, name: Name) -> Option<ClassId> {
+        let e = self.entry(id);
+        if let Some(&found) = e.files.borrow().get(&name) {
+            return found;
+        }
+        let dir = e.dir.as_ref()?;
+        if !self.listing(id).contains(&name) {
+            return None;
+        }
+        let folder = format!("{dir}/{name}");
+        let package = format!("{folder}/package.mo");
+        let (path, sub) = if self.fs.exists(&package) { (package, Some(folder)) } else { (format!("{dir}/{name}.mo"), None) };
+        let found = match self.fs.read(&path) {
+            Ok(text) => {
+                let root = self.parse(&path, text);
+                root.classes
+                    .into_iter()
+                    .find(|d| d.name.name == name)
+                    .map(|d| self.add(d, Some(id), ElementPrefixes::default(), None, sub))
+            }
+            Err(e) => {
+                self.complain(Diagnostic::error(Stage::FrontEnd, Span::NONE, e));
+                None
+            }
+        };
+        e.files.borrow_mut().insert(name, found);
+        found
+    }
+
+    /// The members of a directory package that are stored as files.
+    pub fn listing(&self, id: ClassId) -> &[Name] {
+        let e = self.entry(id);
+        e.listing.get_or_init(|| {
+            let Some(dir) = &e.dir else { return Vec::new() };
+            self.fs
+                .list(dir)
+                .into_iter()
+                .filter_map(|n| match n.strip_suffix(".mo") {
+                    Some("package") => None,
+                    Some(base) => Some(Name::new(base)),
+                    None => (!n.contains('.') && self.fs.exists(&format!("{dir}/{n}/package.mo"))).then(|| Name::new(&n)),
+                })
+                .collect()
+        })
+    }
+
+    /// The folder of a directory package, or of the file's library (for `modelica://` URIs).
+    pub fn folder(&self, id: ClassId) -> Option<String> {
+        let e = self.entry(id);
+        if let Some(d) = &e.dir {
+            return Some(d.clone());
+        }
+        if let Some(p) = e.parent {
+            return self.folder(p);
+        }
+        let sources = self.sources.borrow();
+        let path = &sources.get(e.def.span.file)?.path;
+        path.rsplit_once('/').map(|(d, _)| d.to_string())
+    }
+
+    /// What the class declares itself.
+    pub fn own(&self, id: ClassId) -> &Own {
+        let e = self.entry(id);
+        e.own.get_or_init(|| {
+            let mut own = Own::default();
+            let ClassBody::Long { elements, .. } = &e.def.body else { return own };
+            let mut spans: FxHashMap<Name, Span> = FxHashMap::default();
+            let mut put = |own: &mut Own, name: Name, span: Span, m: OwnMember| {
+                if let Some(&first) = spans.get(&name) {
+                    self.complain(
+                        Diagnostic::error(Stage::FrontEnd, span, format!("{name} is declared twice in {}", self.qualified(id)))
+                            .label(first, "first declared here")
+                            .hint("rename or remove one of the two"),
+                    );
+                    return;
+                }
+                spans.insert(name, span);
+                own.index.insert(name, own.members.len() as u32);
+                own.members.push((name, m));
+            };
+            for (k, el) in elements.iter().enumerate() {
+                match el {
+                    Element::Components(c) => {
+                        for (j, c) in c.components.iter().enumerate() {
+                            put(&mut own, c.name.name, c.name.span, OwnMember::Component(k as u32, j as u32));
+                        }
+                    }
+                    Element::Class { prefixes, def, constraint } => {
+                        let c = self.add(def.clone(), Some(id), *prefixes, constraint.clone(), None);
+                        put(&mut own, def.name.name, def.name.span, OwnMember::Class(c));
+                    }
+                    Element::Import(Import::Named { alias, path, .. }) => {
+                        own.imports.insert(alias.name, path.iter().map(|i| i.name).collect());
+                    }
+                    Element::Import(Import::List { path, names, .. }) => {
+                        for n in names {
+                            own.imports.insert(n.name, path.iter().map(|i| i.name).chain([n.name]).collect());
+                        }
+                    }
+                    Element::Import(Import::Wildcard { path, .. }) => {
+                        own.wildcards.push(path.iter().map(|i| i.name).collect());
+                    }
+                    Element::Extends(_) => {}
+                }
+            }
+            own
+        })
+    }
+
+    /// The elements of a long class.
+    pub fn elements(&self, id: ClassId) -> &[Element] {
+        match &self.def(id).body {
+            ClassBody::Long { elements, .. } => elements,
+            _ => &[],
+        }
+    }
+
+    /// The clause and component behind [`OwnMember::Component`].
+    pub fn component(&self, id: ClassId, element: u32, component: u32) -> Option<(&ComponentClause, &Component)> {
+        match self.elements(id).get(element as usize)? {
+            Element::Components(c) => Some((c, c.components.get(component as usize)?)),
+            _ => None,
+        }
+    }
+
+    /// The extends clauses of a long class, in order.
+    pub fn extends(&self, id: ClassId) -> impl Iterator<Item = &Extends> {
+        self.elements(id).iter().filter_map(|e| match e {
+            Element::Extends(x) => Some(x),
+            _ => None,
+        })
+    }
+}
+
+/// Splits a dotted name; dots inside quoted identifiers do not count.
+fn split_dots(name: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let (mut start, mut quoted) = (0, false);
+    for (i, c) in name.char_indices() {
+        match c {
+            '\'' => quoted = !quoted,
+            '.' if !quoted => {
+                parts.push(&name[start..i]);
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&name[start..]);
+    parts
+}

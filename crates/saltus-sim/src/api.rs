@@ -1,0 +1,140 @@
+//! What a run is asked for and what it reports.
+
+/// What to do at an accumulation point of events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Zeno {
+    /// Come to rest and go on.
+    #[default]
+    Rest,
+    /// End the run there.
+    Stop,
+    /// Fail.
+    Error,
+}
+
+/// Settings of a run. `None` leaves the choice to the model's `experiment` annotation or a default.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Start time.
+    pub start: Option<f64>,
+    /// Stop time.
+    pub stop: Option<f64>,
+    /// Number of output intervals.
+    pub intervals: Option<usize>,
+    /// Relative tolerance.
+    pub tolerance: Option<f64>,
+    /// Absolute tolerance (times the nominal value).
+    pub absolute: Option<f64>,
+    /// Integrator name; `None` or `auto`: chosen.
+    pub solver: Option<String>,
+    /// Step of fixed-step integrators.
+    pub step: Option<f64>,
+    /// Largest step.
+    pub max_step: Option<f64>,
+    /// First step.
+    pub initial_step: Option<f64>,
+    /// Highest order.
+    pub max_order: Option<usize>,
+    /// Accumulation points.
+    pub zeno: Zeno,
+    /// Seconds of model time per second of wall clock.
+    pub realtime: Option<f64>,
+    /// Write protected and generated variables too.
+    pub all_variables: bool,
+}
+
+/// The kind of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum EventKind {
+    Initial,
+    State,
+    Time,
+    Mode,
+    Terminal,
+}
+
+impl EventKind {
+    /// As written to the event file.
+    pub fn name(self) -> &'static str {
+        match self {
+            EventKind::Initial => "initial",
+            EventKind::State => "state",
+            EventKind::Time => "time",
+            EventKind::Mode => "mode",
+            EventKind::Terminal => "terminal",
+        }
+    }
+}
+
+/// One event, after it was handled.
+#[derive(Clone, Debug)]
+pub struct EventRecord {
+    /// When.
+    pub time: f64,
+    /// What kind.
+    pub kind: EventKind,
+    /// What fired, by source name: relations with their direction (`h <= 0 became true`), samplers.
+    pub fired: Vec<String>,
+    /// Discrete variables and states that changed: name, before, after.
+    pub changed: Vec<(String, f64, f64)>,
+    /// Number of micro-steps (superdense instants).
+    pub micro_steps: usize,
+    /// The mode key after the event, if the model has structural modes (`engaged = true`).
+    pub mode: Option<String>,
+    /// Impulses: variable and size (∫ over the instant).
+    pub impulses: Vec<(String, f64)>,
+    /// Largest scaled residual of the active equations after the restart.
+    pub residual: f64,
+}
+
+/// Follows a run from outside.
+pub trait Observer {
+    /// The run has reached `t`.
+    fn progress(&mut self, _t: f64) {}
+    /// An event was handled.
+    fn event(&mut self, _event: &EventRecord) {}
+    /// Something worth saying once (warnings, Zeno, sliding), with the source place if known.
+    fn message(&mut self, _text: &str, _span: saltus_base::Span) {}
+    /// Whether the run should end now, keeping its results.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// An observer that looks away.
+pub struct Quiet;
+impl Observer for Quiet {}
+
+/// Numbers of a finished run.
+#[derive(Clone, Debug, Default)]
+pub struct RunReport {
+    /// Integrator used, and why it was chosen.
+    pub solver: String,
+    /// Accepted steps.
+    pub steps: usize,
+    /// Rejected steps (error test and convergence failures).
+    pub rejected: usize,
+    /// Right-hand side evaluations.
+    pub evaluations: usize,
+    /// Jacobian evaluations.
+    pub jacobians: usize,
+    /// Linear factorizations.
+    pub factorizations: usize,
+    /// State events.
+    pub state_events: usize,
+    /// Time events.
+    pub time_events: usize,
+    /// Mode changes.
+    pub mode_changes: usize,
+    /// Modes compiled.
+    pub modes: usize,
+    /// Continuous states at the end.
+    pub states: usize,
+    /// Where the run ended.
+    pub end: f64,
+    /// `terminate` message, if the model ended the run.
+    pub terminated: Option<String>,
+    /// Whether the run was interrupted from outside.
+    pub cancelled: bool,
+}

@@ -1,0 +1,5 @@
+//! Runs.
+
+mod api;
+
+pub use api::*;

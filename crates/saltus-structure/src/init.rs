@@ -1,0 +1,228 @@
+//! The initialization problem of a mode: model equations, latent equations, initial equations, fixed starts; what is
+//! still free is completed from start values, states first.
+
+use crate::modes::{ModeKey, Modes, chosen};
+use crate::plan::{Cell, Item, Problem, Sequence, StructuralPlan};
+use crate::rows::RowOps;
+use crate::system::{DiscKind, Role, System};
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_base::{Diagnostic, Span, Stage};
+use saltus_dae::{HybridDae, Operand, Row, VarId, Variability};
+use saltus_expr::{Binary, Node};
+use saltus_graph::{Augmenter, NONE, dulmage_mendelsohn};
+
+/// How to start in a mode.
+#[derive(Clone, Debug)]
+pub struct InitPlan {
+    /// What to solve, in order.
+    pub sequence: Sequence,
+    /// Conditions that the structure cannot use: they must hold of themselves.
+    pub redundant: Vec<Item>,
+    /// Variables that take their start value because nothing else determines them.
+    pub chosen: Vec<VarId>,
+    /// Parameters solved for or depending on such.
+    pub late_parameters: Vec<VarId>,
+}
+
+/// Parameters that initialization determines: `fixed = false`, and those bound to such.
+pub fn late_parameters(sys: &System) -> Vec<VarId> {
+    let mut late: FxHashSet<VarId> = FxHashSet::default();
+    loop {
+        let before = late.len();
+        for (id, v) in sys.dae.vars.iter() {
+            if HybridDae::is_builtin(id) || v.variability > Variability::Parameter || late.contains(&id) {
+                continue;
+            }
+            let depends = v.binding.as_ref().is_some_and(|r| r.args.iter().filter_map(|a| a.variable()).any(|x| late.contains(&x)));
+            if v.fixed == Some(false) && v.binding.is_none() || depends {
+                late.insert(id);
+            }
+        }
+        if late.len() == before {
+            break;
+        }
+    }
+    let mut out: Vec<VarId> = late.into_iter().collect();
+    out.sort_unstable();
+    out
+}
+
+/// Plans the start in the mode of `plan`.
+pub fn plan_initialization(
+    sys: &mut System,
+    ops: &mut RowOps,
+    modes: &Modes,
+    key: &ModeKey,
+    plan: &StructuralPlan,
+) -> Result<InitPlan, Diagnostic> {
+    let mut unknowns: Vec<Cell> = Vec::new();
+    for &v in &plan.vars {
+        unknowns.extend((0..=plan.d[&v]).map(|k| Cell::new(v, k)));
+    }
+    let late = late_parameters(sys);
+    unknowns.extend(late.iter().map(|&p| Cell::new(p, 0)));
+    for d in &sys.discrete {
+        unknowns.push(Cell::new(d.var, 0));
+        unknowns.push(Cell::pre(d.var));
+    }
+    let mut items: Vec<Item> = Vec::new();
+    for (i, levels) in plan.levels.iter().enumerate() {
+        for (k, row) in levels.iter().enumerate() {
+            items.push(Item::Residual { row: row.clone(), eq: plan.rows[i].0, level: k as u8 });
+        }
+    }
+    let hole = sys.dae.pool.hole(0);
+    for d in &sys.discrete {
+        let cell = Cell::new(d.var, 0);
+        items.push(match &d.kind {
+            DiscKind::Value(row) => Item::Value { cell, row: row.clone() },
+            DiscKind::Relation(index) => Item::Relation { cell, index: *index },
+            DiscKind::When(when, values) => {
+                let first = sys.whens[*when].branches.iter().position(|b| b.1);
+                let row = first.and_then(|b| values[b].clone());
+                let row = row.unwrap_or_else(|| Row { template: hole, args: Box::new([Operand::Pre { var: d.var }]) });
+                Item::Value { cell, row }
+            }
+        });
+    }
+    for &p in &late {
+        if let Some(b) = sys.dae.vars[p].binding.clone() {
+            items.push(Item::Value { cell: Cell::new(p, 0), row: b });
+        }
+    }
+    let mut problem = Problem::new(sys, items, unknowns);
+    let mut m = problem.matching(sys, ops);
+    if let Some(i) = m.free_rows().next() {
+        return Err(unsolvable(sys, &problem.items[i as usize]));
+    }
+    // Initial equations and fixed starts.
+    let hard_from = problem.items.len();
+    let values: FxHashMap<VarId, bool> = modes.keyed.iter().copied().zip(key.iter().copied()).collect();
+    let base = sys.equations.len();
+    for (k, eq) in sys.initial.iter().enumerate() {
+        if chosen(sys, eq.guard, &|v| values.get(&v).copied().unwrap_or(false)) {
+            problem.items.push(Item::Residual { row: eq.row.clone(), eq: base + k, level: 0 });
+        }
+    }
+    let start_base = base + sys.initial.len();
+    let fixed: Vec<VarId> = plan.vars.iter().copied().filter(|&v| sys.dae.vars[v].fixed == Some(true)).collect();
+    for v in fixed {
+        let row = start_residual(sys, Cell::new(v, 0));
+        problem.items.push(Item::Residual { row, eq: start_base + v.index(), level: 0 });
+    }
+    let pinned: Vec<VarId> = sys.discrete.iter().map(|d| d.var).filter(|&v| sys.dae.vars[v].fixed == Some(true)).collect();
+    for v in pinned {
+        let row = start_value(sys, v);
+        problem.items.push(Item::Value { cell: Cell::pre(v), row });
+    }
+    problem.edges(sys);
+    m.grow(problem.items.len(), problem.unknowns.len());
+    let mut augmenter = Augmenter::new();
+    let mut redundant = Vec::new();
+    for i in hard_from..problem.items.len() {
+        if !augmenter.augment(&problem.graph, &mut m, i as u32) {
+            redundant.push(problem.items[i].clone());
+        }
+    }
+    // What is left is completed from start values, by preference.
+    let soft_from = problem.items.len();
+    let mut chosen_vars = Vec::new();
+    if m.size < problem.unknowns.len() {
+        let under: FxHashSet<u32> = dulmage_mendelsohn(&problem.graph, &m).under_cols.into_iter().collect();
+        let mut candidates: Vec<(i32, Cell)> = Vec::new();
+        let states: FxHashSet<Cell> = plan.states.iter().copied().collect();
+        for &j in &under {
+            let cell = problem.unknowns[j as usize];
+            let var = &sys.dae.vars[cell.var];
+            let preference = if sys.role(cell.var) == Role::Discrete {
+                if cell.order < 0 { 0 } else { 8 }
+            } else if sys.role(cell.var) == Role::Known {
+                7
+            } else {
+                match (states.contains(&cell), cell.order == 0, var.start.is_some()) {
+                    (true, true, true) => 1,
+                    (true, true, false) => 2,
+                    (true, false, _) => 3,
+                    (false, true, true) => 4,
+                    (false, true, false) => 5,
+                    (false, false, _) => 6,
+                }
+            };
+            // Among states, those asked for come first.
+            candidates.push((preference * 8 - var.state_select as i32, cell));
+        }
+        candidates.sort();
+        for (_, cell) in candidates {
+            let item = if cell.order < 0 {
+                Item::Value { cell, row: start_value(sys, cell.var) }
+            } else {
+                Item::Residual { row: start_residual(sys, cell), eq: start_base + cell.var.index(), level: 0 }
+            };
+            problem.items.push(item);
+        }
+        problem.edges(sys);
+        m.grow(problem.items.len(), problem.unknowns.len());
+        for i in soft_from..problem.items.len() {
+            if m.size == problem.unknowns.len() {
+                break;
+            }
+            if augmenter.augment(&problem.graph, &mut m, i as u32)
+                && let Item::Residual { eq, .. } = problem.items[i]
+            {
+                chosen_vars.push(VarId::new(eq - start_base));
+            }
+        }
+    }
+    if m.size < problem.unknowns.len() {
+        let names: Vec<String> = m.free_cols().map(|j| cell_name(sys, problem.unknowns[j as usize])).take(8).collect();
+        return Err(Diagnostic::error(
+            Stage::Initialization,
+            Span::NONE,
+            format!("the initialization problem does not determine {}", names.join(", ")),
+        ));
+    }
+    let mut sequence = problem.blocks(&m);
+    let used: FxHashSet<usize> = sequence.blocks.iter().flat_map(|b| b.items.iter().copied()).collect();
+    debug_assert!(m.row_to_col.iter().enumerate().all(|(i, &j)| j == NONE || used.contains(&i)));
+    sequence.blocks.retain(|b| !b.items.is_empty());
+    Ok(InitPlan { sequence, redundant, chosen: chosen_vars, late_parameters: late })
+}
+
+/// The name of a cell, as a user would write it.
+pub fn cell_name(sys: &System, cell: Cell) -> String {
+    let mut s = sys.condition_text(cell.var);
+    if cell.order < 0 {
+        return format!("pre({s})");
+    }
+    for _ in 0..cell.order {
+        s = format!("der({s})");
+    }
+    s
+}
+
+/// `start`, or zero.
+pub fn start_value(sys: &mut System, v: VarId) -> Row {
+    match &sys.dae.vars[v].start {
+        Some(r) => r.clone(),
+        None => sys.dae.constant_row(0.0),
+    }
+}
+
+/// `cell - start = 0`; derivatives start from zero.
+fn start_residual(sys: &mut System, cell: Cell) -> Row {
+    let start = if cell.order == 0 { start_value(sys, cell.var) } else { sys.dae.constant_row(0.0) };
+    let pool = &mut sys.dae.pool;
+    let h = pool.hole(0);
+    let rest = pool.substitute(start.template, |pool, k| pool.hole(k + 1));
+    let template = pool.intern(Node::Binary(Binary::Sub, h, rest));
+    let args = std::iter::once(cell.operand()).chain(start.args.iter().copied()).collect();
+    Row { template, args }
+}
+
+fn unsolvable(sys: &System, item: &Item) -> Diagnostic {
+    let (what, span) = match item {
+        Item::Residual { row, eq, .. } => (saltus_dae::equation_text(&sys.dae, row), sys.equations.get(*eq).and_then(|e| e.origin.span)),
+        other => (other.target().map_or_else(String::new, |c| cell_name(sys, c)), None),
+    };
+    Diagnostic::error(Stage::Initialization, span.unwrap_or(Span::NONE), format!("the initialization problem is over-determined: {what} has no unknown left"))
+}

@@ -1,0 +1,25 @@
+//! Structure: from a flat hybrid model to plans of evaluation, one per mode.
+//!
+//! 1. [`lower`]: relations become discrete variables, if-equations get condition variables.
+//! 2. [`simplify`]: aliases and constants go.
+//! 3. [`analyse_modes`]: which conditions decide structure.
+//! 4. [`plan_mode`]: per mode, Σ-method, dummy derivatives, matching, blocks.
+//! 5. [`plan_initialization`]: the same for the start.
+//!
+//! Absent here: numbers of a run (a [`Point`] lends some), memory layout, code.
+
+mod init;
+mod lower;
+mod modes;
+mod plan;
+mod rows;
+mod simplify;
+mod system;
+
+pub use init::{InitPlan, cell_name, late_parameters, plan_initialization, start_value};
+pub use lower::lower;
+pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};
+pub use plan::{Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, jacobian_entry, plan_mode, replan_states};
+pub use rows::RowOps;
+pub use simplify::{SimplifyOptions, simplify};
+pub use system::*;

@@ -1,0 +1,509 @@
+//! `HybridDae` ⇒ [`System`].
+//!
+//! before: `der(x) = if x > 1 then -1 else 1`
+//! after:  `der(x) = if $rel1 then -1 else 1`, relation `$rel1: x - 1 > 0`
+//!
+//! Relations over parameters and discrete variables stay plain: they change only when their operands do.
+
+use crate::rows::{has_events, tidy};
+use crate::system::{DiscEq, DiscKind, Group, Reaction, Relation, RelationKind, Role, SysEq, System, WhenHead};
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_base::SecondaryMap;
+use saltus_dae::{
+    Action, Guard, HybridDae, Operand, Origin, Row, VarId, VarType, Variability, Variable, row_text,
+};
+use saltus_expr::{Binary, ExprId, Node, Pool, RelOp};
+
+/// Lowers a flat model.
+pub fn lower(dae: HybridDae) -> System {
+    let mut l = Lower::new(dae);
+    l.groups();
+    l.equations();
+    l.calls();
+    l.whens();
+    l.rest();
+    l.finish()
+}
+
+struct Lower {
+    sys: System,
+    /// Relations already made, by kind, template and operands.
+    known: FxHashMap<(u8, ExprId, Vec<(u32, i32, u64)>), VarId>,
+    derivatives: FxHashMap<(VarId, u8), VarId>,
+}
+
+fn operand_key(a: &Operand) -> (u32, i32, u64) {
+    match *a {
+        Operand::Var { var, order, neg } => (var.index() as u32, i32::from(order) * 2 + i32::from(neg), 0),
+        Operand::Pre { var } => (var.index() as u32, -1, 0),
+        Operand::Const(v) => (u32::MAX, 0, v.to_bits()),
+    }
+}
+
+fn guard(g: Option<Guard>) -> Option<(usize, u32)> {
+    g.map(|(id, b)| (id.index(), b))
+}
+
+impl Lower {
+    fn new(mut dae: HybridDae) -> Lower {
+        let n = dae.vars.len();
+        let continuous = dae.vars.iter().filter(|(id, v)| !HybridDae::is_builtin(*id) && v.variability == Variability::Continuous).count();
+        let original = (continuous, dae.equations.len() + dae.calls.iter().map(|c| c.outputs.len()).sum::<usize>());
+        let external: FxHashSet<VarId> = dae.samplers.iter().map(|s| s.var).chain(dae.delays.iter().map(|d| d.var)).collect();
+        // Continuous-time variables of discrete type change at events only.
+        for v in dae.vars.values_mut() {
+            if v.variability == Variability::Continuous && v.ty != VarType::Real {
+                v.variability = Variability::Discrete;
+            }
+        }
+        let sys = System {
+            dae,
+            equations: Vec::new(),
+            discrete: Vec::new(),
+            relations: Vec::new(),
+            whens: Vec::new(),
+            reactions: Vec::new(),
+            groups: Vec::new(),
+            initial: Vec::new(),
+            alias: SecondaryMap::filled(n, None),
+            assertions: Vec::new(),
+            external,
+            original,
+        };
+        Lower { sys, known: FxHashMap::default(), derivatives: FxHashMap::default() }
+    }
+
+    fn hidden(&mut self, prefix: &str, ty: VarType, variability: Variability, description: String, origin: &Origin) -> VarId {
+        let mut v = Variable::new(format!("{prefix}{}", self.sys.dae.vars.len()), ty, variability);
+        v.hidden = true;
+        v.description = description;
+        v.origin = origin.clone();
+        self.sys.dae.vars.push(v)
+    }
+
+    /// Replaces event-generating nodes by relation variables.
+    fn events(&mut self, row: &Row, origin: &Origin) -> Row {
+        if !has_events(&self.sys.dae.pool, row.template) {
+            return row.clone();
+        }
+        let mut args: Vec<Operand> = row.args.to_vec();
+        let mut pool = std::mem::take(&mut self.sys.dae.pool);
+        let template = self.expr(&mut pool, row.template, &mut args, origin);
+        self.sys.dae.pool = pool;
+        tidy(&mut self.sys.dae, &Row { template, args: args.into() })
+    }
+
+    fn expr(&mut self, pool: &mut Pool, e: ExprId, args: &mut Vec<Operand>, origin: &Origin) -> ExprId {
+        pool.rewrite(e, &mut |pool, x| {
+            let (kind, a, b) = match *pool.node(x) {
+                Node::Relation(op, a, b) => (RelationKind::Sign(op), a, Some(b)),
+                Node::EventFloor(a) => (RelationKind::Floor, a, None),
+                _ => return None,
+            };
+            let a = self.expr(pool, a, args, origin);
+            let b = b.map(|b| self.expr(pool, b, args, origin));
+            let g = match b {
+                Some(b) => pool.sub(a, b),
+                None => a,
+            };
+            let continuous = pool.holes(g).into_iter().any(|k| self.varies(args[k as usize]));
+            if !continuous {
+                return Some(match kind {
+                    RelationKind::Sign(op) => pool.bin(op.plain(), a, b.unwrap_or(a)),
+                    RelationKind::Floor => pool.un(saltus_expr::Unary::Floor, a),
+                });
+            }
+            std::mem::swap(pool, &mut self.sys.dae.pool);
+            let row = tidy(&mut self.sys.dae, &Row { template: g, args: args.clone().into() });
+            let row = self.no_derivatives(&row, origin);
+            let var = self.relation(kind, row, origin);
+            std::mem::swap(pool, &mut self.sys.dae.pool);
+            let op = Operand::var(var);
+            let k = args.iter().position(|&o| o == op).unwrap_or_else(|| {
+                args.push(op);
+                args.len() - 1
+            });
+            Some(pool.hole(k as u32))
+        })
+    }
+
+    fn varies(&self, op: Operand) -> bool {
+        match op {
+            Operand::Var { var, .. } => self.sys.dae.vars[var].variability == Variability::Continuous,
+            _ => false,
+        }
+    }
+
+    fn relation(&mut self, kind: RelationKind, g: Row, origin: &Origin) -> VarId {
+        let code = match kind {
+            RelationKind::Floor => 0,
+            RelationKind::Sign(RelOp::Lt) => 1,
+            RelationKind::Sign(RelOp::Le) => 2,
+            RelationKind::Sign(RelOp::Gt) => 3,
+            RelationKind::Sign(RelOp::Ge) => 4,
+        };
+        let key = (code, g.template, g.args.iter().map(operand_key).collect::<Vec<_>>());
+        if let Some(&v) = self.known.get(&key) {
+            return v;
+        }
+        let (ty, text) = match kind {
+            RelationKind::Floor => (VarType::Integer, format!("floor({})", row_text(&self.sys.dae, &g))),
+            RelationKind::Sign(op) => (VarType::Boolean, relation_text(&self.sys.dae, op, &g)),
+        };
+        let var = self.hidden("$rel", ty, Variability::Discrete, text, origin);
+        let at = self.sys.relations.len();
+        self.sys.relations.push(Relation { var, kind, g, origin: origin.clone() });
+        self.sys.discrete.push(DiscEq { var, kind: DiscKind::Relation(at), guard: None, origin: origin.clone() });
+        self.known.insert(key, var);
+        var
+    }
+
+    /// Outside equations a derivative is read through a variable of its own, so that the plan provides it.
+    fn no_derivatives(&mut self, row: &Row, origin: &Origin) -> Row {
+        let args = row
+            .args
+            .iter()
+            .map(|&a| match a {
+                Operand::Var { var, order, neg } if order > 0 => {
+                    Operand::Var { var: self.derivative(var, order, origin), order: 0, neg }
+                }
+                other => other,
+            })
+            .collect();
+        Row { template: row.template, args }
+    }
+
+    fn derivative(&mut self, var: VarId, order: u8, origin: &Origin) -> VarId {
+        if let Some(&v) = self.derivatives.get(&(var, order)) {
+            return v;
+        }
+        let name = format!("der({})", self.sys.dae.vars[var].name);
+        let v = self.hidden("$der", VarType::Real, Variability::Continuous, name, origin);
+        let pool = &mut self.sys.dae.pool;
+        let (a, b) = (pool.hole(0), pool.hole(1));
+        let template = pool.sub(a, b);
+        let args = Box::new([Operand::var(v), Operand::Var { var, order, neg: false }]);
+        self.sys.equations.push(SysEq { row: Row { template, args }, guard: None, origin: origin.clone() });
+        self.derivatives.insert((var, order), v);
+        v
+    }
+
+    /// For rows read at events: relations become variables, derivatives too.
+    fn value(&mut self, row: &Row, origin: &Origin) -> Row {
+        let row = self.events(row, origin);
+        self.no_derivatives(&row, origin)
+    }
+
+    /// For rows read only while an event is handled: relations are evaluated where they stand.
+    fn plain(&mut self, row: &Row, origin: &Origin) -> Row {
+        let template = plain(&mut self.sys.dae.pool, row.template);
+        self.no_derivatives(&Row { template, args: row.args.clone() }, origin)
+    }
+
+    /// A Boolean variable holding the row's value.
+    fn condition(&mut self, row: &Row, origin: &Origin) -> VarId {
+        let row = self.value(row, origin);
+        if let (Node::Hole(0), [Operand::Var { var, order: 0, neg: false }]) =
+            (self.sys.dae.pool.node(row.template), &*row.args)
+        {
+            return *var;
+        }
+        let text = self.readable(&row);
+        let var = self.hidden("$cond", VarType::Boolean, Variability::Discrete, text, origin);
+        self.sys.discrete.push(DiscEq { var, kind: DiscKind::Value(row), guard: None, origin: origin.clone() });
+        var
+    }
+
+    /// A row's text with relation variables shown as what they stand for.
+    fn readable(&self, row: &Row) -> String {
+        let text = row_text(&self.sys.dae, row);
+        self.sys.relations.iter().filter(|r| row.args.contains(&Operand::var(r.var))).fold(text, |t, r| {
+            let v = &self.sys.dae.vars[r.var];
+            t.replace(&v.name, &v.description)
+        })
+    }
+
+    fn groups(&mut self) {
+        let ifs: Vec<_> = self.sys.dae.ifs.as_slice().to_vec();
+        for g in ifs {
+            let conditions = g.conditions.iter().map(|c| self.condition(c, &g.origin)).collect();
+            self.sys.groups.push(Group { conditions, parent: guard(g.parent), structural: false, origin: g.origin });
+        }
+    }
+
+    fn equations(&mut self) {
+        let equations = std::mem::take(&mut self.sys.dae.equations);
+        for eq in equations.as_slice() {
+            self.equation(&eq.row, guard(eq.guard), &eq.origin);
+        }
+    }
+
+    fn equation(&mut self, row: &Row, guard: Option<(usize, u32)>, origin: &Origin) {
+        // hole0 - value, hole0 discrete: a definition.
+        if let Some((var, value)) = self.definition(row) {
+            let value = self.value(&value, origin);
+            self.sys.discrete.push(DiscEq { var, kind: DiscKind::Value(value), guard, origin: origin.clone() });
+            return;
+        }
+        let row = self.events(row, origin);
+        let row = self.conditions(&row, origin);
+        self.sys.equations.push(SysEq { row, guard, origin: origin.clone() });
+    }
+
+    /// Compound conditions of if-expressions over discrete variables become variables, so that a mode is a set of bits.
+    fn conditions(&mut self, row: &Row, origin: &Origin) -> Row {
+        let mut args: Vec<Operand> = row.args.to_vec();
+        let mut pool = std::mem::take(&mut self.sys.dae.pool);
+        let template = pool.rewrite(row.template, &mut |pool, x| {
+            let Node::If(c, a, b) = *pool.node(x) else { return None };
+            if matches!(pool.node(c), Node::Hole(_) | Node::Const(_)) {
+                return None;
+            }
+            let holes = pool.holes(c);
+            let discrete = |o: Operand| !matches!(o, Operand::Var { var, .. } if self.sys.dae.vars[var].variability == Variability::Continuous);
+            let changes = |o: Operand| o.variable().is_some_and(|v| self.sys.dae.vars[v].variability == Variability::Discrete);
+            if !holes.iter().all(|&k| discrete(args[k as usize])) || !holes.iter().any(|&k| changes(args[k as usize])) {
+                return None;
+            }
+            std::mem::swap(pool, &mut self.sys.dae.pool);
+            let c = tidy(&mut self.sys.dae, &Row { template: c, args: args.clone().into() });
+            let key = (9, c.template, c.args.iter().map(operand_key).collect::<Vec<_>>());
+            let var = match self.known.get(&key) {
+                Some(&v) => v,
+                None => {
+                    let v = self.condition(&c, origin);
+                    self.known.insert(key, v);
+                    v
+                }
+            };
+            let op = Operand::var(var);
+            let k = args.iter().position(|&o| o == op).unwrap_or_else(|| {
+                args.push(op);
+                args.len() - 1
+            });
+            // Rebuild with the new condition; inner conditionals are visited through the rewritten node's children.
+            let outer = Row { template: a, args: args.clone().into() };
+            let a = self.conditions_in(&outer, &mut args, origin);
+            let outer = Row { template: b, args: args.clone().into() };
+            let b = self.conditions_in(&outer, &mut args, origin);
+            std::mem::swap(pool, &mut self.sys.dae.pool);
+            let h = pool.hole(k as u32);
+            Some(pool.select(h, a, b))
+        });
+        self.sys.dae.pool = pool;
+        tidy(&mut self.sys.dae, &Row { template, args: args.into() })
+    }
+
+    /// [`Lower::conditions`] inside a branch, keeping the operand numbering of the whole row.
+    fn conditions_in(&mut self, row: &Row, args: &mut Vec<Operand>, origin: &Origin) -> ExprId {
+        let lowered = self.conditions(row, origin);
+        let map: Vec<u32> = lowered
+            .args
+            .iter()
+            .map(|&a| {
+                args.iter().position(|&o| o == a).unwrap_or_else(|| {
+                    args.push(a);
+                    args.len() - 1
+                }) as u32
+            })
+            .collect();
+        self.sys.dae.pool.substitute(lowered.template, |pool, k| pool.hole(map[k as usize]))
+    }
+
+    fn definition(&mut self, row: &Row) -> Option<(VarId, Row)> {
+        let Node::Binary(Binary::Sub, a, b) = *self.sys.dae.pool.node(row.template) else {
+            return match (self.sys.dae.pool.node(row.template), &*row.args) {
+                // b = false is the bare variable.
+                (Node::Hole(0), [Operand::Var { var, order: 0, neg: false }]) if self.sys.role(*var) == Role::Discrete => {
+                    let zero = self.sys.dae.constant_row(0.0);
+                    Some((*var, zero))
+                }
+                _ => None,
+            };
+        };
+        let continuous = row.args.iter().any(|&o| matches!(o, Operand::Var { var, .. } if self.sys.role(var) == Role::Continuous));
+        for (side, other) in [(a, b), (b, a)] {
+            let Node::Hole(k) = *self.sys.dae.pool.node(side) else { continue };
+            let Operand::Var { var, order: 0, neg: false } = row.args[k as usize] else { continue };
+            if self.sys.role(var) != Role::Discrete || (self.sys.dae.vars[var].ty == VarType::Real && continuous) {
+                continue;
+            }
+            if self.sys.dae.pool.has_hole(other, k) {
+                continue;
+            }
+            let value = tidy(&mut self.sys.dae, &Row { template: other, args: row.args.clone() });
+            return Some((var, value));
+        }
+        None
+    }
+
+    fn calls(&mut self) {
+        let calls = std::mem::take(&mut self.sys.dae.calls);
+        for c in &calls {
+            for (k, &out) in c.outputs.iter().enumerate() {
+                let row = self.call_row(Some(out), c.func, &c.args, k);
+                self.equation(&row, guard(c.guard), &c.origin);
+            }
+        }
+    }
+
+    /// `out - f(args).k`, or the bare value.
+    fn call_row(&mut self, out: Option<VarId>, func: saltus_expr::FuncId, args: &[Row], k: usize) -> Row {
+        let mut operands: Vec<Operand> = out.into_iter().map(Operand::var).collect();
+        let pool = &mut self.sys.dae.pool;
+        let exprs: Vec<ExprId> = args
+            .iter()
+            .map(|r| {
+                let base: Vec<u32> = r
+                    .args
+                    .iter()
+                    .map(|&a| {
+                        // The output's own hole stays apart from equal operands.
+                        let from = usize::from(out.is_some());
+                        let at = operands.iter().skip(from).position(|&o| o == a).map(|p| p + from);
+                        at.unwrap_or_else(|| {
+                            operands.push(a);
+                            operands.len() - 1
+                        }) as u32
+                    })
+                    .collect();
+                pool.substitute(r.template, |pool, k| pool.hole(base[k as usize]))
+            })
+            .collect();
+        let call = pool.call(func, exprs.into(), k as u32);
+        let template = if out.is_some() {
+            let h = pool.hole(0);
+            pool.intern(Node::Binary(Binary::Sub, h, call))
+        } else {
+            call
+        };
+        Row { template, args: operands.into() }
+    }
+
+    fn whens(&mut self) {
+        let whens = std::mem::take(&mut self.sys.dae.whens);
+        for w in &whens {
+            let head = self.sys.whens.len();
+            self.sys.whens.push(WhenHead {
+                branches: w.branches.iter().map(|b| (b.conditions.clone(), b.initial)).collect(),
+                guard: guard(w.guard),
+            });
+            let n = w.branches.len();
+            let mut order: Vec<VarId> = Vec::new();
+            let mut values: FxHashMap<VarId, Vec<Option<Row>>> = FxHashMap::default();
+            let mut assign = |var: VarId, branch: usize, value: Row| {
+                values.entry(var).or_insert_with(|| {
+                    order.push(var);
+                    vec![None; n]
+                })[branch] = Some(value);
+            };
+            for (bi, b) in w.branches.iter().enumerate() {
+                for a in &b.actions {
+                    match a {
+                        Action::Assign { var, value } => {
+                            let value = self.plain(value, &w.origin);
+                            assign(*var, bi, value);
+                        }
+                        Action::Call { func, args, outputs } => {
+                            for (k, out) in outputs.iter().enumerate() {
+                                if let Some(out) = out {
+                                    let row = self.call_row(None, *func, args, k);
+                                    let row = self.plain(&row, &w.origin);
+                                    assign(*out, bi, row);
+                                }
+                            }
+                        }
+                        Action::Reinit { var, value, condition } => {
+                            let value = self.plain(value, &w.origin);
+                            let condition = condition.as_ref().map(|c| self.plain(c, &w.origin));
+                            let action = Action::Reinit { var: *var, value, condition };
+                            self.sys.reactions.push(Reaction { when: head, branch: bi, action, origin: w.origin.clone() });
+                        }
+                        Action::Assert { condition, message, error } => {
+                            let condition = self.plain(condition, &w.origin);
+                            let action = Action::Assert { condition, message: message.clone(), error: *error };
+                            self.sys.reactions.push(Reaction { when: head, branch: bi, action, origin: w.origin.clone() });
+                        }
+                        Action::Terminate { message, condition } => {
+                            let condition = condition.as_ref().map(|c| self.plain(c, &w.origin));
+                            let action = Action::Terminate { message: message.clone(), condition };
+                            self.sys.reactions.push(Reaction { when: head, branch: bi, action, origin: w.origin.clone() });
+                        }
+                    }
+                }
+            }
+            for var in order {
+                // A Real assigned at events only is discrete, whatever its declaration says.
+                self.sys.dae.vars[var].variability = Variability::Discrete;
+                let kind = DiscKind::When(head, values.remove(&var).unwrap_or_default());
+                self.sys.discrete.push(DiscEq { var, kind, guard: guard(w.guard), origin: w.origin.clone() });
+            }
+        }
+    }
+
+    fn rest(&mut self) {
+        let initial = std::mem::take(&mut self.sys.dae.initial_equations);
+        for eq in &initial {
+            let template = plain(&mut self.sys.dae.pool, eq.row.template);
+            let row = self.no_derivatives(&Row { template, args: eq.row.args.clone() }, &eq.origin);
+            self.sys.initial.push(SysEq { row, guard: guard(eq.guard), origin: eq.origin.clone() });
+        }
+        let calls = std::mem::take(&mut self.sys.dae.initial_calls);
+        for c in &calls {
+            for (k, &out) in c.outputs.iter().enumerate() {
+                let row = self.call_row(Some(out), c.func, &c.args, k);
+                self.sys.initial.push(SysEq { row, guard: guard(c.guard), origin: c.origin.clone() });
+            }
+        }
+        let assertions = std::mem::take(&mut self.sys.dae.assertions);
+        for (i, a) in assertions.iter().enumerate() {
+            let row = self.plain(&a.condition, &a.origin);
+            self.sys.assertions.push((row, i));
+        }
+        self.sys.dae.assertions = assertions;
+        for i in 0..self.sys.dae.delays.len() {
+            let origin = self.sys.dae.delays[i].origin.clone();
+            let (v, d) = (self.sys.dae.delays[i].value.clone(), self.sys.dae.delays[i].delay.clone());
+            let v = self.value(&v, &origin);
+            let d = self.value(&d, &origin);
+            self.sys.dae.delays[i].value = v;
+            self.sys.dae.delays[i].delay = d;
+        }
+    }
+
+    fn finish(mut self) -> System {
+        self.sys.alias = SecondaryMap::filled(self.sys.dae.vars.len(), None);
+        self.sys
+    }
+}
+
+/// Event-generating nodes as their plain counterparts.
+fn plain(pool: &mut Pool, e: ExprId) -> ExprId {
+    pool.rewrite(e, &mut |pool, x| match *pool.node(x) {
+        Node::Relation(op, a, b) => {
+            let a = plain(pool, a);
+            let b = plain(pool, b);
+            Some(pool.bin(op.plain(), a, b))
+        }
+        Node::EventFloor(a) => {
+            let a = plain(pool, a);
+            Some(pool.un(saltus_expr::Unary::Floor, a))
+        }
+        _ => None,
+    })
+}
+
+/// `a op b` for a row `a - b`.
+fn relation_text(dae: &HybridDae, op: RelOp, g: &Row) -> String {
+    let op = match op {
+        RelOp::Lt => "<",
+        RelOp::Le => "<=",
+        RelOp::Gt => ">",
+        RelOp::Ge => ">=",
+    };
+    if let Node::Binary(Binary::Sub, a, b) = *dae.pool.node(g.template) {
+        let side = |e| row_text(dae, &Row { template: e, args: g.args.clone() });
+        return format!("{} {op} {}", side(a), side(b));
+    }
+    format!("{} {op} 0", row_text(dae, g))
+}

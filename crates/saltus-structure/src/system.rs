@@ -1,0 +1,216 @@
+//! The lowered system: relations have become discrete variables, if-equations carry condition variables, calls are
+//! ordinary rows. This is what plans are made from.
+
+use rustc_hash::FxHashSet;
+use saltus_base::SecondaryMap;
+use saltus_dae::{Action, HybridDae, Operand, Origin, Row, VarId, Variable, Variability, VarType};
+use saltus_expr::RelOp;
+
+/// What a relation variable watches.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RelationKind {
+    /// `g op 0`.
+    Sign(RelOp),
+    /// The integer part: changes whenever g passes an integer.
+    Floor,
+}
+
+/// A discrete variable defined by a discontinuity function.
+#[derive(Clone, Debug)]
+pub struct Relation {
+    /// The hidden variable holding the truth value (or the integer part).
+    pub var: VarId,
+    /// How.
+    pub kind: RelationKind,
+    /// The discontinuity function.
+    pub g: Row,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// A continuous equation `row = 0`.
+#[derive(Clone, Debug)]
+pub struct SysEq {
+    /// The residual.
+    pub row: Row,
+    /// Group and branch it stands in.
+    pub guard: Option<(usize, u32)>,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// How a discrete variable gets its value at an event.
+#[derive(Clone, Debug)]
+pub enum DiscKind {
+    /// A value of other variables.
+    Value(Row),
+    /// A relation (index into [`System::relations`]).
+    Relation(usize),
+    /// Assigned by a when-equation: (index into [`System::whens`], one value per branch; `None`: keeps `pre`).
+    When(usize, Vec<Option<Row>>),
+}
+
+/// The defining equation of a discrete variable.
+#[derive(Clone, Debug)]
+pub struct DiscEq {
+    /// The variable.
+    pub var: VarId,
+    /// Its definition.
+    pub kind: DiscKind,
+    /// Group and branch it stands in.
+    pub guard: Option<(usize, u32)>,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// The conditions of one when-equation.
+#[derive(Clone, Debug)]
+pub struct WhenHead {
+    /// Per branch: condition variables and whether it fires at initialization.
+    pub branches: Vec<(Vec<VarId>, bool)>,
+    /// Group and branch it stands in.
+    pub guard: Option<(usize, u32)>,
+}
+
+/// Something a when-branch does besides assigning discrete variables.
+#[derive(Clone, Debug)]
+pub struct Reaction {
+    /// The when-equation.
+    pub when: usize,
+    /// Its branch.
+    pub branch: usize,
+    /// Reinit, assert or terminate.
+    pub action: Action,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// An if-equation with conditions as variables.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// Boolean condition variables, in order.
+    pub conditions: Vec<VarId>,
+    /// The branch it stands in.
+    pub parent: Option<(usize, u32)>,
+    /// Whether the chosen branch is part of the mode key (otherwise its equations were merged into conditionals).
+    pub structural: bool,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// What stands for an eliminated variable.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Alias {
+    /// Another variable, possibly negated.
+    Var(VarId, bool),
+    /// A constant.
+    Const(f64),
+}
+
+/// What a variable is to the solvers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Known before the run: constants, parameters, inputs, `time`.
+    Known,
+    /// Solved for continuously.
+    Continuous,
+    /// Changes at events only.
+    Discrete,
+}
+
+/// A lowered, simplified hybrid system.
+#[derive(Debug)]
+pub struct System {
+    /// Variables, pool, functions, samplers, delays. Its equation lists have been consumed.
+    pub dae: HybridDae,
+    /// Continuous equations.
+    pub equations: Vec<SysEq>,
+    /// Discrete definitions.
+    pub discrete: Vec<DiscEq>,
+    /// Relations.
+    pub relations: Vec<Relation>,
+    /// When heads.
+    pub whens: Vec<WhenHead>,
+    /// Reinit, assert, terminate.
+    pub reactions: Vec<Reaction>,
+    /// If-equations.
+    pub groups: Vec<Group>,
+    /// Initial equations.
+    pub initial: Vec<SysEq>,
+    /// Eliminated variables.
+    pub alias: SecondaryMap<Variable, Option<Alias>>,
+    /// Assertions checked during the run: condition (relations plain), index into `dae.assertions`.
+    pub assertions: Vec<(Row, usize)>,
+    /// Variables given from outside the equations: sampler ticks, delayed values.
+    pub external: FxHashSet<VarId>,
+    /// Sizes before simplification: (continuous variables, equations).
+    pub original: (usize, usize),
+}
+
+impl System {
+    /// The role of a variable.
+    pub fn role(&self, var: VarId) -> Role {
+        let v = &self.dae.vars[var];
+        if HybridDae::is_builtin(var) || v.variability <= Variability::Parameter || self.external.contains(&var) {
+            return Role::Known;
+        }
+        if v.causality == saltus_dae::Causality::Input && v.binding.is_none() {
+            return Role::Known;
+        }
+        match (v.variability, &v.ty) {
+            (Variability::Continuous, VarType::Real) => Role::Continuous,
+            _ => Role::Discrete,
+        }
+    }
+
+    /// An operand with aliases replaced.
+    pub fn resolve(&self, mut op: Operand) -> Operand {
+        loop {
+            op = match op {
+                Operand::Var { var, order, neg } => match self.alias[var] {
+                    None => return op,
+                    Some(Alias::Const(v)) => {
+                        return Operand::Const(if order > 0 {
+                            0.0
+                        } else if neg {
+                            -v
+                        } else {
+                            v
+                        });
+                    }
+                    Some(Alias::Var(to, _)) if order > 0 && self.role(to) == Role::Known => return Operand::Const(0.0),
+                    Some(Alias::Var(to, flip)) => Operand::Var { var: to, order, neg: neg != flip },
+                },
+                Operand::Pre { var } => match self.alias[var] {
+                    Some(Alias::Var(to, false)) if self.role(to) != Role::Known => Operand::Pre { var: to },
+                    Some(Alias::Var(to, flip)) if self.role(to) == Role::Known => Operand::Var { var: to, order: 0, neg: flip },
+                    Some(Alias::Const(v)) => return Operand::Const(v),
+                    _ => return op,
+                },
+                Operand::Const(_) => return op,
+            }
+        }
+    }
+
+    /// A row with aliases replaced.
+    pub fn resolve_row(&self, row: &Row) -> Row {
+        Row { template: row.template, args: row.args.iter().map(|&a| self.resolve(a)).collect() }
+    }
+
+    /// The branch conditions of a guard as text.
+    pub fn guard_name(&self, (group, branch): (usize, u32)) -> String {
+        let g = &self.groups[group];
+        let mut parts: Vec<String> = Vec::new();
+        for (i, &c) in g.conditions.iter().enumerate().take(branch as usize + 1) {
+            let name = self.condition_text(c);
+            parts.push(format!("{name} = {}", i == branch as usize));
+        }
+        parts.join(", ")
+    }
+
+    /// A condition variable by what the user wrote.
+    pub fn condition_text(&self, var: VarId) -> String {
+        let v = &self.dae.vars[var];
+        if !v.description.is_empty() && v.name.starts_with('$') { v.description.clone() } else { v.name.clone() }
+    }
+}
