@@ -49,7 +49,8 @@ fn literal(v: f64) -> String {
         0x7ff if fraction != 0 => "NAN".into(),
         0x7ff => format!("({sign}INFINITY)"),
         // Small integers read better in decimal.
-        _ if v.fract() == 0.0 && v.abs() < 1e6 => format!("{}{:.1}{}", if sign.is_empty() { "" } else { "(" }, v, if sign.is_empty() { "" } else { ")" }),
+        _ if v.fract() == 0.0 && v.abs() < 1e6 && sign.is_empty() => format!("{v:.1}"),
+        _ if v.fract() == 0.0 && v.abs() < 1e6 => format!("({v:.1})"),
         0 => format!("({sign}0x0.{fraction:013x}p-1022)"),
         _ => format!("({sign}0x1.{fraction:013x}p{})", exponent - 1023),
     }
@@ -95,7 +96,10 @@ fn write_kernel(plan: &Plan, name: &str, o: &mut String) -> std::fmt::Result {
                 let list = if list.is_empty() { "0.0".into() } else { list.join(", ") };
                 writeln!(o, "    const double a{i}[] = {{{list}}};")?;
                 let func = func.0;
-                writeln!(o, "    const double v{i} = host->call_der(host->self, {func}u, a{i}, a{i} + {n}, {n}, {out}u);")?;
+                writeln!(
+                    o,
+                    "    const double v{i} = host->call_der(host->self, {func}u, a{i}, a{i} + {n}, {n}, {out}u);"
+                )?;
             }
         }
     }

@@ -30,6 +30,10 @@ pub(crate) const CALL_DER: &str = "saltus_call_der";
 /// Functions of the outside declared in a module so far.
 pub(crate) type Imports = FxHashMap<&'static str, FuncId>;
 
+/// Flags of all loads: they may move to where their value is used. That is right for values too, since nothing is
+/// stored before the last use of the row, and their addresses depend on the row, so none can leave the loop.
+const PURE: MemFlagsData = MemFlagsData::trusted().with_readonly().with_can_move();
+
 /// The value of a step.
 #[derive(Clone, Copy)]
 enum Val {
@@ -154,8 +158,8 @@ impl Emitter<'_> {
 
     /// Word `k` of the row, as 64 bits.
     fn word_at(&mut self, row: Value, k: u32) -> Value {
-        let flags = MemFlagsData::trusted().with_readonly();
-        self.b.ins().uload32(flags, row, (4 * k) as i32)
+        let word = self.b.ins().load(types::I32, PURE, row, (4 * k) as i32);
+        self.b.ins().uextend(types::I64, word)
     }
 
     fn slot_address(&mut self, values: Value, word: Value) -> Value {
@@ -168,7 +172,7 @@ impl Emitter<'_> {
     fn hole(&mut self, values: Value, row: Value, k: u32) -> Value {
         let word = self.word_at(row, k + 1);
         let address = self.slot_address(values, word);
-        let bits = self.b.ins().load(types::I64, MemFlagsData::trusted(), address, 0);
+        let bits = self.b.ins().load(types::I64, PURE, address, 0);
         let high = self.b.ins().ushr_imm_s(word, 31);
         let sign = self.b.ins().ishl_imm_s(high, 63);
         let bits = self.b.ins().bxor(sign, bits);
@@ -313,7 +317,7 @@ impl Emitter<'_> {
         let slot = self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, size.max(8), 3));
         for (k, &a) in args.iter().enumerate() {
             let v = self.real(a);
-            self.b.ins().stack_store(v, slot, (8 * k) as i32);
+            self.b.ins().stack_store(self.word, v, slot, (8 * k) as i32);
         }
         let w = self.word;
         let func = self.b.ins().iconst(types::I32, i64::from(func));

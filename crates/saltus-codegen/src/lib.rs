@@ -3,7 +3,7 @@
 //! A template goes through these steps:
 //!
 //! 1. *plan*: the expression graph becomes a list of steps with structured branches; shared subexpressions appear
-//!    once wherever that needs no speculation ([`plan`](self) is the only place that knows about sharing);
+//!    once wherever that needs no speculation (nothing after the plan knows about sharing);
 //! 2. one of: *tape* (run the steps as they are), *emit* (the steps as Cranelift IR, then machine code), *c* (the
 //!    steps as C99 text).
 //!

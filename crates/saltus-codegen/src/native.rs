@@ -15,7 +15,7 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId as ModuleFunc, Linkage, Module, default_libcall_names};
+use cranelift_module::{FuncId as ModuleFunc, Module, default_libcall_names};
 use saltus_expr::{Binary, FuncId, Unary, binary, unary};
 use saltus_program::{CallHost, NEGATE, Rows};
 use std::any::Any;
@@ -108,7 +108,10 @@ pub(crate) fn host_isa() -> Result<OwnedTargetIsa, JitError> {
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
     for (name, value) in [
-        ("opt_level", "speed"),
+        // The plan shares and orders already. Measured against "speed": half the compile time, the same or faster
+        // code, and time linear in the size of the template ("speed" reorders arithmetic to where it is used, which
+        // keeps all operands of a long sum alive at once).
+        ("opt_level", "none"),
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),
         ("unwind_info", "false"),

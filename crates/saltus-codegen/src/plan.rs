@@ -34,15 +34,33 @@ pub(crate) enum Op {
     /// `if c then a else b` with both values at hand.
     Select(Step, Step, Step),
     /// Goes on if the condition is not zero, else continues after the `Else` at `to_else`.
-    If { cond: Step, to_else: Step },
+    If {
+        cond: Step,
+        to_else: Step,
+    },
     /// End of the `then` part: the value of step `end` is `value`; continues after it.
-    Else { value: Step, end: Step },
+    Else {
+        value: Step,
+        end: Step,
+    },
     /// End of the `else` part, with its value. The step's own value is that of the whole `if`.
-    End { value: Step },
+    End {
+        value: Step,
+    },
     /// Output of a function of `n` arguments, which are `args[at..at + n]` of the plan.
-    Call { func: FuncId, at: u32, n: u32, out: u32 },
+    Call {
+        func: FuncId,
+        at: u32,
+        n: u32,
+        out: u32,
+    },
     /// Directional derivative: `n` arguments followed by `n` directions.
-    CallDer { func: FuncId, at: u32, n: u32, out: u32 },
+    CallDer {
+        func: FuncId,
+        at: u32,
+        n: u32,
+        out: u32,
+    },
 }
 
 /// A template ready for a backend.
@@ -208,11 +226,8 @@ impl Plan {
         let mut holes_declared = true;
         for e in postorder(pool, template, |_, _| {}) {
             let node = pool.node(e);
-            let mut i = Info {
-                cost: cost_of(node),
-                need: 1,
-                calls: matches!(node, Node::Call { .. } | Node::CallDer { .. }),
-            };
+            let mut i =
+                Info { cost: cost_of(node), need: 1, calls: matches!(node, Node::Call { .. } | Node::CallDer { .. }) };
             if let Node::Hole(k) = node {
                 holes_declared &= (*k as usize) < holes;
             }

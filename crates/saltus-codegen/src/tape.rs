@@ -48,7 +48,13 @@ fn run_row(
             Op::Unary(Unary::Neg, a) => -v(a),
             Op::Unary(op, a) => unary(*op, v(a)),
             Op::Binary(op, a, b) => binary(*op, v(a), v(b)),
-            Op::Select(c, a, b) => if v(c) != 0.0 { v(a) } else { v(b) },
+            Op::Select(c, a, b) => {
+                if v(c) != 0.0 {
+                    v(a)
+                } else {
+                    v(b)
+                }
+            }
             Op::If { cond, to_else } => {
                 if v(cond) == 0.0 {
                     pc = *to_else as usize;

@@ -1,12 +1,22 @@
 //! The pipeline, top to bottom, written once.
 //!
-//!     source text → syntax → resolve → flatten → HybridDae → structure → program → code → run → results
+//! ```text
+//! source text → syntax → resolve → flatten → HybridDae → structure → program → code → run → results
+//! ```
 
-use saltus_base::{Diagnostic, SourceMap};
+mod analyze;
+mod modes;
+
+use saltus_base::{Diagnostic, Severity, SourceMap, Span, Stage};
 use saltus_dae::HybridDae;
+use saltus_flatten::{FlattenOptions, flatten};
+use saltus_program::{Backend, Interpreter};
+use saltus_resolve::{ClassId, ClassTable, StdFileSystem};
 use saltus_results::Sink;
-use saltus_sim::{Observer, RunOptions, RunReport};
-use std::path::PathBuf;
+use saltus_sim::{Model, Observer, RunOptions, RunReport};
+use saltus_structure::{Modes, RowOps, SimplifyOptions, System, analyse_modes, lower, simplify};
+use saltus_syntax::ast::{ClassBody, ClassDef, ClassKind, Element};
+use std::path::{Path, PathBuf};
 
 /// Which backend runs kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,51 +49,7 @@ pub struct Engine {
     pub options: Options,
     /// What was found so far; errors and warnings, in order.
     pub diagnostics: Vec<Diagnostic>,
-}
-
-impl Engine {
-    /// An engine with these settings.
-    pub fn new(options: Options) -> Engine {
-        Engine { options, diagnostics: Vec::new() }
-    }
-
-    /// The files read so far (for rendering diagnostics).
-    pub fn sources(&self) -> &SourceMap {
-        todo_sources()
-    }
-
-    /// Opens `target` (a file, a directory library, or a qualified library class name) and returns the model's
-    /// qualified name: `model` if given, else the last top-level model of the file.
-    pub fn open(&mut self, _target: &str, _model: Option<&str>) -> Option<String> {
-        None
-    }
-
-    /// The syntax tree of the opened file as text.
-    pub fn dump_syntax(&mut self, _target: &str) -> Option<String> {
-        None
-    }
-
-    /// Flattens a model. `None` after errors (see [`Engine::diagnostics`]).
-    pub fn flatten(&mut self, _model: &str) -> Option<HybridDae> {
-        None
-    }
-
-    /// Structural analysis as text; with errors `None`. `modes`: also check all modes.
-    pub fn analyze(&mut self, _dae: HybridDae, _request: &AnalyzeRequest) -> Option<Analysis> {
-        None
-    }
-
-    /// Runs a model, writing rows to `sink`. On failure the error is in [`Engine::diagnostics`] and rows written so far
-    /// stay.
-    pub fn simulate(
-        &mut self,
-        _dae: HybridDae,
-        _run: &RunOptions,
-        _sink: &mut dyn Sink,
-        _observer: &mut dyn Observer,
-    ) -> Option<RunReport> {
-        None
-    }
+    table: ClassTable,
 }
 
 /// What `analyze` should show besides sizes, index, states and blocks.
@@ -110,7 +76,164 @@ pub struct Analysis {
     pub incidence: Option<String>,
 }
 
-fn todo_sources() -> &'static SourceMap {
-    static MAP: std::sync::LazyLock<SourceMap> = std::sync::LazyLock::new(SourceMap::default);
-    &MAP
+impl Engine {
+    /// An engine with these settings.
+    pub fn new(options: Options) -> Engine {
+        let table = ClassTable::new(StdFileSystem);
+        for p in &options.libraries {
+            table.add_path(p.to_string_lossy().into_owned());
+        }
+        Engine { options, diagnostics: Vec::new(), table }
+    }
+
+    /// The files read so far (for rendering diagnostics).
+    pub fn sources(&self) -> std::cell::Ref<'_, SourceMap> {
+        self.table.sources()
+    }
+
+    fn fail(&mut self, d: Diagnostic) {
+        self.diagnostics.push(d);
+    }
+
+    fn failed(&self) -> bool {
+        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
+    }
+
+    /// Opens `target` (a file, a directory library, or a qualified library class name) and returns the model's
+    /// qualified name: `model` if given, else the last top-level model of the file.
+    pub fn open(&mut self, target: &str, model: Option<&str>) -> Option<String> {
+        if Path::new(target).exists() {
+            let ids = match self.table.load_file(target) {
+                Ok(ids) => ids,
+                Err(e) => {
+                    self.fail(Diagnostic::error(Stage::Usage, Span::NONE, format!("cannot read {target}: {e}")));
+                    return None;
+                }
+            };
+            let found = self.table.take_diagnostics();
+            self.diagnostics.extend(found);
+            if self.failed() {
+                return None;
+            }
+            if let Some(m) = model {
+                return Some(m.to_string());
+            }
+            let name = ids.iter().rev().find_map(|&id| self.last_model(id));
+            if name.is_none() {
+                self.fail(Diagnostic::error(Stage::FrontEnd, Span::NONE, format!("{target} holds no model")).hint("name one with --model"));
+            }
+            return name;
+        }
+        let looks_like_file = target.ends_with(".mo") || target.contains('/') || target.contains('\\');
+        if looks_like_file {
+            self.fail(Diagnostic::error(Stage::Usage, Span::NONE, format!("no such file: {target}")));
+            return None;
+        }
+        Some(model.unwrap_or(target).to_string())
+    }
+
+    /// The class itself if it is a model; else the last model in it.
+    fn last_model(&self, id: ClassId) -> Option<String> {
+        fn search(def: &ClassDef, path: &str) -> Option<String> {
+            let runnable = matches!(def.kind, ClassKind::Model | ClassKind::Block | ClassKind::Class) && !def.prefixes.partial;
+            if runnable {
+                return Some(path.to_string());
+            }
+            if def.kind != ClassKind::Package {
+                return None;
+            }
+            let ClassBody::Long { elements, .. } = &def.body else { return None };
+            elements.iter().rev().find_map(|e| match e {
+                Element::Class { def, .. } => search(def, &format!("{path}.{}", def.name.name)),
+                _ => None,
+            })
+        }
+        search(self.table.def(id), &self.table.qualified(id))
+    }
+
+    /// The syntax tree of a file as text.
+    pub fn dump_syntax(&mut self, target: &str) -> Option<String> {
+        match std::fs::read_to_string(target) {
+            Ok(text) => Some(saltus_syntax::dump(&saltus_syntax::parse(saltus_base::FileId(0), &text).root)),
+            Err(e) => {
+                self.fail(Diagnostic::error(Stage::Usage, Span::NONE, format!("cannot read {target}: {e}")));
+                None
+            }
+        }
+    }
+
+    /// Flattens a model. `None` after errors (see [`Engine::diagnostics`]).
+    pub fn flatten(&mut self, model: &str) -> Option<HybridDae> {
+        let options = FlattenOptions { overrides: self.options.overrides.clone() };
+        let (dae, found) = flatten(&self.table, model, &options);
+        self.diagnostics.extend(found);
+        if self.failed() {
+            return None;
+        }
+        let dae = dae?;
+        if let Err(e) = saltus_dae::verify(&dae) {
+            self.fail(Diagnostic::error(Stage::FrontEnd, Span::NONE, e));
+            return None;
+        }
+        Some(dae)
+    }
+
+    /// Lowers, simplifies and finds the modes.
+    fn prepare(&mut self, dae: HybridDae) -> (System, RowOps, Modes) {
+        let mut sys = lower(dae);
+        let mut ops = RowOps::default();
+        let how = SimplifyOptions { keep_all: self.options.keep_all_variables, max: self.options.max_eliminations.unwrap_or(usize::MAX) };
+        simplify(&mut sys, &mut ops, how);
+        let modes = analyse_modes(&mut sys, &mut ops);
+        (sys, ops, modes)
+    }
+
+    fn backend(&self) -> Box<dyn Backend> {
+        match self.options.engine {
+            EngineKind::Interpreter => Box::new(Interpreter::new()),
+            EngineKind::Native => Box::new(saltus_codegen::Tiered::new()),
+        }
+    }
+
+    /// Structural analysis as text; with errors `None`.
+    pub fn analyze(&mut self, dae: HybridDae, request: &AnalyzeRequest) -> Option<Analysis> {
+        let (mut sys, mut ops, modes) = self.prepare(dae);
+        if request.all_modes {
+            let found = modes::check_modes(&mut sys, &mut ops, &modes, (0.0, f64::INFINITY));
+            self.diagnostics.extend(found);
+            if self.failed() {
+                return None;
+            }
+        }
+        match analyze::analyze(sys, ops, modes, request, self.backend()) {
+            Ok(a) => Some(a),
+            Err(d) => {
+                self.fail(d);
+                None
+            }
+        }
+    }
+
+    /// Runs a model, writing rows to `sink`. On failure the error is in [`Engine::diagnostics`] and rows written so far
+    /// stay.
+    pub fn simulate(&mut self, dae: HybridDae, run: &RunOptions, sink: &mut dyn Sink, observer: &mut dyn Observer) -> Option<RunReport> {
+        let (mut sys, mut ops, modes) = self.prepare(dae);
+        let e = sys.dae.experiment;
+        let start = run.start.or(e.start).unwrap_or(0.0);
+        let stop = run.stop.or(e.stop).unwrap_or(start + 1.0);
+        let found = modes::check_modes(&mut sys, &mut ops, &modes, (start, stop));
+        self.diagnostics.extend(found);
+        if self.failed() {
+            return None;
+        }
+        let result = Model::new(sys, ops, modes, self.backend()).and_then(|mut m| saltus_sim::run(&mut m, run, sink, observer));
+        match result {
+            Ok(r) => Some(r),
+            Err(d) => {
+                let _ = sink.finish();
+                self.fail(d);
+                None
+            }
+        }
+    }
 }

@@ -1,1 +1,431 @@
-//! flatten
+//! Classes in, flat hybrid system out. The steps, in order ([`flatten`]):
+//!
+//! 1. *Instantiate*: the tree of components, made lazily as names are looked up; dimensions and conditions are evaluated.
+//! 2. *Allocate*: one scalar variable per element of every leaf.
+//! 3. *Connect*: connection sets, overconstrained graphs, stream mixing.
+//! 4. *Declare*: attributes and bindings of the variables.
+//! 5. *Equations*: evaluated over arrays of symbolic scalars, so they come out scalarised.
+//!
+//! One evaluator serves equations, bindings, dimensions and constants: what depends on nothing folds to a number.
+//! Absent here: files (see `saltus-resolve`), ordering and causality of equations (see `saltus-structure`).
+
+mod algorithm;
+mod builtin;
+mod call;
+mod clocked;
+mod connect;
+mod declare;
+mod equation;
+mod eval;
+mod instance;
+mod lower;
+mod modifier;
+mod template;
+mod value;
+mod when;
+
+use instance::{Found, Node, NodeKind};
+use modifier::{Binding, Mod, NodeId, Scope, Source};
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_base::{Diagnostic, Name, Severity, Span, Stage};
+use saltus_dae::{HybridDae, Row, RowBuilder, VarId, Variability};
+use saltus_expr::{ExprId, FuncId};
+use saltus_resolve::{ClassId, ClassTable};
+use saltus_syntax::ast::{Argument, ClassBody, ExprKind};
+use std::rc::Rc;
+use template::{ClassRef, Template};
+use value::{Ty, Value};
+
+/// What the caller may decide.
+#[derive(Clone, Debug, Default)]
+pub struct FlattenOptions {
+    /// `--set name=value`: outermost modifiers.
+    pub overrides: Vec<(String, String)>,
+}
+
+/// A result, or an error for the user.
+pub(crate) type R<T> = Result<T, Box<Diagnostic>>;
+
+/// How references to components are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Variables stay symbolic.
+    Model,
+    /// Everything must be known now; parameters used this way become structural.
+    Konst,
+    /// Only the shape matters.
+    Shape,
+}
+
+/// A name bound by an iterator or a function call.
+pub(crate) struct Local<'e> {
+    pub name: Name,
+    pub value: Value,
+    pub up: Option<&'e Local<'e>>,
+}
+
+/// Where and how an expression is evaluated.
+#[derive(Clone, Copy)]
+pub(crate) struct Env<'e> {
+    pub scope: Scope,
+    pub locals: Option<&'e Local<'e>>,
+    pub mode: Mode,
+    /// Relations generate no events.
+    pub plain: bool,
+    /// The meaning of `end`.
+    pub end: Option<usize>,
+    /// Inside a when-clause.
+    pub when: bool,
+}
+
+impl Env<'static> {
+    pub fn model(scope: Scope) -> Self {
+        Env { scope, locals: None, mode: Mode::Model, plain: false, end: None, when: false }
+    }
+    pub fn konst(scope: Scope) -> Self {
+        Env { mode: Mode::Konst, ..Env::model(scope) }
+    }
+}
+
+struct Names {
+    start: Name,
+    fixed: Name,
+    time: Name,
+    re: Name,
+    im: Name,
+}
+
+pub(crate) struct Flattener<'t> {
+    lib: &'t ClassTable,
+    nodes: Vec<Node<'t>>,
+    top: NodeId,
+    templates: FxHashMap<(ClassId, Scope), Option<Rc<Template<'t>>>>,
+    class_nodes: FxHashMap<(ClassId, Scope, usize), NodeId>,
+    imports: FxHashMap<(ClassId, Name), Option<Found<'t>>>,
+    importing: Vec<ClassId>,
+    builtin_types: FxHashMap<ClassId, Ty>,
+    builtin_names: FxHashSet<&'static str>,
+    no_mod: Rc<Mod<'t>>,
+    names: Names,
+    /// Components made without a declaration in their parent: automatic inner ones, members of expandable connectors.
+    extra: FxHashMap<(NodeId, Name), NodeId>,
+    extra_order: Vec<NodeId>,
+    dae: HybridDae,
+    rows: RowBuilder,
+    diagnostics: Vec<Diagnostic>,
+    variabilities: FxHashMap<ExprId, Variability>,
+    counter: usize,
+    recursion: usize,
+    samplers: FxHashMap<(ExprId, ExprId), VarId>,
+    synthetic: FxHashMap<String, FuncId>,
+    enum_index: FxHashMap<ClassId, u32>,
+    complex: Option<ClassId>,
+    loose_records: bool,
+    connections: connect::Connections,
+    functions: lower::FunctionCache,
+    conditions: FxHashMap<ExprId, VarId>,
+    clocks: clocked::Clocks,
+    call_vars: FxHashMap<(FuncId, Box<[ExprId]>), VarId>,
+    in_initial: bool,
+    guard: Option<saltus_dae::Guard>,
+}
+
+const BUILTIN: &str = "type Real end Real; type Integer end Integer; type Boolean end Boolean; type String end String;
+type Clock end Clock; partial class ExternalObject end ExternalObject;
+type StateSelect = enumeration(never, avoid, 'default', prefer, always);
+type AssertionLevel = enumeration(warning, error);";
+
+const NAMES: &[&str] = &[
+    "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "log10", "der", "pre", "previous",
+    "edge", "change", "initial", "terminal", "noEvent", "smooth", "homotopy", "semiLinear", "sample", "hold", "subSample",
+    "superSample", "shiftSample", "backSample", "noClock", "firstTick", "interval", "Clock", "delay", "spatialDistribution",
+    "inStream", "actualStream", "cardinality", "rooted", "getInstanceName", "abs", "sign", "floor", "integer", "ceil", "div",
+    "mod", "rem", "atan2", "Integer", "String", "min", "max", "sum", "product", "ndims", "size", "scalar", "vector", "matrix",
+    "promote", "identity", "diagonal", "zeros", "ones", "fill", "linspace", "transpose", "outerProduct", "symmetric", "cross",
+    "skew", "cat", "array", "pure", "activeState", "ticksInState", "timeInState", "assert", "reinit", "terminate",
+];
+
+/// Flattens a class, given by its qualified name. With errors among the diagnostics the model is not returned.
+pub fn flatten(lib: &ClassTable, model: &str, options: &FlattenOptions) -> (Option<HybridDae>, Vec<Diagnostic>) {
+    let mut f = Flattener::new(lib, model);
+    let r = f.run(model, options);
+    if let Err(e) = r {
+        f.diagnostics.push(*e);
+    }
+    let mut diagnostics = lib.take_diagnostics();
+    diagnostics.append(&mut f.diagnostics);
+    // One cause is told once.
+    let mut seen = FxHashSet::default();
+    diagnostics.retain(|d| seen.insert((d.span, d.message.clone())));
+    if diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        return (None, diagnostics);
+    }
+    let mut dae = f.dae;
+    if let Err(e) = saltus_dae::verify(&dae) {
+        diagnostics.push(Diagnostic::error(Stage::FrontEnd, Span::NONE, e));
+        return (None, diagnostics);
+    }
+    dae.name = model.to_string();
+    (Some(dae), diagnostics)
+}
+
+impl<'t> Flattener<'t> {
+    fn new(lib: &'t ClassTable, model: &str) -> Self {
+        if lib.top(Name::new("AssertionLevel")).is_none() {
+            lib.load_text("<builtin>", BUILTIN);
+        }
+        let mut builtin_types = FxHashMap::default();
+        for (name, ty) in [("Real", Ty::Real), ("Integer", Ty::Int), ("Boolean", Ty::Bool), ("String", Ty::Str), ("Clock", Ty::Clock), ("ExternalObject", Ty::Object)] {
+            if let Some(c) = lib.top(Name::new(name)) {
+                builtin_types.insert(c, ty);
+            }
+        }
+        let no_mod = Rc::new(Mod::default());
+        let mut f = Flattener {
+            lib,
+            nodes: Vec::new(),
+            top: NodeId(1),
+            templates: FxHashMap::default(),
+            class_nodes: FxHashMap::default(),
+            imports: FxHashMap::default(),
+            importing: Vec::new(),
+            builtin_types,
+            builtin_names: NAMES.iter().copied().collect(),
+            no_mod: no_mod.clone(),
+            names: Names { start: Name::new("start"), fixed: Name::new("fixed"), time: Name::new("time"), re: Name::new("re"), im: Name::new("im") },
+            extra: FxHashMap::default(),
+            extra_order: Vec::new(),
+            dae: HybridDae::new(model),
+            rows: RowBuilder::new(),
+            diagnostics: Vec::new(),
+            variabilities: FxHashMap::default(),
+            counter: 0,
+            recursion: 0,
+            samplers: FxHashMap::default(),
+            synthetic: FxHashMap::default(),
+            enum_index: FxHashMap::default(),
+            complex: None,
+            loose_records: false,
+            connections: Default::default(),
+            functions: Default::default(),
+            conditions: FxHashMap::default(),
+            clocks: Default::default(),
+            call_vars: FxHashMap::default(),
+            in_initial: false,
+            guard: None,
+        };
+        let root = ClassRef { class: ClassId(0), scope: Scope::ROOT, mods: no_mod };
+        f.new_node(Name::new(""), None, NodeKind::Root, root);
+        f
+    }
+
+    fn run(&mut self, model: &str, options: &FlattenOptions) -> R<()> {
+        let Some(class) = self.lib.class_named(model) else {
+            return Err(self.err(Span::NONE, format!("there is no class {model}")));
+        };
+        self.complex = self.lib.top(Name::new("Complex"));
+        // The scope of the class: its enclosing packages, as class nodes.
+        let scope = self.enclosing(class)?;
+        let mods = self.override_mods(options)?;
+        let top = self.new_node(self.lib.entry(class).name, None, NodeKind::Component, ClassRef { class, scope, mods });
+        self.top = top;
+        self.node_mut(top).live = true;
+        let t = self.template(top)?;
+        if t.partial {
+            self.diagnostics.push(
+                Diagnostic::error(Stage::FrontEnd, self.lib.def(class).name.span, format!("{model} is partial and cannot be simulated"))
+                    .hint("extend it by a class that completes it"),
+            );
+        }
+        if matches!(t.kind, saltus_syntax::ast::ClassKind::Package | saltus_syntax::ast::ClassKind::Function) || t.builtin.is_some() {
+            return Err(self.err(self.lib.def(class).name.span, format!("{model} is not a model or block")));
+        }
+        self.experiment(class);
+        self.instantiate(top, 0);
+        let mut k = 0;
+        while k < self.extra_order.len() {
+            let n = self.extra_order[k];
+            self.instantiate(n, 0);
+            k += 1;
+        }
+        self.collect_connections(top);
+        self.allocate(top);
+        for k in 0..self.extra_order.len() {
+            let n = self.extra_order[k];
+            if self.node(n).parent == Some(self.top) {
+                self.allocate(n);
+            }
+        }
+        self.find_discrete(top);
+        self.build_connections();
+        self.declare(top);
+        for k in 0..self.extra_order.len() {
+            let n = self.extra_order[k];
+            if self.node(n).parent == Some(self.top) {
+                self.declare(n);
+            }
+        }
+        self.sections(top);
+        for k in 0..self.extra_order.len() {
+            let n = self.extra_order[k];
+            if self.node(n).parent == Some(self.top) {
+                self.sections(n);
+            }
+        }
+        self.connection_equations();
+        self.finish_clocks();
+        self.finish_structural();
+        Ok(())
+    }
+
+    /// The scope a class is declared in.
+    fn enclosing(&mut self, class: ClassId) -> R<Scope> {
+        match self.lib.entry(class).parent {
+            None => Ok(Scope::ROOT),
+            Some(p) => {
+                let scope = self.enclosing(p)?;
+                let node = self.class_node(&self.plain(p, scope));
+                Ok(Scope { node, part: 0 })
+            }
+        }
+    }
+
+    fn override_mods(&mut self, options: &FlattenOptions) -> R<Rc<Mod<'t>>> {
+        let mut all = self.no_mod.clone();
+        for (name, text) in &options.overrides {
+            let e = match self.lib.expression(&format!("--set {name}={text}"), text) {
+                Ok(e) => e,
+                Err(mut d) => {
+                    return Err(Box::new(d.drain(..).next().unwrap_or_else(|| {
+                        Diagnostic::error(Stage::FrontEnd, Span::NONE, format!("the value of --set {name}={text} is not an expression"))
+                    })));
+                }
+            };
+            let mut m = Rc::new(Mod {
+                binding: Some(Binding { source: Source::Expr(e), scope: Scope::ROOT, each: true, projections: Vec::new(), cache: Rc::default(), span: e.span }),
+                span: Some(e.span),
+                ..Mod::default()
+            });
+            for part in name.split('.').rev() {
+                m = Rc::new(Mod { children: vec![(Name::new(part), m)], ..Mod::default() });
+            }
+            all = modifier::merge(&m, &all);
+        }
+        Ok(all)
+    }
+
+    fn experiment(&mut self, class: ClassId) {
+        let ClassBody::Long { annotation: Some(a), .. } = &self.lib.def(class).body else { return };
+        for arg in &a.args {
+            if let Argument::Modification { path, modification: Some(m), .. } = arg
+                && path.len() == 1
+                && path[0].name == "experiment"
+            {
+                for x in &m.args {
+                    if let Argument::Modification { path, modification: Some(v), .. } = x
+                        && let [p] = &path[..]
+                        && let Some(e) = &v.binding
+                    {
+                        let value = match &e.kind {
+                            ExprKind::Unary(saltus_syntax::ast::UnaryOp::Neg, x) => number(x).map(|v| -v),
+                            _ => number(e),
+                        };
+                        match p.name.as_str() {
+                            "StartTime" => self.dae.experiment.start = value,
+                            "StopTime" => self.dae.experiment.stop = value,
+                            "Tolerance" => self.dae.experiment.tolerance = value,
+                            "Interval" => self.dae.experiment.interval = value,
+                            _ => {}
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    // ---- small things ------------------------------------------------------------------------------------------------
+
+    pub(crate) fn err(&self, span: Span, message: impl Into<String>) -> Box<Diagnostic> {
+        Box::new(Diagnostic::error(Stage::FrontEnd, span, message))
+    }
+
+    pub(crate) fn err_hints(&self, span: Span, message: impl Into<String>, hints: Vec<String>) -> Box<Diagnostic> {
+        let mut d = Diagnostic::error(Stage::FrontEnd, span, message);
+        d.hints = hints;
+        Box::new(d)
+    }
+
+    /// Notes down where a value was asked for.
+    pub(crate) fn used_at(&self, mut e: Box<Diagnostic>, span: Span) -> Box<Diagnostic> {
+        if e.labels.len() < 4 && !span.is_none() && e.span != span {
+            e.labels.push(saltus_base::Label { span, message: "needed here".into() });
+        }
+        e
+    }
+
+    pub(crate) fn report(&mut self, mut e: Box<Diagnostic>, node: NodeId) {
+        if e.instance.is_empty() {
+            e.instance = self.instance_text(node);
+        }
+        if self.diagnostics.len() < 500 {
+            self.diagnostics.push(*e);
+        }
+    }
+
+    pub(crate) fn instance_text(&self, node: NodeId) -> String {
+        if node == self.top { String::new() } else { self.path(node) }
+    }
+
+    pub(crate) fn scope_text(&self, s: Scope) -> String {
+        match self.node(s.node).template.as_ref().and_then(|t| t.parts.get(s.part as usize)) {
+            Some(p) => self.lib.qualified(p.class),
+            None => "the top level".into(),
+        }
+    }
+
+    pub(crate) fn row(&mut self, e: ExprId) -> Row {
+        self.rows.row(&mut self.dae.pool, e)
+    }
+
+    pub(crate) fn similar(&mut self, scope: Scope, name: Name) -> Vec<String> {
+        let mut all: Vec<Name> = Vec::new();
+        let mut s = scope;
+        while s.node != Scope::ROOT.node {
+            let Ok(t) = self.template(s.node) else { break };
+            all.extend(t.members.iter().map(|m| m.name));
+            match t.parts.get(s.part as usize) {
+                Some(p) => {
+                    all.extend(self.lib.listing(p.class));
+                    s = p.parent;
+                }
+                None => break,
+            }
+        }
+        eval::suggest(name.as_str(), all.iter().map(|n| n.as_str()))
+    }
+
+    pub(crate) fn similar_members(&mut self, node: NodeId, name: Name) -> Vec<String> {
+        let Ok(t) = self.template(node) else { return Vec::new() };
+        let mut all: Vec<Name> = t.members.iter().map(|m| m.name).collect();
+        for p in &t.parts {
+            all.extend(self.lib.listing(p.class));
+        }
+        let mut hints = eval::suggest(name.as_str(), all.iter().map(|n| n.as_str()));
+        if hints.is_empty() && !all.is_empty() && all.len() <= 12 {
+            let list: Vec<&str> = all.iter().map(|n| n.as_str()).collect();
+            hints.push(format!("it has {}", list.join(", ")));
+        }
+        hints
+    }
+}
+
+fn number(e: &saltus_syntax::ast::Expr) -> Option<f64> {
+    match e.kind {
+        ExprKind::Real(v) => Some(v),
+        ExprKind::Integer(v) => Some(v as f64),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -227,7 +227,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
     // ---- calls ----
 
     /// Pushes arguments, runs the function and leaves its frame on the stacks; give it back with [`Self::leave`].
-    fn invoke(&mut self, id: FuncId, args: &[Arg]) -> Res<(&'c Lowered, Frame)> {
+    fn invoke(&mut self, id: FuncId, args: &'c [Arg]) -> Res<(&'c Lowered, Frame)> {
         let f = self.code.get(id)?;
         let (s0, a0) = (self.st.sargs.len(), self.st.aargs.len());
         for a in args {
@@ -291,7 +291,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
         if self.bottom.abs_diff(here()) > STACK_BYTES {
             return Err(self.err(ErrorKind::Limit, "calls are nested too deeply (endless recursion?)"));
         }
-        if D::DERIVATIVES && (f.derivative.is_some()) && self.by_derivative(f, frame)? {
+        if D::DERIVATIVES && (f.derivative.is_some()) && self.by_derivative(id, f, frame)? {
             return Ok(());
         }
         if D::SPECULATES {
@@ -321,7 +321,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
             }
         }
         let shapes_known =
-            f.inputs.iter().chain([]).all(|i| i.dims.iter().all(|d| !matches!(d, DimCode::Free)));
+            f.inputs.iter().all(|i| i.dims.iter().all(|d| !matches!(d, DimCode::Free)));
         let tops = (self.st.sargs.len(), self.st.aargs.len());
         let consts: Option<Vec<f64>> = flat.iter().map(|v| self.dom.as_const(v)).collect();
         if let Some(values) = consts
@@ -413,7 +413,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
     }
 
     /// In domains with derivatives: value by the function, derivative by its annotated derivative function.
-    fn by_derivative(&mut self, f: &'c Lowered, frame: Frame) -> Res<bool> {
+    fn by_derivative(&mut self, id: FuncId, f: &'c Lowered, frame: Frame) -> Res<bool> {
         let Some(der) = f.derivative else { return Ok(false) };
         if self.code.get(der).is_err() {
             return Ok(false);
@@ -437,13 +437,10 @@ impl<'c, D: Domain> Run<'c, '_, D> {
         if !moving {
             return Ok(false);
         }
-        // Which function this is does not matter here, only its code; find its id by address.
-        let id = self.code.functions.iter().position(|x| matches!(x, Some(Ok(l)) if std::ptr::eq(l, f)));
-        let Some(id) = id else { return Ok(false) };
         let mut state = State::default();
         let value = {
             let mut run = self.float(&mut state, f);
-            run.call_flat(FuncId(id as u32), &values)?
+            run.call_flat(id, &values)?
         };
         let mut outs: Vec<f64> = Vec::new();
         let mut shapes = Vec::new();
@@ -596,7 +593,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
         Ok(frame)
     }
 
-    fn dims(&mut self, dims: &[DimCode], value: Option<&Dims>) -> Res<Dims> {
+    fn dims(&mut self, dims: &'c [DimCode], value: Option<&Dims>) -> Res<Dims> {
         let mut out = Dims::new();
         for (i, d) in dims.iter().enumerate() {
             out.push(match d {
@@ -618,7 +615,16 @@ impl<'c, D: Domain> Run<'c, '_, D> {
         // Shapes of array inputs.
         for input in &f.inputs {
             if let Slot::A(k) = input.slot {
-                let found = self.st.arrays[self.frame.a + k as usize].dims.clone();
+                let found = &self.st.arrays[self.frame.a + k as usize].dims;
+                let fixed = |(d, n): (&DimCode, &usize)| match d {
+                    DimCode::Fixed(m) => m == n,
+                    DimCode::Free => true,
+                    DimCode::Computed(_) => false,
+                };
+                if found.len() == input.dims.len() && input.dims.iter().zip(found).all(fixed) {
+                    continue;
+                }
+                let found = found.clone();
                 let want = self.dims(&input.dims, Some(&found))?;
                 if want != found {
                     return Err(self.shape(format!(
@@ -1125,10 +1131,18 @@ impl<'c, D: Domain> Run<'c, '_, D> {
 
     // ---- scalar expressions ----
 
+    /// Leaves are read in place, the rest takes a call.
+    #[inline(always)]
     fn sx(&mut self, e: &'c Sx) -> Res<D::S> {
+        match e {
+            Sx::Num(v) => Ok(self.dom.num(*v)),
+            Sx::Local(k) => Ok(self.st.scalars[self.frame.s + *k as usize].clone()),
+            other => self.sx_node(other),
+        }
+    }
+
+    fn sx_node(&mut self, e: &'c Sx) -> Res<D::S> {
         Ok(match e {
-            Sx::Num(v) => self.dom.num(*v),
-            Sx::Local(k) => self.st.scalars[self.frame.s + *k as usize].clone(),
             Sx::BinLL(op, a, b) => {
                 let (a, b) = (&self.st.scalars[self.frame.s + *a as usize], &self.st.scalars[self.frame.s + *b as usize]);
                 self.dom.binary(*op, a, b)
@@ -1191,6 +1205,13 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 let n = self.st.arrays[self.frame.a + *k as usize].dims.get(*d as usize).copied().unwrap_or(0);
                 self.dom.num(n as f64)
             }
+            other => return self.sx_rare(other),
+        })
+    }
+
+    #[inline(never)]
+    fn sx_rare(&mut self, e: &'c Sx) -> Res<D::S> {
+        Ok(match e {
             Sx::Call(f, args, out) => {
                 let (callee, frame) = self.invoke(*f, args)?;
                 let v = match callee.outputs.get(*out as usize).map(|o| o.slot) {
@@ -1200,13 +1221,6 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 self.leave(frame);
                 v
             }
-            other => return self.sx_rare(other),
-        })
-    }
-
-    #[inline(never)]
-    fn sx_rare(&mut self, e: &'c Sx) -> Res<D::S> {
-        Ok(match e {
             Sx::Op2(op, ab) => {
                 let a = self.sx(&ab.0)?;
                 let b = self.sx(&ab.1)?;
@@ -1448,7 +1462,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
     /// Runs `body` for all values of the iterators, the last outermost; gives the number of values of each.
     fn nest(&mut self, iters: &'c [(u32, Iter)], body: &mut dyn FnMut(&mut Self) -> Res<()>) -> Res<Dims> {
         enum List<S> {
-            Range(f64, f64, usize),
+            Range(f64, f64),
             Values(Array<S>),
         }
         let mut lists: SmallVec<[List<D::S>; 2]> = SmallVec::new();
@@ -1458,7 +1472,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 Iter::Range(..) => {
                     let (a, s, n) = self.range(it)?;
                     sizes.push(n);
-                    List::Range(a, s, n)
+                    List::Range(a, s)
                 }
                 Iter::Over(e) => {
                     let v = self.ax(e)?;
@@ -1474,7 +1488,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
             self.step()?;
             for (k, (slot, _)) in iters.iter().enumerate() {
                 let v = match &lists[k] {
-                    List::Range(a, s, _) => self.dom.num(a + counter[k] as f64 * s),
+                    List::Range(a, s) => self.dom.num(a + counter[k] as f64 * s),
                     List::Values(v) => v.data[counter[k]].clone(),
                 };
                 self.st.scalars[self.frame.s + *slot as usize] = v;

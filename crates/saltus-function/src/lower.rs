@@ -349,7 +349,7 @@ impl Lower<'_> {
                 Ok(match d {
                     Dim::Fixed(n) => DimCode::Fixed(*n),
                     Dim::Computed(e) => match self.scalar(e)? {
-                        Sx::Num(v) if v >= 0.0 && v < 1e15 => DimCode::Fixed(v as usize),
+                        Sx::Num(v) if (0.0..1e15).contains(&v) => DimCode::Fixed(v as usize),
                         s => DimCode::Computed(s),
                     },
                     Dim::Free => DimCode::Free,

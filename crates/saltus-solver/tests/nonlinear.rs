@@ -175,7 +175,8 @@ fn hostile_numbers_do_not_panic() {
             let _ = solve(&mut sys, &mut z, &opts);
         }
     }
-    let mut sys = WithJacobian(1, |z: &[f64], r: &mut [f64]| r[0] = z[0] - 1.0, |_: &[f64], j: &mut [f64]| j[0] = f64::NAN);
+    let mut sys =
+        WithJacobian(1, |z: &[f64], r: &mut [f64]| r[0] = z[0] - 1.0, |_: &[f64], j: &mut [f64]| j[0] = f64::NAN);
     assert!(newton(&mut sys, &mut [0.0], &NewtonOptions::default(), &mut NewtonWork::new()).is_err());
     let opts = NewtonOptions { nominal: vec![f64::NAN], min: vec![2.0], max: vec![-2.0], ..Default::default() };
     let mut sys = system(1, |z: &[f64], r: &mut [f64]| {
@@ -196,8 +197,11 @@ fn singular_at_the_guess() {
     assert!(matches!(e, NewtonFailure::Singular { .. }), "{e:?}");
     check_solve(&mut sys, &[0.0], &[1.0], 1e-15);
     // With an analytic Jacobian, exactly zero.
-    let mut sys =
-        WithJacobian(1, |z: &[f64], r: &mut [f64]| r[0] = z[0].powi(3) - 1.0, |z: &[f64], j: &mut [f64]| j[0] = 3.0 * z[0] * z[0]);
+    let mut sys = WithJacobian(
+        1,
+        |z: &[f64], r: &mut [f64]| r[0] = z[0].powi(3) - 1.0,
+        |z: &[f64], j: &mut [f64]| j[0] = 3.0 * z[0] * z[0],
+    );
     let report = check_solve(&mut sys, &[0.0], &[1.0], 1e-15);
     assert_eq!(report.tried.len(), 2);
 }
@@ -393,7 +397,10 @@ fn least_squares_ranks() {
     // Under-determined: the nearest point of the line to the guess.
     let mut sys = Residuals(2, 1, |z: &[f64], r: &mut [f64]| r[0] = z[0] + z[1] - 2.0);
     let mut z = [1.0, 1.0 + 2e-9];
-    let opts = LeastSquaresOptions { newton: NewtonOptions { nominal: vec![10.0, 10.0], ..Default::default() }, ..Default::default() };
+    let opts = LeastSquaresOptions {
+        newton: NewtonOptions { nominal: vec![10.0, 10.0], ..Default::default() },
+        ..Default::default()
+    };
     let report = least_squares(&mut sys, &mut z, &opts).unwrap();
     assert_eq!((report.rank, report.undetermined.len()), (1, 1));
     let mut z = [5.0, 1.0];

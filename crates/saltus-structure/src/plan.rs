@@ -199,7 +199,7 @@ pub fn plan_mode(
             levels
         })
         .collect();
-    let states = select_states(sys, ops, &rows, &c, &d, &vars, point);
+    let states = select_states(sys, ops, &rows, &c, &d, &vars, point, &[]);
     let mut plan = StructuralPlan {
         key: key.clone(),
         rows,
@@ -216,9 +216,13 @@ pub fn plan_mode(
     Ok(plan)
 }
 
+/// The states the same mode would rather have at this point; the present ones are kept unless clearly worse.
+pub fn better_states(sys: &mut System, ops: &mut RowOps, plan: &StructuralPlan, point: &dyn Point) -> Vec<Cell> {
+    select_states(sys, ops, &plan.rows, &plan.c, &plan.d, &plan.vars, point, &plan.states)
+}
+
 /// Plans the same mode with other states.
-pub fn replan_states(sys: &mut System, ops: &mut RowOps, modes: &Modes, plan: &StructuralPlan, point: &dyn Point) -> Result<StructuralPlan, Diagnostic> {
-    let states = select_states(sys, ops, &plan.rows, &plan.c, &plan.d, &plan.vars, point);
+pub fn replan_states(sys: &mut System, ops: &mut RowOps, modes: &Modes, plan: &StructuralPlan, states: Vec<Cell>) -> Result<StructuralPlan, Diagnostic> {
     let mut new = StructuralPlan { states, continuous: Sequence::default(), event: Sequence::default(), ..plan.clone() };
     sequence(sys, ops, modes, &mut new)?;
     Ok(new)
@@ -277,7 +281,9 @@ fn select_states(
     d: &FxHashMap<VarId, u8>,
     vars: &[VarId],
     point: &dyn Point,
+    current: &[Cell],
 ) -> Vec<Cell> {
+    let current: FxHashSet<Cell> = current.iter().copied().collect();
     let mut dummies: FxHashSet<Cell> = FxHashSet::default();
     let kmax = c.iter().copied().max().unwrap_or(0);
     // Columns still available at a stage: all with d_j >= 1 first, then the dummies of the stage before.
@@ -296,7 +302,7 @@ fn select_states(
             }
             matrix.push(entries);
         }
-        let chosen = choose_columns(sys, &matrix);
+        let chosen = choose_columns(sys, &matrix, &|v| current.contains(&Cell::new(v, d[&v] - stage)));
         let mut next: FxHashSet<VarId> = FxHashSet::default();
         for v in chosen {
             dummies.insert(Cell::new(v, d[&v] - stage));
@@ -334,7 +340,8 @@ pub fn jacobian_entry(sys: &mut System, ops: &mut RowOps, row: &Row, var: VarId,
 
 /// As many columns as rows with a well-conditioned square submatrix, by Gaussian elimination with pivots searched in
 /// order of how little a column is wanted as a state. Independent parts are treated apart.
-fn choose_columns(sys: &System, matrix: &[FxHashMap<VarId, f64>]) -> Vec<VarId> {
+fn choose_columns(sys: &System, matrix: &[FxHashMap<VarId, f64>], is_state: &dyn Fn(VarId) -> bool) -> Vec<VarId> {
+    let wanted = |sys: &System, v: VarId| wanted(sys, v, is_state(v));
     let mut out = Vec::new();
     for part in components(matrix) {
         let mut cols: Vec<VarId> = part.iter().flat_map(|&i| matrix[i].keys().copied()).collect::<FxHashSet<_>>().into_iter().collect();
@@ -356,7 +363,7 @@ fn choose_columns(sys: &System, matrix: &[FxHashMap<VarId, f64>]) -> Vec<VarId> 
         let mut done = vec![false; m];
         for _ in 0..m {
             // Largest pivot per wantedness class; a less wanted class wins unless its pivot is much smaller.
-            let best = |a: &Vec<Vec<f64>>, used: &Vec<bool>, done: &Vec<bool>, class: Option<(i32, bool)>| {
+            let best = |a: &Vec<Vec<f64>>, used: &Vec<bool>, done: &Vec<bool>, class: Option<(i32, bool, bool)>| {
                 let mut best = (0.0f64, usize::MAX, usize::MAX);
                 for i in (0..m).filter(|&i| !done[i]) {
                     for j in (0..cols.len()).filter(|&j| !used[j]) {
@@ -372,11 +379,12 @@ fn choose_columns(sys: &System, matrix: &[FxHashMap<VarId, f64>]) -> Vec<VarId> 
                 break;
             }
             let mut pick = overall;
-            let mut classes: Vec<(i32, bool)> = cols.iter().map(|&v| wanted(sys, v)).collect();
+            let mut classes: Vec<(i32, bool, bool)> = cols.iter().map(|&v| wanted(sys, v)).collect();
+            classes.sort_unstable();
             classes.dedup();
             for class in classes {
                 let b = best(&a, &used, &done, Some(class));
-                let demand = if class.0 < StateSelect::Default as i32 { 1e-6 } else { 0.05 };
+                let demand = if class.0 < StateSelect::Default as i32 { 1e-6 } else { 0.15 };
                 if b.1 != usize::MAX && b.0 >= demand * overall.0 {
                     pick = b;
                     break;
@@ -414,9 +422,9 @@ fn nominal(sys: &System, v: VarId) -> f64 {
 }
 
 /// How much a variable is wanted as a state.
-fn wanted(sys: &System, v: VarId) -> (i32, bool) {
+fn wanted(sys: &System, v: VarId, is_state: bool) -> (i32, bool, bool) {
     let var = &sys.dae.vars[v];
-    (var.state_select as i32, var.fixed == Some(true))
+    (var.state_select as i32, is_state, var.fixed == Some(true))
 }
 
 /// Rows connected through shared columns.

@@ -2,6 +2,19 @@
 //!
 //! Absent here: foreign code. A symbol that is not in the list is an error of the call, not of the model.
 
+mod fft;
+mod files;
+mod lapack;
+mod math;
+mod random;
+mod system;
+mod tables;
+mod text;
+
+use crate::strings;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, LazyLock, RwLock};
+
 /// An argument of an external call: by value for scalars, by reference for arrays and for outputs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExtArg {
@@ -46,9 +59,114 @@ impl std::fmt::Debug for External {
     }
 }
 
+/// All external functions by symbol.
+static INDEX: LazyLock<FxHashMap<&'static str, &'static External>> = LazyLock::new(|| {
+    [tables::LIST, text::LIST, system::LIST, random::LIST, fft::LIST, files::LIST, lapack::LIST, math::LIST]
+        .into_iter()
+        .flatten()
+        .map(|x| (x.symbol, x))
+        .collect()
+});
+
 /// The external function with this symbol.
-pub fn lookup(_symbol: &str) -> Option<&'static External> {
-    None
+pub fn lookup(symbol: &str) -> Option<&'static External> {
+    INDEX.get(symbol).copied()
+}
+
+/// The symbols that are implemented.
+pub fn symbols() -> impl Iterator<Item = &'static str> {
+    INDEX.keys().copied()
+}
+
+/// An external object.
+#[derive(Debug)]
+enum Object {
+    Table1(tables::Table1),
+    Table2(tables::Table2),
+    Time(tables::TimeTable),
+}
+
+/// All objects of the process; a handle is one more than its position and is never given out twice.
+static OBJECTS: RwLock<Vec<Option<Arc<Object>>>> = RwLock::new(Vec::new());
+
+thread_local! {
+    /// What this thread has looked up already.
+    static SEEN: std::cell::RefCell<Vec<Option<Arc<Object>>>> = const { std::cell::RefCell::new(Vec::new()) };
+}
+
+fn insert(object: Object) -> f64 {
+    let mut all = OBJECTS.write().unwrap_or_else(|e| e.into_inner());
+    all.push(Some(Arc::new(object)));
+    all.len() as f64
+}
+
+fn object(handle: f64) -> Result<Arc<Object>, String> {
+    let i = (handle as usize).wrapping_sub(1);
+    SEEN.with_borrow_mut(|seen| {
+        if let Some(Some(x)) = seen.get(i) {
+            return Ok(x.clone());
+        }
+        let all = OBJECTS.read().unwrap_or_else(|e| e.into_inner());
+        match all.get(i) {
+            Some(Some(x)) => {
+                if seen.len() <= i {
+                    seen.resize(i + 1, None);
+                }
+                seen[i] = Some(x.clone());
+                Ok(x.clone())
+            }
+            _ => Err("the external object does not exist (not constructed yet, or destroyed)".into()),
+        }
+    })
+}
+
+fn remove(handle: f64) {
+    let i = (handle as usize).wrapping_sub(1);
+    let clear = |v: &mut Vec<Option<Arc<Object>>>| {
+        if let Some(x) = v.get_mut(i) {
+            *x = None;
+        }
+    };
+    SEEN.with_borrow_mut(clear);
+    clear(&mut OBJECTS.write().unwrap_or_else(|e| e.into_inner()));
+}
+
+fn num(a: &[ExtArg], i: usize) -> Result<f64, String> {
+    match a.get(i) {
+        Some(ExtArg::Num(v)) => Ok(*v),
+        Some(ExtArg::Array { data, .. }) if data.len() == 1 => Ok(data[0]),
+        _ => Err(format!("argument {} of the external function should be a scalar", i + 1)),
+    }
+}
+
+fn array(a: &[ExtArg], i: usize) -> Result<(&[usize], &[f64]), String> {
+    match a.get(i) {
+        Some(ExtArg::Array { dims, data }) => Ok((dims, data)),
+        _ => Err(format!("argument {} of the external function should be an array", i + 1)),
+    }
+}
+
+fn string(a: &[ExtArg], i: usize) -> Result<Arc<str>, String> {
+    Ok(strings::text(num(a, i)?))
+}
+
+fn set(a: &mut [ExtArg], i: usize, v: f64) -> Result<(), String> {
+    match a.get_mut(i) {
+        Some(ExtArg::Num(x)) => *x = v,
+        _ => return Err(format!("argument {} of the external function should be a scalar", i + 1)),
+    }
+    Ok(())
+}
+
+fn set_array(a: &mut [ExtArg], i: usize, v: &[f64]) -> Result<(), String> {
+    match a.get_mut(i) {
+        Some(ExtArg::Array { data, .. }) if data.len() == v.len() => data.copy_from_slice(v),
+        Some(ExtArg::Array { data, .. }) => {
+            return Err(format!("argument {} has {} elements instead of {}", i + 1, data.len(), v.len()));
+        }
+        _ => return Err(format!("argument {} of the external function should be an array", i + 1)),
+    }
+    Ok(())
 }
 
 thread_local! {

@@ -278,7 +278,7 @@ pub fn minimum_degree(mut vars: Vec<Vec<usize>>) -> Vec<usize> {
         todo.push(p);
         while let Some(i) = todo.pop() {
             out.push(i);
-            todo.extend(merged[i].drain(..));
+            todo.append(&mut merged[i]);
         }
     }
     out

@@ -97,7 +97,15 @@ pub fn least_squares<S: ResidualSystem + ?Sized>(
         if !analytic {
             rank_tol = rank_tol.max(1e-7);
             let scale = |j: usize, z_j: f64| newton.nominal_of(j).map(|v| v.max(z_j.abs()));
-            finite_differences(|z, r| sys.residual(z, r), z, &r, scale, |j| newton.bounds_of(j), &mut shifted, &mut jac)?;
+            finite_differences(
+                |z, r| sys.residual(z, r),
+                z,
+                &r,
+                scale,
+                |j| newton.bounds_of(j),
+                &mut shifted,
+                &mut jac,
+            )?;
         }
         if jac.iter().any(|v| !v.is_finite()) {
             return Err(DomainError);
@@ -122,9 +130,8 @@ pub fn least_squares<S: ResidualSystem + ?Sized>(
         report.rank = qr.rank();
         let finish = |report: &mut LeastSquaresReport, r: &[f64], converged: bool| {
             report.converged = converged;
-            (report.residual_norm, report.worst_row) = (0..m)
-                .map(|i| ((r[i] * weight[i]).abs(), i))
-                .fold((0.0, 0), |a, b| if b.0 > a.0 { b } else { a });
+            (report.residual_norm, report.worst_row) =
+                (0..m).map(|i| ((r[i] * weight[i]).abs(), i)).fold((0.0, 0), |a, b| if b.0 > a.0 { b } else { a });
             report.consistent = report.residual_norm <= newton.ftol;
             report.undetermined = qr.permutation()[qr.rank()..].to_vec();
             report.undetermined.sort_unstable();

@@ -9,13 +9,16 @@
 //!
 //! Everything works on slices; matrices are dense and column-major.
 
+// NaN must fail these tests: `!(a < b)` is not `a >= b`.
+#![allow(clippy::neg_cmp_op_on_partial_ord)]
+
 pub mod dense;
 pub mod homotopy;
 pub mod least_squares;
 pub mod newton;
 pub mod piecewise;
 pub mod solve;
-mod trust;
+pub(crate) mod trust;
 
 pub use homotopy::{Homotopy, HomotopyFailure, HomotopyOptions, HomotopyReport, continuation};
 pub use least_squares::{LeastSquaresOptions, LeastSquaresReport, ResidualSystem, least_squares};
@@ -74,10 +77,7 @@ impl<F: FnMut(&[f64], &mut [f64]) -> Result<(), DomainError>> NonlinearSystem fo
 }
 
 /// Evaluates a residual and turns non-finite values into domain errors.
-pub(crate) fn checked(
-    result: Result<(), DomainError>,
-    r: &[f64],
-) -> Result<(), DomainError> {
+pub(crate) fn checked(result: Result<(), DomainError>, r: &[f64]) -> Result<(), DomainError> {
     result?;
     if r.iter().all(|v| v.is_finite()) { Ok(()) } else { Err(DomainError) }
 }

@@ -11,7 +11,7 @@
 //! 4. enumeration by Hamming distance from the start, complete if 2ᵏ fits the budget.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 /// The system locked to some mode has no solution, or none was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -186,11 +186,11 @@ pub fn solve_piecewise<S: PiecewiseSystem + ?Sized>(
             break;
         }
         let mut mode = from.clone();
-        let mut visited: Vec<Vec<bool>> = Vec::new();
+        let mut visited: HashSet<Vec<bool>> = HashSet::new();
         while flips < opts.max_flips && !visited.contains(&mode) {
             let Some(truth) = search.visit(&mode) else { break };
             let Some(&first) = violated(&mode, &truth).first() else { break };
-            visited.push(mode.clone());
+            visited.insert(mode.clone());
             mode[first] = !mode[first];
             flips += 1;
         }

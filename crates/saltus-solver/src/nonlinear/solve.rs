@@ -113,7 +113,11 @@ pub struct SolveFailure {
 
 impl std::fmt::Display for SolveFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "no solution found; equation {} is off by {:.3e} of its scale; tried", self.at.worst_row, self.at.residual_norm)?;
+        write!(
+            f,
+            "no solution found; equation {} is off by {:.3e} of its scale; tried",
+            self.at.worst_row, self.at.residual_norm
+        )?;
         for (k, attempt) in self.tried.iter().enumerate() {
             write!(f, "{} {} ({})", if k == 0 { "" } else { "," }, attempt.method, attempt.note)?;
         }
@@ -181,11 +185,7 @@ pub fn solve<S: NonlinearSystem + ?Sized>(
             return Ok(SolveReport { method, tried: ladder.tried, newton });
         }
     }
-    let at = ladder.best.unwrap_or_else(|| Trouble {
-        best: start,
-        residual_norm: f64::INFINITY,
-        ..Default::default()
-    });
+    let at = ladder.best.unwrap_or_else(|| Trouble { best: start, residual_norm: f64::INFINITY, ..Default::default() });
     z.copy_from_slice(&at.best);
     Err(SolveFailure { tried: ladder.tried, at })
 }

@@ -3,8 +3,8 @@
 //! Both serve [`solve`](super::solve()) to get near a root from where Newton cannot: they only lower ‖f‖ and leave the last
 //! digits to Newton.
 
-use faer::{Mat, MatRef, Side};
 use faer::linalg::solvers::SolveCore;
+use faer::{Mat, MatRef, Side};
 
 use super::dense::{Lu, cholesky, cholesky_solve};
 use super::newton::{NewtonOptions, jacobian, row_scales, worst};
@@ -105,12 +105,7 @@ impl<'a, S: NonlinearSystem + ?Sized> Scaled<'a, S> {
     }
 
     fn descent(&self, iterations: usize, last_step: f64) -> Descent {
-        Descent {
-            iterations,
-            residuals: self.residuals,
-            residual_norm: worst(&self.r, &self.s).0,
-            last_step,
-        }
+        Descent { iterations, residuals: self.residuals, residual_norm: worst(&self.r, &self.s).0, last_step }
     }
 
     /// JᵀJ of the scaled Jacobian.
@@ -128,8 +123,11 @@ impl<'a, S: NonlinearSystem + ?Sized> Scaled<'a, S> {
         } else {
             for c in 0..n {
                 for r in c..n {
-                    let v: f64 =
-                        self.jac[r * n..(r + 1) * n].iter().zip(&self.jac[c * n..(c + 1) * n]).map(|(a, b)| a * b).sum();
+                    let v: f64 = self.jac[r * n..(r + 1) * n]
+                        .iter()
+                        .zip(&self.jac[c * n..(c + 1) * n])
+                        .map(|(a, b)| a * b)
+                        .sum();
                     a[r + c * n] = v;
                     a[c + r * n] = v;
                 }
@@ -140,7 +138,7 @@ impl<'a, S: NonlinearSystem + ?Sized> Scaled<'a, S> {
 }
 
 /// −(A + μI)⁻¹ g, or nothing if A + μI is not positive definite.
-fn damped_step(n: usize, a: &[f64], mu: f64, g: &[f64]) -> Option<Vec<f64>> {
+pub(crate) fn damped_step(n: usize, a: &[f64], mu: f64, g: &[f64]) -> Option<Vec<f64>> {
     let mut m = a.to_vec();
     for k in 0..n {
         m[k + k * n] += mu;
@@ -213,7 +211,8 @@ pub(crate) fn levenberg_marquardt<S: NonlinearSystem + ?Sized>(
                     continue;
                 };
                 let predicted: f64 = 0.5 * p.iter().zip(&g).map(|(p, g)| p * (mu * p - g)).sum::<f64>();
-                let size = (0..n).map(|j| (p[j] * at.w[j] / opts.judge(j, at.z[j]).max(at.w[j])).abs()).fold(0.0f64, f64::max);
+                let size =
+                    (0..n).map(|j| (p[j] * at.w[j] / opts.judge(j, at.z[j]).max(at.w[j])).abs()).fold(0.0f64, f64::max);
                 if let Some((z_new, r_new)) = at.trial(&p) {
                     let merit_new = at.merit_of(&r_new);
                     if merit_new < merit {
@@ -339,7 +338,8 @@ pub(crate) fn dogleg<S: NonlinearSystem + ?Sized>(
             }
             let predicted = merit - 0.5 * norm(&linear).powi(2);
             let size = norm(&p);
-            last_step = (0..n).map(|j| (p[j] * at.w[j] / opts.judge(j, at.z[j]).max(at.w[j])).abs()).fold(0.0f64, f64::max);
+            last_step =
+                (0..n).map(|j| (p[j] * at.w[j] / opts.judge(j, at.z[j]).max(at.w[j])).abs()).fold(0.0f64, f64::max);
             if let Some((z_new, r_new)) = at.trial(&p) {
                 let gain = (merit - at.merit_of(&r_new)) / predicted.max(f64::MIN_POSITIVE);
                 if gain > 1e-4 {

@@ -77,6 +77,13 @@ pub(crate) fn wrms(v: &[f64], w: &[f64]) -> f64 {
     (s / v.len() as f64).sqrt()
 }
 
+/// Increment of a finite difference as in DASSL, √u · max(|x|, |h x'|, W); if that would drown in the rounding of
+/// terms as large as the largest component, up to a tenth of max(|x|, |h x'|, W).
+pub(crate) fn increment(x: f64, hx: f64, w: f64, largest: f64) -> f64 {
+    let scale = x.abs().max(hx.abs()).max(1.0 / w);
+    (f64::EPSILON.sqrt() * scale).max((64.0 * f64::EPSILON * largest).min(0.1 * scale))
+}
+
 /// Component with the largest |v_i| / W_i; NaN counts as largest.
 pub(crate) fn worst(v: &[f64], w: &[f64]) -> usize {
     let mut best = (0, -1.0);

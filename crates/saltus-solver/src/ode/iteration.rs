@@ -1,6 +1,6 @@
 //! Jacobians of f and the matrices σI − ∂f/∂x that implicit methods factor.
 
-use super::control::{Core, Failure, eval_rhs, worst, wrms};
+use super::control::{Core, Failure, eval_rhs, increment, worst, wrms};
 use super::{OdeSystem, Restart, Stats};
 use crate::linear::{LinearSolver, Pattern, Scalar, Singular};
 
@@ -71,6 +71,14 @@ impl JacobianMatrix {
         }
     }
 
+    /// Visits the entries of column j with their rows.
+    pub(crate) fn for_column_mut(&mut self, j: usize, mut visit: impl FnMut(usize, &mut f64)) {
+        match &self.pattern {
+            Some(p) => p.range(j).for_each(|k| visit(p.row_indices()[k], &mut self.values[k])),
+            None => self.values[j * self.n..(j + 1) * self.n].iter_mut().enumerate().for_each(|(i, v)| visit(i, v)),
+        }
+    }
+
     fn for_column(&self, j: usize, mut visit: impl FnMut(usize, usize)) {
         match &self.pattern {
             Some(p) => p.range(j).for_each(|k| visit(p.row_indices()[k], k)),
@@ -110,7 +118,12 @@ impl DifferenceJacobian {
         self.ptr.len() - 1
     }
 
-    /// Increments as in DASSL: √u · max(|x_j|, |h x'_j|, W_j), in the direction of the motion; if f cannot be
+    /// Columns perturbed together.
+    pub(crate) fn group(&self, g: usize) -> &[usize] {
+        &self.columns[self.ptr[g]..self.ptr[g + 1]]
+    }
+
+    /// Differences with [`increment`]s in the direction of the motion; if f cannot be
     /// evaluated there, in the other. `w` holds 1/W, `f0` is f(t, x).
     pub(crate) fn eval(
         &mut self,
@@ -123,7 +136,7 @@ impl DifferenceJacobian {
         h: f64,
         jac: &mut JacobianMatrix,
     ) -> Result<(), Failure> {
-        let root = f64::EPSILON.sqrt();
+        let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         self.xp.copy_from_slice(x);
         for g in 0..self.groups() {
             let group = &self.columns[self.ptr[g]..self.ptr[g + 1]];
@@ -131,7 +144,7 @@ impl DifferenceJacobian {
             loop {
                 for &j in group {
                     let hx = h * f0[j];
-                    let size = root * x[j].abs().max(hx.abs()).max(1.0 / w[j]);
+                    let size = increment(x[j], hx, w[j], largest);
                     let del = sign * if hx < 0.0 { -size } else { size };
                     self.xp[j] = x[j] + del;
                     self.del[j] = self.xp[j] - x[j];
@@ -146,19 +159,7 @@ impl DifferenceJacobian {
             for &j in group {
                 self.xp[j] = x[j];
                 let inv = 1.0 / self.del[j];
-                match &jac.pattern {
-                    Some(p) => {
-                        for k in p.range(j) {
-                            let i = p.row_indices()[k];
-                            jac.values[k] = (self.fp[i] - f0[i]) * inv;
-                        }
-                    }
-                    None => {
-                        for (i, v) in jac.values[j * jac.n..(j + 1) * jac.n].iter_mut().enumerate() {
-                            *v = (self.fp[i] - f0[i]) * inv;
-                        }
-                    }
-                }
+                jac.for_column_mut(j, |i, v| *v = (self.fp[i] - f0[i]) * inv);
             }
         }
         Ok(())

@@ -30,7 +30,7 @@
 //! | `backward-euler`, `trapezoid` | implicit one-step; step doubling unless `fixed_step` | 1, 2 | 1, 3 | teaching, real time |
 //! | `ab2`, `ab3`, `ab4`, `milne` | multistep, fixed step, started by `rk4` | 2, 3, 4, 4 | 3 | teaching |
 
-mod control;
+pub(crate) mod control;
 mod embedded;
 mod esdirk;
 mod fixed;

@@ -977,13 +977,13 @@ mod tests {
 
     #[test]
     fn constant_order_converges_with_that_order() {
-        for (family, top) in [("bdf", 5), ("adams", 7)] {
+        for (family, top) in [("bdf", 5), ("adams", 5)] {
             for q in 1..=top {
                 let make = |steps| match family {
                     "bdf" => Multistep::bdf(1, options(q, steps)),
                     _ => Multistep::adams(1, options(q, steps)),
                 };
-                let base = [400, 400, 160, 160, 120, 48, 36][q - 1];
+                let base = [400, 400, 160, 120, 60][q - 1];
                 let (e1, e2) = (error(make(base), q, base), error(make(2 * base), q, 2 * base));
                 let p = (e1 / e2).log2();
                 println!("{family} order {q}: {p:.3} ({e2:.2e})");

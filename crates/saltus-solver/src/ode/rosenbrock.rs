@@ -165,7 +165,6 @@ impl Method for Rodas {
     }
 
     fn attempt(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, h: f64) -> Result<f64, Failure> {
-        let n = core.n;
         if !self.current {
             self.linearize(sys, core, h)?;
         }
@@ -197,10 +196,8 @@ impl Method for Rodas {
             self.matrix.solve(k);
         }
         let last = &self.k[STAGES - 1];
-        for i in 0..n {
-            core.x_new[i] += last[i];
-            core.err[i] = last[i];
-        }
+        core.err.copy_from_slice(last);
+        core.x_new.iter_mut().zip(last).for_each(|(x, k)| *x += k);
         Ok(core.error_norm())
     }
 

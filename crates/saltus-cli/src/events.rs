@@ -1,0 +1,133 @@
+//! The events file: a JSON array, one event per line.
+//!
+//! ```json
+//! [
+//! {"time":0.4515,"kind":"state","fired":["h <= 0 became true"],"changed":[{"name":"v","before":-4.4,"after":3.5}],
+//!  "micro_steps":1,"mode":null,"impulses":[],"residual":0.0}
+//! ]
+//! ```
+//!
+//! The array is closed however the run ends, short of the process being killed.
+
+use saltus_sim::EventRecord;
+use serde_json::{Value, json};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+/// An event as an object.
+pub fn as_json(event: &EventRecord) -> Value {
+    let changed = event.changed.iter().map(|(n, before, after)| json!({"name": n, "before": before, "after": after}));
+    let impulses = event.impulses.iter().map(|(n, size)| json!({"name": n, "size": size}));
+    json!({
+        "time": event.time,
+        "kind": event.kind.name(),
+        "fired": event.fired,
+        "changed": changed.collect::<Vec<_>>(),
+        "micro_steps": event.micro_steps,
+        "mode": event.mode,
+        "impulses": impulses.collect::<Vec<_>>(),
+        "residual": event.residual,
+    })
+}
+
+/// Writes events to a file, as they come. The file comes into being with the first event or at the end of the run, so
+/// that a model that does not compile leaves an earlier file alone.
+pub struct EventsFile {
+    path: PathBuf,
+    file: Option<BufWriter<File>>,
+    count: usize,
+    finished: bool,
+}
+
+impl EventsFile {
+    /// A file that will be at `path`.
+    pub fn new(path: PathBuf) -> EventsFile {
+        EventsFile { path, file: None, count: 0, finished: false }
+    }
+
+    fn open(&mut self) -> io::Result<&mut BufWriter<File>> {
+        if self.file.is_none() {
+            let mut file = BufWriter::new(File::create(&self.path)?);
+            file.write_all(b"[")?;
+            self.file = Some(file);
+        }
+        Ok(self.file.as_mut().expect("it has just been opened"))
+    }
+
+    /// Adds an event.
+    pub fn add(&mut self, event: &EventRecord) -> io::Result<()> {
+        let separator = if self.count == 0 { "\n" } else { ",\n" };
+        self.count += 1;
+        let file = self.open()?;
+        file.write_all(separator.as_bytes())?;
+        serde_json::to_writer(file, &as_json(event)).map_err(io::Error::from)
+    }
+
+    /// Closes the array. Calling it again does nothing.
+    pub fn finish(&mut self) -> io::Result<()> {
+        if self.finished {
+            return Ok(());
+        }
+        self.finished = true;
+        let file = self.open()?;
+        file.write_all(b"\n]\n")?;
+        file.flush()
+    }
+}
+
+impl Drop for EventsFile {
+    fn drop(&mut self) {
+        if self.file.is_some() {
+            let _ = self.finish();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saltus_sim::EventKind;
+
+    fn bounce(time: f64) -> EventRecord {
+        EventRecord {
+            time,
+            kind: EventKind::State,
+            fired: vec!["h <= 0 became true".into()],
+            changed: vec![("v".into(), -4.0, 3.0)],
+            micro_steps: 1,
+            mode: Some("open = true".into()),
+            impulses: vec![("f".into(), f64::NAN)],
+            residual: 0.0,
+        }
+    }
+
+    fn written(name: &str, work: impl FnOnce(EventsFile)) -> Option<Value> {
+        let path = std::env::temp_dir().join(format!("saltus-events-{}-{name}.json", std::process::id()));
+        work(EventsFile::new(path.clone()));
+        let text = std::fs::read_to_string(&path).ok()?;
+        let _ = std::fs::remove_file(&path);
+        Some(serde_json::from_str(&text).unwrap_or_else(|e| panic!("{e}: {text}")))
+    }
+
+    #[test]
+    fn the_array_is_closed_even_if_nobody_closes_it() {
+        let value = written("dropped", |mut file| {
+            file.add(&bounce(0.5)).unwrap();
+            file.add(&bounce(1.0)).unwrap();
+        });
+        let value = value.unwrap();
+        assert_eq!(value.as_array().unwrap().len(), 2);
+        assert_eq!(value[1]["time"], 1.0);
+        assert_eq!(value[0]["kind"], "state");
+        assert_eq!(value[0]["changed"], json!([{"name": "v", "before": -4.0, "after": 3.0}]));
+        assert_eq!(value[0]["mode"], "open = true");
+        assert_eq!(value[0]["impulses"], json!([{"name": "f", "size": null}]));
+    }
+
+    #[test]
+    fn a_run_without_events_leaves_an_empty_array_and_no_run_leaves_nothing() {
+        assert_eq!(written("empty", |mut file| file.finish().unwrap()), Some(json!([])));
+        assert_eq!(written("none", drop), None);
+    }
+}

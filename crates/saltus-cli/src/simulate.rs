@@ -1,0 +1,198 @@
+//! `saltus simulate`.
+
+use crate::args::{self, Dump, RunArgs, SimulateArgs};
+use crate::console::{self, number};
+use crate::events::EventsFile;
+use crate::inspect;
+use crate::output::{self, Destination, Output};
+use crate::session::{Failure, Session};
+use crate::stats::{Phases, Stats};
+use crate::watch::{self, Watch};
+use saltus_base::Stage;
+use saltus_dae::HybridDae;
+use saltus_results::{Size, Sink, plot_svg};
+use saltus_sim::RunReport;
+use serde_json::json;
+use std::path::Path;
+use std::time::Instant;
+
+/// Compiles and runs a model.
+pub fn simulate(arguments: &SimulateArgs, begun: Instant) -> Result<(), Failure> {
+    match arguments.dump {
+        Some(Dump::Syntax) => return Session::dump_syntax(&arguments.model),
+        Some(stage) => return Session::open(&arguments.model)?.dump(stage),
+        None => {}
+    }
+    check(arguments)?;
+    watch::listen_for_interrupts();
+
+    let mut session = Session::open(&arguments.model)?;
+    let dae = session.flatten()?;
+    session.tell()?;
+    let flattened = Instant::now();
+
+    let name = session.short_name();
+    let destination = Destination::new(arguments.output.as_deref(), &name).map_err(Failure::Usage)?;
+    let picture = destination.picture(&name);
+    let wanted: Vec<String> = arguments.plot.iter().flat_map(|list| args::names(list)).collect();
+    check_plot(&wanted, &dae)?;
+    let mut output = Output::new(destination, wanted, output::constants(&dae));
+    let events = arguments.events.clone().map(EventsFile::new);
+    let range = range(&arguments.run, &dae);
+    let mut watch = Watch::new(session.style, arguments.trace, events, session.engine.sources(), range);
+
+    let options = arguments.run.options(arguments.model.keep_all_variables);
+    let report = session.engine.simulate(dae, &options, &mut output, &mut watch);
+    let finished = output.finish();
+    let ended = Instant::now();
+    watch.finish(output.begun.is_some());
+
+    if arguments.stats {
+        // Whichever came first shows that compilation is over.
+        let running = [output.begun, watch.first_sign.get()].into_iter().flatten().min();
+        let phases = Phases {
+            front_end: (flattened - begun).as_secs_f64(),
+            compile: (running.unwrap_or(ended) - flattened).as_secs_f64(),
+            run: running.map_or(0.0, |r| (ended - r).as_secs_f64()),
+            total: (ended - begun).as_secs_f64(),
+            first_row: output.first_row.map(|r| (r - begun).as_secs_f64()),
+        };
+        let stats = Stats::new(&session.model, phases, output.rows, report.as_ref());
+        session.remark(&stats.table(), || json!(stats));
+    }
+    let outcome = outcome(&mut session, report.as_ref(), finished, &output, &watch);
+    keep(&session, arguments, &output, &picture, outcome.is_err())?;
+    // The process is about to end: nobody needs the memory of a large model back.
+    std::mem::forget(session);
+    outcome
+}
+
+/// What can be told to be wrong before anything is read.
+fn check(arguments: &SimulateArgs) -> Result<(), Failure> {
+    // The name of the model does not matter here.
+    Destination::new(arguments.output.as_deref(), "model").map_err(Failure::Usage)?;
+    if let Some(path) = &arguments.events {
+        output::check_folder(path).map_err(Failure::Usage)?;
+    }
+    match (arguments.run.start, arguments.run.stop) {
+        (Some(start), Some(stop)) if stop < start => {
+            Err(Failure::Usage(format!("the stop time {stop} lies before the start time {start}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses names that cannot be in the result because the model does not have them.
+fn check_plot(wanted: &[String], dae: &HybridDae) -> Result<(), Failure> {
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let names = dae.vars.as_slice().iter().filter(|v| !v.name.starts_with('$')).map(|v| v.name.as_str());
+    let (_, missing) = output::choose(wanted, names.clone());
+    // A derivative has no variable of its own in the flat model, and still may be a column.
+    match missing.iter().find(|name| !name.starts_with("der(")) {
+        Some(name) => Err(no_variable(name, names)),
+        None => Ok(()),
+    }
+}
+
+fn no_variable<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Failure {
+    let hint = output::nearest(name, names).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
+    Failure::Usage(format!("--plot: there is no variable {name}{hint}"))
+}
+
+/// From when to when the run goes, as far as one can tell from outside; only for the progress bar.
+fn range(run: &RunArgs, dae: &HybridDae) -> (f64, f64) {
+    let start = run.start.or(dae.experiment.start).unwrap_or(0.0);
+    (start, run.stop.or(dae.experiment.stop).unwrap_or(start + 1.0))
+}
+
+/// How the run ended, told on standard error.
+fn outcome(
+    session: &mut Session,
+    report: Option<&RunReport>,
+    finished: std::io::Result<()>,
+    output: &Output,
+    watch: &Watch,
+) -> Result<(), Failure> {
+    if let Some(reason) = &output.refused {
+        return Err(Failure::Usage(reason.clone()));
+    }
+    let report = session.need(report)?;
+    session.tell()?;
+    finished?;
+    if let Some(error) = &watch.refused {
+        return Err(Failure::Usage(format!("cannot write the events file: {error}")));
+    }
+    report_end(session, report)
+}
+
+fn report_end(session: &Session, report: &RunReport) -> Result<(), Failure> {
+    if report.cancelled {
+        let (text, object) = watch::interruption(report.end);
+        session.remark(&text, || object);
+        return Err(Failure::Code(Stage::Run.exit_code()));
+    }
+    if let Some(message) = &report.terminated {
+        let text = format!("the model ended the run at t = {}: {message}", number(report.end));
+        session.remark(&text, || json!({ "type": "terminated", "time": report.end, "message": message }));
+    }
+    Ok(())
+}
+
+/// Draws the picture and says what was written, also after a failure.
+fn keep(
+    session: &Session,
+    arguments: &SimulateArgs,
+    output: &Output,
+    picture: &Path,
+    failed: bool,
+) -> Result<(), Failure> {
+    if console::reader_gone() || output.rows == 0 {
+        return Ok(());
+    }
+    if let Some(path) = output.path() {
+        let until = if failed { format!(" up to t = {}", number(output.last_time)) } else { String::new() };
+        let path = path.display().to_string();
+        session.remark(&format!("wrote {path}{until}"), || json!({ "type": "file", "path": path, "rows": output.rows }));
+    }
+    if let Some(path) = &arguments.events {
+        let path = path.display().to_string();
+        session.remark(&format!("wrote {path}"), || json!({ "type": "file", "path": path }));
+    }
+    if let Some(trajectory) = output.trajectory()
+        && !output.drawn.is_empty()
+    {
+        let svg = plot_svg(trajectory, &output.drawn, Size::default())
+            .map_err(|unknown| Failure::Bug(format!("the plot has no variable {}", unknown.0)))?;
+        inspect::write(session, picture, &svg)?;
+    }
+    match output.missing.first() {
+        Some(name) if !failed => Err(no_variable(name, std::iter::empty())),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saltus_dae::{VarType, Variability, Variable};
+
+    #[test]
+    fn a_picture_of_nothing_is_refused_before_the_run() {
+        let mut dae = HybridDae::new("M");
+        dae.vars.push(Variable::new("height", VarType::Real, Variability::Continuous));
+        let check = |name: &str| check_plot(&[name.to_string()], &dae);
+        assert!(check("height").is_ok() && check("der(height)").is_ok());
+        let Err(Failure::Usage(message)) = check("hieght") else { panic!() };
+        assert_eq!(message, "--plot: there is no variable hieght; did you mean height?");
+    }
+
+    #[test]
+    fn the_range_is_that_of_the_options_then_of_the_model() {
+        let mut dae = HybridDae::new("M");
+        assert_eq!(range(&RunArgs::default(), &dae), (0.0, 1.0));
+        dae.experiment.stop = Some(5.0);
+        assert_eq!(range(&RunArgs { start: Some(-1.0), ..RunArgs::default() }, &dae), (-1.0, 5.0));
+    }
+}

@@ -1,0 +1,267 @@
+//! Following a run: events, messages, progress, and Ctrl-C.
+
+use crate::args::Trace;
+use crate::console::{self, number};
+use crate::events::{self, EventsFile};
+use crate::render::{self, Style};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use saltus_base::{Diagnostic, FileId, SourceMap, Span, Stage};
+use saltus_sim::{EventRecord, Observer};
+use serde_json::json;
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Shorter runs show no progress bar.
+const PATIENCE: Duration = Duration::from_millis(500);
+const REFRESH: Duration = Duration::from_millis(50);
+
+static RUNNING: AtomicBool = AtomicBool::new(false);
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// From now on the first Ctrl-C asks the run to end and the second ends the process; without a run the first one does.
+pub fn listen_for_interrupts() {
+    let _ = ctrlc::set_handler(|| {
+        if !RUNNING.load(Ordering::Relaxed) || INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    });
+}
+
+/// The texts of all files, for messages that come while the engine is busy.
+struct Files(Vec<(String, Arc<str>)>);
+
+impl Files {
+    fn new(sources: &SourceMap) -> Files {
+        let files = (0..).map_while(|k| sources.get(FileId(k)));
+        Files(files.map(|f| (f.path.clone(), f.text.clone())).collect())
+    }
+
+    /// A map with only the file of this span, and the span in it.
+    fn around(&self, span: Span) -> (SourceMap, Span) {
+        let mut sources = SourceMap::default();
+        match self.0.get(span.file.0 as usize) {
+            Some((path, text)) => {
+                let file = sources.add(path.as_str(), &**text);
+                (sources, Span { file, ..span })
+            }
+            None => (sources, Span::NONE),
+        }
+    }
+}
+
+/// Watches one run.
+pub struct Watch {
+    style: Style,
+    trace: Option<Trace>,
+    events: Option<EventsFile>,
+    files: Files,
+    said: HashSet<(String, Span)>,
+    range: (f64, f64),
+    bar: Option<ProgressBar>,
+    begun: Instant,
+    drawn: Instant,
+    draws: bool,
+    /// The first sign of life of the run: compilation is over.
+    pub first_sign: Cell<Option<Instant>>,
+    /// Where the run is.
+    pub time: f64,
+    /// Why the events file could not be written.
+    pub refused: Option<io::Error>,
+}
+
+impl Watch {
+    /// Watches a run over `range`. Messages are shown with the text of `sources`.
+    pub fn new(
+        style: Style,
+        trace: Option<Trace>,
+        events: Option<EventsFile>,
+        sources: &SourceMap,
+        range: (f64, f64),
+    ) -> Watch {
+        RUNNING.store(true, Ordering::Relaxed);
+        let now = Instant::now();
+        Watch {
+            style,
+            trace,
+            events,
+            files: Files::new(sources),
+            said: HashSet::new(),
+            range,
+            bar: None,
+            begun: now,
+            drawn: now,
+            draws: !style.is_json() && console::is_terminal(),
+            first_sign: Cell::new(None),
+            time: range.0,
+            refused: None,
+        }
+    }
+
+    /// Ends the watch: removes the bar, and closes the events file (if there was a run).
+    pub fn finish(&mut self, ran: bool) {
+        RUNNING.store(false, Ordering::Relaxed);
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+        if let Some(mut events) = self.events.take()
+            && ran
+            && let Err(error) = events.finish()
+        {
+            self.refused.get_or_insert(error);
+        }
+    }
+
+    fn say(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| console::say(text)),
+            None => console::say(text),
+        }
+    }
+
+    fn sign_of_life(&self) {
+        if self.first_sign.get().is_none() {
+            self.first_sign.set(Some(Instant::now()));
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn progress(&mut self, t: f64) {
+        self.sign_of_life();
+        self.time = t;
+        if !self.draws {
+            return;
+        }
+        let now = Instant::now();
+        if now - self.drawn < if self.bar.is_some() { REFRESH } else { PATIENCE } {
+            return;
+        }
+        self.drawn = now;
+        let (start, stop) = self.range;
+        let bar = self.bar.get_or_insert_with(|| {
+            let style = ProgressStyle::with_template("{bar:40} {percent:>3} %  t = {msg}  {eta} left")
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr()).with_style(style);
+            bar.with_elapsed(self.begun.elapsed())
+        });
+        bar.set_message(format!("{} of {}", number(t), number(stop)));
+        bar.set_position((1000.0 * (t - start) / (stop - start)).clamp(0.0, 1000.0) as u64);
+    }
+
+    fn event(&mut self, event: &EventRecord) {
+        self.sign_of_life();
+        if let Some(events) = &mut self.events
+            && let Err(error) = events.add(event)
+        {
+            self.refused.get_or_insert(error);
+        }
+        if self.trace == Some(Trace::Events) {
+            let text = if self.style.is_json() {
+                let mut object = events::as_json(event);
+                object["type"] = "event".into();
+                object.to_string()
+            } else {
+                in_words(event)
+            };
+            self.say(&text);
+        }
+    }
+
+    fn message(&mut self, text: &str, span: Span) {
+        self.sign_of_life();
+        if self.said.insert((text.to_string(), span)) {
+            let (sources, span) = self.files.around(span);
+            let warning = Diagnostic::warning(Stage::Run, span, text);
+            self.say(&render::render(&warning, &sources, self.style));
+        }
+    }
+
+    fn cancelled(&self) -> bool {
+        INTERRUPTED.load(Ordering::Relaxed)
+    }
+}
+
+/// An event as a sentence.
+fn in_words(event: &EventRecord) -> String {
+    let mut parts = Vec::new();
+    if !event.fired.is_empty() {
+        parts.push(event.fired.join(", "));
+    }
+    for (name, before, after) in &event.changed {
+        parts.push(format!("{name} from {} to {}", number(*before), number(*after)));
+    }
+    for (name, size) in &event.impulses {
+        parts.push(format!("impulse of {} in {name}", number(*size)));
+    }
+    if event.micro_steps > 1 {
+        parts.push(format!("{} micro-steps", event.micro_steps));
+    }
+    if let Some(mode) = &event.mode {
+        parts.push(format!("mode {mode}"));
+    }
+    let kind = match event.kind {
+        saltus_sim::EventKind::Mode => "mode change",
+        saltus_sim::EventKind::Initial => "initial event",
+        saltus_sim::EventKind::Terminal => "terminal event",
+        saltus_sim::EventKind::State => "state event",
+        saltus_sim::EventKind::Time => "time event",
+    };
+    let colon = if parts.is_empty() { "" } else { ": " };
+    format!("t = {}: {kind}{colon}{}", number(event.time), parts.join("; "))
+}
+
+/// What to say about a run that Ctrl-C ended.
+pub fn interruption(t: f64) -> (String, serde_json::Value) {
+    let text = format!("interrupted at t = {}, results kept", number(t));
+    (text.clone(), json!({ "type": "interrupted", "time": t, "message": text }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use saltus_sim::EventKind;
+
+    #[test]
+    fn events_are_told_in_words() {
+        let event = EventRecord {
+            time: 0.5,
+            kind: EventKind::Mode,
+            fired: vec!["time >= 0.5 became true".into()],
+            changed: vec![("w1".into(), 80.0, 20.0)],
+            micro_steps: 2,
+            mode: Some("engaged = true".into()),
+            impulses: vec![("tau".into(), -12.0)],
+            residual: 0.0,
+        };
+        assert_eq!(
+            in_words(&event),
+            "t = 0.5: mode change: time >= 0.5 became true; w1 from 80 to 20; impulse of -12 in tau; 2 micro-steps; \
+             mode engaged = true"
+        );
+        let bare = EventRecord {
+            kind: EventKind::Terminal,
+            fired: Vec::new(),
+            changed: Vec::new(),
+            micro_steps: 1,
+            mode: None,
+            impulses: Vec::new(),
+            ..event
+        };
+        assert_eq!(in_words(&bare), "t = 0.5: terminal event");
+    }
+
+    #[test]
+    fn a_place_is_found_without_the_engine() {
+        let mut sources = SourceMap::default();
+        sources.add("a.mo", "aaa");
+        let file = sources.add("b.mo", "bb\nbb");
+        let files = Files::new(&sources);
+        let (map, span) = files.around(Span::new(file, 3, 4));
+        assert_eq!(map.describe(span), "b.mo:2:1");
+        assert!(files.around(Span::NONE).1.is_none());
+    }
+}

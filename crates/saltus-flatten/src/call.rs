@@ -1,0 +1,753 @@
+//! Calls of functions of the model: constant evaluation, inlining, or a call that stays.
+
+use crate::eval::{first_of, ref_text};
+use crate::instance::{Found, Slot};
+use crate::lower::{Given, Signature};
+use crate::modifier::{NodeId, Scope, Source};
+use crate::template::MemberKind;
+use crate::value::{FuncValue, Rec, Ty, Value, stack};
+use crate::{Env, Flattener, Local, Mode, R};
+use saltus_base::{Name, Span};
+use saltus_dae::{CallEquation, VarId, Variability};
+use saltus_expr::{ExprId, FuncId};
+use saltus_resolve::ClassId;
+use saltus_syntax::ast::{Call, ClassBody, ClassKind};
+use std::rc::Rc;
+
+/// How many new expression nodes inlining one call may make.
+const INLINE_BUDGET: usize = 4000;
+
+impl<'t> Flattener<'t> {
+    pub(crate) fn user_call(&mut self, env: &Env, c: &Call, span: Span) -> R<Value> {
+        let f = self.eval_ref(env, &c.function)?;
+        let Value::Func(f) = f else { return Err(self.err(c.function.span, format!("{} is not a function", ref_text(&c.function)))) };
+        if !c.iterators.is_empty() {
+            return Err(self.err(span, "only sum, product, min, max and array take iterators"));
+        }
+        let mut args = Vec::new();
+        for a in &c.args {
+            let v = self.eval(env, a)?;
+            args.push(first_of(&v));
+        }
+        let mut named = Vec::new();
+        for (n, a) in &c.named {
+            let v = self.eval(env, a)?;
+            named.push((n.name, first_of(&v)));
+        }
+        self.apply(env, &f, args, named, span)
+    }
+
+    /// Applies a function, a record constructor or a type conversion.
+    pub(crate) fn apply(&mut self, env: &Env, f: &FuncValue, args: Vec<Value>, mut named: Vec<(Name, Value)>, span: Span) -> R<Value> {
+        let node = f.node;
+        let t = self.template(node)?;
+        named.extend(f.bound.iter().cloned());
+        match t.builtin {
+            Some(ty @ Ty::Enum(_)) => {
+                return match &args[..] {
+                    [v] => Ok(crate::eval::retype(v.clone(), ty)),
+                    _ => Err(self.err(span, "a conversion needs one argument")),
+                };
+            }
+            Some(Ty::Object) => {
+                // Constructor of an external object.
+                let Some(Found::Class(k)) = self.member_from(Scope { node, part: 0 }, Name::new("constructor"))? else {
+                    return Err(self.err(span, "this external object has no constructor"));
+                };
+                let k = self.class_node(&k);
+                return self.call_function(env, k, args, named, span);
+            }
+            Some(ty) => {
+                return match &args[..] {
+                    [v] => Ok(crate::eval::retype(v.clone(), ty)),
+                    _ => Err(self.err(span, "a conversion needs one argument")),
+                };
+            }
+            None => {}
+        }
+        if matches!(t.kind, ClassKind::Function | ClassKind::OperatorFunction) || t.parts.iter().any(|p| p.def.kind == ClassKind::Function) {
+            return self.call_function(env, node, args, named, span);
+        }
+        if t.kind == ClassKind::OperatorRecord && self.complex != Some(t.class) {
+            let scope = self.node(node).cref.scope;
+            if let Some(k) = self.operator_function(t.class, scope, "'constructor'", args.len() + named.len(), span)? {
+                return self.call_function(env, k, args, named, span);
+            }
+        }
+        if t.is_record() {
+            return self.construct(env, node, args, named, span);
+        }
+        Err(self.err(span, format!("{} is a {}, not a function", self.lib.qualified(t.class), kind_text(t.kind))))
+    }
+
+    /// A record constructor.
+    fn construct(&mut self, env: &Env, node: NodeId, args: Vec<Value>, named: Vec<(Name, Value)>, span: Span) -> R<Value> {
+        let t = self.template(node)?;
+        let mut fields: Vec<(Name, Value)> = Vec::new();
+        let mut it = args.into_iter();
+        for (n, _) in &named {
+            if !t.index.contains_key(n) {
+                let hints = self.similar_members(node, *n);
+                return Err(self.err_hints(span, format!("{} has no field {n}", self.lib.qualified(t.class)), hints));
+            }
+        }
+        for (i, m) in t.members.iter().enumerate() {
+            let MemberKind::Component { .. } = m.kind else { continue };
+            let Slot::Node(k) = self.child(node, i as u32)? else { continue };
+            let given = match named.iter().find(|(n, _)| *n == m.name) {
+                Some((_, v)) => Some(v.clone()),
+                None => {
+                    let fixed = self.node(k).variability == saltus_syntax::ast::VariabilityPrefix::Constant || self.node(k).is_final;
+                    if fixed { None } else { it.next() }
+                }
+            };
+            let v = match given {
+                Some(v) => v,
+                None => self.field_default(env, node, k, m.part, &fields, span)?,
+            };
+            // Reals given as Integers.
+            let v = match self.template(k)?.builtin {
+                Some(Ty::Real) if v.ty() == Some(Ty::Int) => crate::eval::retype(v, Ty::Real),
+                _ => v,
+            };
+            fields.push((m.name, v));
+        }
+        if it.next().is_some() {
+            return Err(self.err(span, format!("too many arguments for {}", self.lib.qualified(t.class))));
+        }
+        Ok(Value::Rec(Rc::new(Rec { class: t.class, scope: self.node(node).cref.scope, fields })))
+    }
+
+    fn field_default(&mut self, env: &Env, node: NodeId, k: NodeId, part: u16, fields: &[(Name, Value)], span: Span) -> R<Value> {
+        let b = self.leaf_or_own_mod(k)?.binding.clone();
+        let v = match &b {
+            Some(b) => match &b.source {
+                Source::Expr(e) => {
+                    // Other fields of the same record are visible.
+                    let inner = Env { scope: b.scope, locals: None, ..*env };
+                    let known: Vec<(Name, Value)> = if b.scope.node == node { fields.to_vec() } else { Vec::new() };
+                    let v = self.with_known(&known, &inner, &mut |me, env| me.eval(env, e))?;
+                    Some(first_of(&v))
+                }
+                Source::Value(v) => Some(v.clone()),
+            },
+            None => None,
+        };
+        let _ = part;
+        match v {
+            Some(v) => {
+                if v.rank() == 0
+                    && let Ok(d) = self.dims(k)
+                    && !d.is_empty()
+                {
+                    let n = d.iter().product();
+                    return Ok(stack(&d, &vec![v; n]));
+                }
+                Ok(v)
+            }
+            None => {
+                let t = self.template(k)?;
+                if t.builtin.is_none() {
+                    return self.construct(env, k, Vec::new(), Vec::new(), span);
+                }
+                let dims = self.dims(k).unwrap_or_else(|_| Rc::from([]));
+                let start = self.leaf_mod(k)?.child(self.names.start).and_then(|c| c.binding.clone());
+                let x = match start {
+                    Some(b) => self.binding_value(&b, env.mode)?,
+                    None => self.num(0.0, t.builtin.unwrap_or(Ty::Real)),
+                };
+                if x.rank() > 0 || dims.is_empty() {
+                    return Ok(x);
+                }
+                let n = dims.iter().product();
+                Ok(Value::array(t.builtin.unwrap_or(Ty::Real), dims.to_vec(), vec![x.scalar_list()[0]; n]))
+            }
+        }
+    }
+
+    /// The function of an operator record that takes this many arguments.
+    pub(crate) fn operator_function(&mut self, class: ClassId, scope: Scope, name: &str, arguments: usize, span: Span) -> R<Option<NodeId>> {
+        let node = self.class_node(&self.plain(class, scope));
+        let Some(Found::Class(op)) = self.member_from(Scope { node, part: 0 }, Name::new(name))? else { return Ok(None) };
+        let op = self.class_node(&op);
+        let t = self.template(op)?;
+        if t.kind == ClassKind::OperatorFunction || t.kind == ClassKind::Function {
+            return Ok(Some(op));
+        }
+        let names: Vec<Name> = t.members.iter().filter(|m| matches!(m.kind, MemberKind::Class(_))).map(|m| m.name).collect();
+        for n in names {
+            if let Some(Found::Class(f)) = self.member_from(Scope { node: op, part: 0 }, n)? {
+                let f = self.class_node(&f);
+                let sig = self.signature(f, span)?;
+                let needed = sig.inputs.iter().filter(|p| !p.has_default).count();
+                if needed <= arguments && arguments <= sig.inputs.len() {
+                    return Ok(Some(f));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    pub(crate) fn operator_call(&mut self, env: &Env, name: &str, args: &[Value], span: Span) -> R<Value> {
+        let Some((class, scope)) = args.iter().find_map(|a| match a {
+            Value::Rec(r) => Some((r.class, r.scope)),
+            _ => None,
+        }) else {
+            return Err(self.err(span, "this operator cannot be applied here"));
+        };
+        match self.operator_function(class, scope, name, args.len(), span)? {
+            Some(f) => {
+                // Numbers beside records are converted by the record's constructor.
+                let mut a = args.to_vec();
+                let sig = self.signature(f, span)?;
+                for (x, p) in a.iter_mut().zip(&sig.inputs) {
+                    let want_record = self.template(p.node)?.builtin.is_none();
+                    if want_record && matches!(x, Value::Num(..)) {
+                        let node = self.class_node(&self.plain(class, scope));
+                        *x = self.apply(env, &FuncValue { node, bound: Vec::new() }, vec![x.clone()], Vec::new(), span)?;
+                    }
+                }
+                self.call_function(env, f, a, Vec::new(), span)
+            }
+            None => Err(self.err(span, format!("{} has no operator {name}", self.lib.qualified(class)))),
+        }
+    }
+
+    /// Arguments matched to inputs; `None` where the default is used.
+    fn match_arguments(&mut self, node: NodeId, sig: &Signature, args: Vec<Value>, named: Vec<(Name, Value)>, span: Span) -> R<Vec<Option<Value>>> {
+        for (n, _) in &named {
+            if !sig.inputs.iter().any(|p| p.name == *n) {
+                let f = self.path(node);
+                let hints = crate::eval::suggest(n.as_str(), sig.inputs.iter().map(|p| p.name.as_str()));
+                return Err(self.err_hints(span, format!("{f} has no input {n}"), hints));
+            }
+        }
+        let mut it = args.into_iter();
+        let mut out = Vec::new();
+        for p in &sig.inputs {
+            let v = match named.iter().find(|(n, _)| *n == p.name) {
+                Some((_, v)) => Some(v.clone()),
+                None => it.next(),
+            };
+            if v.is_none() && !p.has_default {
+                let t = self.template(p.node)?;
+                if t.kind != ClassKind::Function {
+                    let f = self.path(node);
+                    return Err(self.err(span, format!("the argument {} of {f} is missing", p.name)));
+                }
+            }
+            out.push(v);
+        }
+        if it.next().is_some() {
+            let f = self.path(node);
+            return Err(self.err(span, format!("too many arguments for {f}, which has {} inputs", sig.inputs.len())));
+        }
+        Ok(out)
+    }
+
+    /// Calls a function; several outputs come as a tuple.
+    pub(crate) fn call_function(&mut self, env: &Env, node: NodeId, args: Vec<Value>, named: Vec<(Name, Value)>, span: Span) -> R<Value> {
+        let name = self.lib.qualified(self.template(node)?.class);
+        if name == "ModelicaServices.ExternalReferences.loadResource" || name == "Modelica.Utilities.Files.loadResource" {
+            return self.load_resource(&args, span);
+        }
+        let sig = self.signature(node, span)?;
+        let mut args = self.match_arguments(node, &sig, args, named, span)?;
+        // Vectorisation: arguments of higher rank are taken element by element.
+        let mut extra: Option<Vec<usize>> = None;
+        for (p, a) in sig.inputs.iter().zip(&args) {
+            if let Some(a) = a
+                && a.rank() > p.rank
+                && !matches!(a, Value::Func(_))
+            {
+                let d = a.dims()[..a.rank() - p.rank].to_vec();
+                if extra.as_ref().is_some_and(|e| *e != d) {
+                    return Err(self.err(span, format!("the arguments of {name} have shapes that do not fit its inputs")));
+                }
+                extra = Some(d);
+            }
+        }
+        if let Some(d) = extra {
+            let n: usize = d.iter().product();
+            let mut out = Vec::new();
+            for k in 0..n {
+                let one: Vec<Value> = sig
+                    .inputs
+                    .iter()
+                    .zip(&args)
+                    .filter_map(|(p, a)| a.as_ref().map(|a| if a.rank() > p.rank { part_of(a, d.len(), k) } else { a.clone() }))
+                    .collect();
+                let names: Vec<Name> = sig.inputs.iter().zip(&args).filter(|(_, a)| a.is_some()).map(|(p, _)| p.name).collect();
+                let named = names.into_iter().zip(one).collect();
+                let v = self.call_function(env, node, Vec::new(), named, span)?;
+                out.push(first_of(&v));
+            }
+            return self.stacked(&d, &out, span);
+        }
+        // Reals given as Integers, records of other classes: order the fields as declared.
+        for (p, a) in sig.inputs.iter().zip(args.iter_mut()) {
+            if let Some(v) = a {
+                if p.rank != v.rank() && !matches!(v, Value::Func(_)) {
+                    return Err(self.err(span, format!("{}, an input of {name}, has {} dimensions, but the argument is {}", p.name, p.rank, v.describe())));
+                }
+                let t = self.template(p.node)?;
+                match (t.builtin, v.ty()) {
+                    (Some(Ty::Real), Some(Ty::Int)) => *a = Some(crate::eval::retype(v.clone(), Ty::Real)),
+                    (Some(want), Some(have)) => {
+                        let ok = match (want, have) {
+                            (Ty::Enum(x), Ty::Enum(y)) => self.same_enum(x, y),
+                            (x, y) => x == y,
+                        };
+                        if !ok && v.len() > 0 {
+                            return Err(self.err(span, format!("{}, an input of {name}, is a {}, but the argument is a {}", p.name, want.text(), have.text())));
+                        }
+                    }
+                    (None, None) if t.is_record() => *a = Some(self.reorder(p.node, v.clone(), span)?),
+                    _ => {}
+                }
+            }
+        }
+        self.call_matched(env, node, &sig, args, span)
+    }
+
+    /// The fields of a record value in the order a class declares them.
+    fn reorder(&mut self, n: NodeId, v: Value, span: Span) -> R<Value> {
+        match &v {
+            Value::Rec(r) => {
+                let t = self.template(n)?;
+                if t.class == r.class {
+                    return Ok(v);
+                }
+                let mut fields = Vec::new();
+                for (i, m) in t.members.iter().enumerate() {
+                    let MemberKind::Component { .. } = m.kind else { continue };
+                    let Slot::Node(k) = self.child(n, i as u32)? else { continue };
+                    let Some(f) = v.field(m.name) else {
+                        return Err(self.err(span, format!("the record given has no field {}", m.name)));
+                    };
+                    let f = if self.template(k)?.builtin.is_none() { self.reorder(k, f, span)? } else { f };
+                    fields.push((m.name, f));
+                }
+                Ok(Value::Rec(Rc::new(Rec { class: t.class, scope: r.scope, fields })))
+            }
+            Value::RecArr(a) => {
+                let e = a.e.iter().map(|v| self.reorder(n, v.clone(), span)).collect::<R<Vec<_>>>()?;
+                Ok(Value::records(a.dims.clone(), e))
+            }
+            _ => Ok(v),
+        }
+    }
+
+    fn given(&mut self, v: &Option<Value>, flat: &mut Vec<ExprId>) -> Given {
+        match v {
+            None => Given::Default,
+            Some(Value::Func(f)) => {
+                let mut b = Vec::new();
+                for (n, v) in &f.bound {
+                    let mut sizes = Vec::new();
+                    leaf_sizes(v, &[], &mut sizes, flat);
+                    b.push((*n, Given::Value(sizes)));
+                }
+                Given::Function(f.node, b)
+            }
+            Some(v) => {
+                let mut sizes = Vec::new();
+                leaf_sizes(v, &[], &mut sizes, flat);
+                Given::Value(sizes)
+            }
+        }
+    }
+
+    fn call_matched(&mut self, env: &Env, node: NodeId, sig: &Rc<Signature>, args: Vec<Option<Value>>, span: Span) -> R<Value> {
+        let mut flat = Vec::new();
+        let given: Vec<Given> = args.iter().map(|a| self.given(a, &mut flat)).collect();
+        let shape_only = env.mode == Mode::Shape;
+        let all_const = flat.iter().all(|e| self.dae.pool.as_const(*e).is_some());
+        let object = sig.outputs.iter().any(|o| self.node(o.node).template.as_ref().is_some_and(|t| t.builtin == Some(Ty::Object)));
+        if all_const && !sig.impure && !object && !self.has_object(&args) {
+            let f = self.function(node, given.clone(), None, span)?;
+            let numbers: Vec<f64> = flat.iter().map(|e| self.dae.pool.as_const(*e).unwrap_or(0.0)).collect();
+            match self.execute(f, &numbers) {
+                Ok(shaped) => {
+                    let mut it = shaped.into_iter();
+                    let mut outs = Vec::new();
+                    for o in &sig.outputs {
+                        outs.push(self.shaped_value(o.node, &mut it)?);
+                    }
+                    return self.outputs_value(outs, span);
+                }
+                Err(e) => {
+                    if env.mode == Mode::Konst {
+                        let name = self.path(node);
+                        let mut d = self.err(span, format!("{name} cannot be evaluated: {}", e.message));
+                        if !e.span.is_none() {
+                            d.labels.push(saltus_base::Label { span: e.span, message: "here".into() });
+                        }
+                        return Err(d);
+                    }
+                }
+            }
+        }
+        if env.mode == Mode::Konst {
+            let name = self.path(node);
+            return Err(self.err(span, format!("the call of {name} cannot be evaluated when compiling")));
+        }
+        // Shapes of the outputs.
+        let mut dims = Vec::new();
+        let mut outs = Vec::new();
+        for o in &sig.outputs {
+            outs.push(self.output_shape(env, node, sig, &args, o.node, &[], &mut dims, span)?);
+        }
+        if shape_only {
+            return self.outputs_value(outs, span);
+        }
+        let f = self.function(node, given, Some(dims), span)?;
+        if !sig.impure && !sig.external && !self.functions.opaque.contains(&f) && !object {
+            match saltus_function::call_symbolic(&self.dae.functions, f, &flat, &mut self.dae.pool, INLINE_BUDGET) {
+                Ok(list) => {
+                    let count: usize = outs.iter().map(|o| o.scalar_list().len()).sum();
+                    if list.len() == count {
+                        let mut it = list.into_iter();
+                        let outs = outs.iter().map(|o| o.rebuild(&mut |x, _| it.next().unwrap_or(x))).collect();
+                        return self.outputs_value(outs, span);
+                    }
+                }
+                Err(_) => {
+                    self.functions.opaque.insert(f);
+                }
+            }
+        }
+        self.stay(env, f, flat, outs, span)
+    }
+
+    /// A call that stays a call.
+    fn stay(&mut self, env: &Env, f: FuncId, flat: Vec<ExprId>, outs: Vec<Value>, span: Span) -> R<Value> {
+        let count: usize = outs.iter().map(|o| o.scalar_list().len()).sum();
+        let args: Box<[ExprId]> = flat.clone().into();
+        let mut v = Variability::Constant;
+        for &a in &flat {
+            v = v.max(self.variability(a));
+        }
+        if count <= 1 || v <= Variability::Parameter || self.guard.is_some() || self.in_initial || env.when {
+            let mut k = 0;
+            let pool = &mut self.dae.pool;
+            let outs = outs
+                .iter()
+                .map(|o| {
+                    o.rebuild(&mut |_, _| {
+                        k += 1;
+                        pool.call(f, args.clone(), k - 1)
+                    })
+                })
+                .collect();
+            return self.outputs_value(outs, span);
+        }
+        let first = match self.call_vars.get(&(f, args.clone())) {
+            Some(&v) => v,
+            None => {
+                let origin = self.origin(env, span, "function call");
+                let mut vars = Vec::new();
+                for o in &outs {
+                    let mut s = Vec::new();
+                    o.scalars(&mut s);
+                    for (_, ty) in s {
+                        let vt = self.var_type(ty);
+                        let variability = if ty == Ty::Real && v == Variability::Continuous { v } else { Variability::Discrete };
+                        vars.push(self.hidden("call", vt, variability, origin.clone()));
+                    }
+                }
+                let rows = flat.iter().map(|&a| self.row(a)).collect();
+                let first = vars[0];
+                self.dae.calls.push(CallEquation { func: f, args: rows, outputs: vars, guard: None, origin });
+                self.call_vars.insert((f, args), first);
+                first
+            }
+        };
+        let mut k = 0;
+        let mut list = Vec::new();
+        for o in &outs {
+            list.push(o.rebuild(&mut |_, _| {
+                k += 1;
+                self.var_expr(VarId::new(first.index() + k - 1))
+            }));
+        }
+        self.outputs_value(list, span)
+    }
+
+    fn outputs_value(&mut self, mut outs: Vec<Value>, span: Span) -> R<Value> {
+        let _ = span;
+        Ok(match outs.len() {
+            1 => outs.remove(0),
+            _ => Value::Tuple(Rc::new(outs)),
+        })
+    }
+
+    fn has_object(&mut self, args: &[Option<Value>]) -> bool {
+        args.iter().flatten().any(|v| {
+            let mut s = Vec::new();
+            v.scalars(&mut s);
+            s.iter().any(|(_, t)| *t == Ty::Object)
+        })
+    }
+
+    pub(crate) fn execute(&mut self, f: FuncId, args: &[f64]) -> Result<Vec<(Vec<usize>, Vec<f64>)>, saltus_function::ExecError> {
+        let ex = self.functions.executor.get_or_insert_with(|| {
+            let mut e = saltus_function::Executor::new(&[]);
+            e.limit_steps(200_000_000);
+            e
+        });
+        ex.extend(&self.dae.functions, f);
+        ex.call_shaped(f, args)
+    }
+
+    /// A value of a variable's type from the executor's results.
+    fn shaped_value(&mut self, n: NodeId, it: &mut dyn Iterator<Item = (Vec<usize>, Vec<f64>)>) -> R<Value> {
+        let t = self.template(n)?;
+        if let Some(ty) = t.builtin {
+            let Some((dims, data)) = it.next() else { return Err(self.err(Span::NONE, "a function gave too few results")) };
+            let e = data.into_iter().map(|x| self.dae.pool.num(x)).collect();
+            return Ok(Value::array(ty, dims, e));
+        }
+        let mut fields = Vec::new();
+        let mut rank = 0;
+        if let Some((clause, comp, _)) = self.node(n).dims_from.or(self.node(n).clause) {
+            rank = comp.dims.len() + clause.type_dims.len();
+        }
+        for (i, m) in t.members.iter().enumerate() {
+            let MemberKind::Component { .. } = m.kind else { continue };
+            let Slot::Node(k) = self.child(n, i as u32)? else { continue };
+            fields.push((m.name, self.shaped_value(k, it)?));
+        }
+        let (class, scope) = (t.class, self.node(n).cref.scope);
+        Ok(unzip(class, scope, fields, rank))
+    }
+
+    /// The structure of an output with its sizes, filled with placeholders.
+    fn output_shape(
+        &mut self,
+        env: &Env,
+        node: NodeId,
+        sig: &Signature,
+        args: &[Option<Value>],
+        o: NodeId,
+        outer: &[usize],
+        leaves: &mut Vec<Vec<usize>>,
+        span: Span,
+    ) -> R<Value> {
+        let t = self.template(o)?;
+        let mut subs = Vec::new();
+        if let Some(d) = self.node(o).dims_from.or(self.node(o).clause) {
+            subs.extend(d.1.dims.iter().chain(&d.0.type_dims).map(|s| (s, d.2)));
+        }
+        for (d, s) in &t.dims {
+            subs.extend(d.iter().map(|x| (x, *s)));
+        }
+        let mut dims = outer.to_vec();
+        let known: Vec<(Name, Value)> = sig.inputs.iter().zip(args).filter_map(|(p, a)| a.clone().map(|a| (p.name, a))).collect();
+        for (s, scope) in subs {
+            let saltus_syntax::ast::Subscript::Index(e) = s else {
+                let name = self.path(node);
+                return Err(self.err_hints(
+                    span,
+                    format!("the size of a result of {name} is not known when compiling"),
+                    vec!["its arguments must be constants or parameters".into()],
+                ));
+            };
+            let inner = Env { scope, locals: None, mode: Mode::Konst, plain: true, end: None, when: false };
+            let v = self.eval_with_defaults(&inner, &known, sig, e)?;
+            match self.const_of(&v) {
+                Some(x) if x >= 0.0 => dims.push(x as usize),
+                _ => {
+                    let name = self.path(node);
+                    return Err(self.err(span, format!("the size of a result of {name} is not known when compiling")));
+                }
+            }
+        }
+        let _ = env;
+        if let Some(ty) = t.builtin {
+            leaves.push(dims.clone());
+            let h = self.dae.pool.hole(u32::MAX);
+            let n = dims.iter().product();
+            return Ok(Value::array(ty, dims, vec![h; n]));
+        }
+        let rank = dims.len();
+        let mut fields = Vec::new();
+        for (i, m) in t.members.iter().enumerate() {
+            let MemberKind::Component { .. } = m.kind else { continue };
+            let Slot::Node(k) = self.child(o, i as u32)? else { continue };
+            fields.push((m.name, self.output_shape(env, node, sig, args, k, &dims, leaves, span)?));
+        }
+        let (class, scope) = (t.class, self.node(o).cref.scope);
+        Ok(unzip(class, scope, fields, rank))
+    }
+
+    /// Sizes may depend on protected variables with bindings (`Integer n = size(u, 1)`): names bound to inputs first.
+    fn eval_with_defaults(&mut self, env: &Env, known: &[(Name, Value)], sig: &Signature, e: &saltus_syntax::ast::Expr) -> R<Value> {
+        let mut known = known.to_vec();
+        // Parameters given as symbols: their constant values, if structure asks for them.
+        let _ = sig;
+        let mut tries = 0;
+        loop {
+            let r = self.with_known(&known, env, &mut |me, env| me.eval(env, e));
+            let missing = match &r {
+                Ok(_) => None,
+                Err(_) if tries > 6 => None,
+                Err(_) => {
+                    // Bind one more variable of the function that the expression uses.
+                    let mut found = None;
+                    let mut names = Vec::new();
+                    crate::eval::visit_refs(e, &mut |r| names.extend(r.parts.first().map(|p| p.name.name)));
+                    for n in names {
+                        if known.iter().any(|(k, _)| *k == n) {
+                            continue;
+                        }
+                        if let Ok(Some(Found::Component(c))) = self.member_from(Scope { node: env.scope.node, part: 0 }, n)
+                            && c.0 != u32::MAX
+                            && let Ok(m) = self.leaf_or_own_mod(c)
+                            && let Some(b) = &m.binding
+                            && let Source::Expr(x) = b.source
+                        {
+                            found = Some((n, x, b.scope));
+                            break;
+                        }
+                    }
+                    found
+                }
+            };
+            match missing {
+                Some((n, x, scope)) => {
+                    tries += 1;
+                    let inner = Env { scope, ..*env };
+                    let v = self.with_known(&known.clone(), &inner, &mut |me, env| me.eval(env, x))?;
+                    known.push((n, v));
+                }
+                None => return r,
+            }
+        }
+    }
+
+    /// For when-clauses: a call that must run when the clause fires, if it is one.
+    pub(crate) fn deferred_call(&mut self, env: &Env, c: &Call, span: Span) -> R<Option<(FuncId, Vec<ExprId>, Vec<Value>)>> {
+        if let [p] = &c.function.parts[..]
+            && !c.function.global
+            && self.builtin_names.contains(p.name.name.as_str())
+        {
+            return Ok(None);
+        }
+        let Value::Func(f) = self.eval_ref(env, &c.function)? else { return Ok(None) };
+        let t = self.template(f.node)?;
+        if t.kind != ClassKind::Function {
+            return Ok(None);
+        }
+        let sig = self.signature(f.node, span)?;
+        let body_external = sig.external && {
+            let builtin = t.parts.iter().any(|p| match &p.def.body {
+                ClassBody::Long { external: Some(x), .. } => x.language.as_deref() == Some("builtin"),
+                _ => false,
+            });
+            !builtin
+        };
+        if !sig.impure && !body_external && sig.outputs.len() <= 1 {
+            return Ok(None);
+        }
+        let mut args = Vec::new();
+        for a in &c.args {
+            let v = self.eval(env, a)?;
+            args.push(first_of(&v));
+        }
+        let mut named = Vec::new();
+        for (n, a) in &c.named {
+            let v = self.eval(env, a)?;
+            named.push((n.name, first_of(&v)));
+        }
+        let args = self.match_arguments(f.node, &sig, args, named, span)?;
+        if sig.inputs.iter().zip(&args).any(|(p, a)| a.as_ref().is_some_and(|a| a.rank() > p.rank)) {
+            return Ok(None);
+        }
+        let mut flat = Vec::new();
+        let given: Vec<Given> = args.iter().map(|a| self.given(a, &mut flat)).collect();
+        let mut dims = Vec::new();
+        let mut outs = Vec::new();
+        for o in &sig.outputs {
+            outs.push(self.output_shape(env, f.node, &sig, &args, o.node, &[], &mut dims, span)?);
+        }
+        let id = self.function(f.node, given, Some(dims), span)?;
+        Ok(Some((id, flat, outs)))
+    }
+
+    /// `modelica://Library/Resources/x` as a file name.
+    fn load_resource(&mut self, args: &[Value], span: Span) -> R<Value> {
+        let Some(uri) = args.first().and_then(|v| self.str_of(v)) else { return Err(self.err(span, "the name of the resource must be constant")) };
+        let path = match uri.strip_prefix("modelica://").or_else(|| uri.strip_prefix("Modelica://")) {
+            Some(rest) => {
+                let (package, file) = rest.split_once('/').unwrap_or((rest, ""));
+                match self.lib.class_named(package).and_then(|c| self.lib.folder(c)) {
+                    Some(dir) => format!("{dir}/{file}"),
+                    None => return Err(self.err(span, format!("the library {package} of {uri} is not known"))),
+                }
+            }
+            None => uri.strip_prefix("file://").unwrap_or(&uri).to_string(),
+        };
+        Ok(self.string(&path))
+    }
+
+    pub(crate) fn bind_local<'e>(name: Name, value: Value, up: Option<&'e Local<'e>>) -> Local<'e> {
+        Local { name, value, up }
+    }
+}
+
+fn kind_text(k: ClassKind) -> &'static str {
+    match k {
+        ClassKind::Model => "model",
+        ClassKind::Block => "block",
+        ClassKind::Package => "package",
+        ClassKind::Connector => "connector",
+        ClassKind::Type => "type",
+        _ => "class",
+    }
+}
+
+/// Sizes of the leaves of a value, record arrays spread to arrays per field; scalars in the same order.
+fn leaf_sizes(v: &Value, outer: &[usize], sizes: &mut Vec<Vec<Option<usize>>>, flat: &mut Vec<ExprId>) {
+    match v {
+        Value::Num(..) | Value::Arr(_) => {
+            sizes.push(outer.iter().chain(v.dims()).map(|&d| Some(d)).collect());
+            flat.extend(v.scalar_list());
+        }
+        Value::Rec(r) => r.fields.iter().for_each(|(_, f)| leaf_sizes(f, outer, sizes, flat)),
+        Value::RecArr(a) => {
+            if let Some(Value::Rec(first)) = a.e.first() {
+                for (n, _) in &first.fields {
+                    if let Some(f) = v.field(*n) {
+                        leaf_sizes(&f, outer, sizes, flat);
+                    }
+                }
+            }
+        }
+        Value::Func(_) | Value::Tuple(_) => {}
+    }
+}
+
+/// Arrays per field become an array of records.
+fn unzip(class: ClassId, scope: Scope, fields: Vec<(Name, Value)>, rank: usize) -> Value {
+    if rank == 0 {
+        return Value::Rec(Rc::new(Rec { class, scope, fields }));
+    }
+    let dims: Vec<usize> = fields.first().map(|(_, v)| v.dims()[..rank.min(v.rank())].to_vec()).unwrap_or_default();
+    let n: usize = dims.iter().product();
+    let e = (0..n)
+        .map(|k| Value::Rec(Rc::new(Rec { class, scope, fields: fields.iter().map(|(m, v)| (*m, part_of(v, rank, k))).collect() })))
+        .collect();
+    Value::records(dims, e)
+}
+
+/// Element `k` (row-major over the leading `lead` dimensions).
+fn part_of(v: &Value, lead: usize, k: usize) -> Value {
+    let d = &v.dims()[lead..];
+    let w: usize = d.iter().product();
+    match v {
+        Value::Arr(a) => Value::array(a.ty, d.to_vec(), a.e[k * w..(k + 1) * w].to_vec()),
+        Value::RecArr(a) => Value::records(d.to_vec(), a.e[k * w..(k + 1) * w].to_vec()),
+        v => v.clone(),
+    }
+}

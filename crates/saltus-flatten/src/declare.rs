@@ -1,0 +1,398 @@
+//! From the instance tree to variables: instantiation, allocation, attributes and bindings.
+
+use crate::eval::suggest;
+use crate::instance::Slot;
+use crate::modifier::{NodeId, Scope};
+use crate::template::MemberKind;
+use crate::value::{Ty, Value};
+use crate::{Env, Flattener, Mode, R};
+use saltus_base::{Diagnostic, Span, Stage};
+use saltus_dae::{Causality as DaeCausality, Enumeration, Equation, Origin, StateSelect, VarId, VarType, Variability, Variable};
+use saltus_expr::{Binary, Node as XNode};
+use saltus_syntax::ast::{Causality, VariabilityPrefix};
+
+impl<'t> Flattener<'t> {
+    /// Makes everything below a component.
+    pub(crate) fn instantiate(&mut self, n: NodeId, depth: usize) {
+        if depth > 150 {
+            let e = self.err(self.part_span(n), "components are nested too deeply");
+            self.report(e, n);
+            return;
+        }
+        if let Err(e) = self.instantiate_node(n, depth) {
+            self.report(e, n);
+        }
+    }
+
+    fn instantiate_node(&mut self, n: NodeId, depth: usize) -> R<()> {
+        if self.node(n).outer.is_some() {
+            self.real(n)?;
+            return Ok(());
+        }
+        let t = self.template(n)?;
+        if t.builtin.is_some() {
+            self.dims(n)?;
+            return Ok(());
+        }
+        let dims = self.dims(n)?;
+        if !dims.is_empty() {
+            let el = self.element_nodes(n)?;
+            for &e in el.iter() {
+                self.instantiate(e, depth + 1);
+            }
+            return Ok(());
+        }
+        self.check_modifiers(n)?;
+        for (i, m) in t.members.iter().enumerate() {
+            if !matches!(m.kind, MemberKind::Component { .. }) {
+                continue;
+            }
+            match self.child(n, i as u32) {
+                Ok(Slot::Node(c)) => self.instantiate(c, depth + 1),
+                Ok(_) => {}
+                Err(e) => self.report(e, n),
+            }
+        }
+        Ok(())
+    }
+
+    /// Modifiers of things that do not exist.
+    fn check_modifiers(&mut self, n: NodeId) -> R<()> {
+        let t = self.template(n)?;
+        let mods = self.node(n).cref.mods.clone();
+        for (name, m) in &mods.children {
+            if !t.index.contains_key(name) && !t.expandable {
+                let span = m.span.or_else(|| m.binding.as_ref().map(|b| b.span)).unwrap_or(Span::NONE);
+                let class = self.lib.qualified(t.class);
+                let hints = self.similar_members(n, *name);
+                let mut d = Diagnostic::error(Stage::FrontEnd, span, format!("{class} has no {name} to modify")).within(self.instance_text(n));
+                d.hints = hints;
+                self.diagnostics.push(d);
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every leaf its variables, in order of the tree.
+    pub(crate) fn allocate(&mut self, n: NodeId) {
+        if self.node(n).outer.is_some() || self.node(n).var.is_some() {
+            return;
+        }
+        let Ok(t) = self.template(n) else { return };
+        if let Some(ty) = t.builtin {
+            let Ok(dims) = self.dims(n) else { return };
+            let base = self.path(n);
+            let ty = self.var_type(ty);
+            let variability = match self.node(n).variability {
+                VariabilityPrefix::Constant => Variability::Constant,
+                VariabilityPrefix::Parameter => Variability::Parameter,
+                VariabilityPrefix::Discrete => Variability::Discrete,
+                VariabilityPrefix::None if ty == VarType::Real => Variability::Continuous,
+                VariabilityPrefix::None => Variability::Discrete,
+            };
+            self.node_mut(n).var = Some(self.dae.vars.next_id());
+            let count: usize = dims.iter().product();
+            let mut index = vec![1usize; dims.len()];
+            let (span, description) = self.node(n).clause.map_or((Span::NONE, ""), |c| (c.1.name.span, c.1.description.as_str()));
+            let parent = self.node(n).parent.map(|p| self.instance_text(p)).unwrap_or_default();
+            let causality = self.boundary(n);
+            for _ in 0..count {
+                let name = if dims.is_empty() {
+                    base.clone()
+                } else {
+                    let i: Vec<String> = index.iter().map(|i| i.to_string()).collect();
+                    format!("{base}[{}]", i.join(","))
+                };
+                let mut v = Variable::new(name, ty.clone(), variability);
+                v.causality = causality;
+                v.description = description.to_string();
+                v.origin = Origin { span: Some(span), instance: parent.clone(), note: "" };
+                self.dae.vars.push(v);
+                for d in (0..dims.len()).rev() {
+                    index[d] += 1;
+                    if index[d] <= dims[d] {
+                        break;
+                    }
+                    index[d] = 1;
+                }
+            }
+            return;
+        }
+        for c in self.below(n) {
+            self.allocate(c);
+        }
+    }
+
+    fn boundary(&self, n: NodeId) -> DaeCausality {
+        // Only what stands at the top, directly or inside a connector there, belongs to the boundary.
+        let node = self.node(n);
+        let at_top = node.parent == Some(self.top) && !node.protected;
+        match node.causality {
+            Causality::Input if at_top => DaeCausality::Input,
+            Causality::Output if at_top => DaeCausality::Output,
+            _ => DaeCausality::Local,
+        }
+    }
+
+    /// The existing components directly below: elements or children.
+    pub(crate) fn below(&mut self, n: NodeId) -> Vec<NodeId> {
+        if let Some(e) = &self.node(n).elements {
+            return e.to_vec();
+        }
+        if self.dims(n).is_ok_and(|d| !d.is_empty()) {
+            return self.element_nodes(n).map(|e| e.to_vec()).unwrap_or_default();
+        }
+        let mut out: Vec<NodeId> = self
+            .node(n)
+            .children
+            .iter()
+            .filter_map(|s| match s {
+                Slot::Node(c) => Some(*c),
+                _ => None,
+            })
+            .collect();
+        if n != self.top {
+            out.extend(self.extra_order.iter().copied().filter(|&k| self.node(k).parent == Some(n)));
+        }
+        out
+    }
+
+    pub(crate) fn var_type(&mut self, ty: Ty) -> VarType {
+        match ty {
+            Ty::Real => VarType::Real,
+            Ty::Int => VarType::Integer,
+            Ty::Bool | Ty::Clock => VarType::Boolean,
+            Ty::Str => VarType::String,
+            Ty::Object => VarType::Object,
+            Ty::Enum(c) => {
+                if let Some(&i) = self.enum_index.get(&c) {
+                    return VarType::Enumeration(i);
+                }
+                let i = self.dae.enumerations.len() as u32;
+                let e = Enumeration { name: self.lib.qualified(c), literals: self.enum_literals(c).iter().map(|n| n.to_string()).collect() };
+                self.dae.enumerations.push(e);
+                self.enum_index.insert(c, i);
+                VarType::Enumeration(i)
+            }
+        }
+    }
+
+    /// Attributes and bindings of everything below.
+    pub(crate) fn declare(&mut self, n: NodeId) {
+        if self.node(n).outer.is_some() {
+            return;
+        }
+        let Ok(t) = self.template(n) else { return };
+        if t.builtin.is_some() {
+            if let Err(e) = self.declare_leaf(n) {
+                let p = self.node(n).parent.unwrap_or(n);
+                self.report(e, p);
+            }
+            return;
+        }
+        for c in self.below(n) {
+            self.declare(c);
+        }
+    }
+
+    fn declare_leaf(&mut self, n: NodeId) -> R<()> {
+        let Some(first) = self.node(n).var else { return Ok(()) };
+        let t = self.template(n)?;
+        let Some(ty) = t.builtin else { return Ok(()) };
+        let dims = self.dims(n)?;
+        let count: usize = dims.iter().product();
+        let m = self.leaf_mod(n)?;
+        let at = |k: usize| VarId::new(first.index() + k);
+        for (name, c) in &m.children {
+            let Some(b) = &c.binding else { continue };
+            match name.as_str() {
+                "quantity" | "unbounded" => {}
+                "unit" | "displayUnit" => {
+                    let v = self.binding_value(b, Mode::Konst)?;
+                    let u: Vec<Value> = v.elements();
+                    for k in 0..count {
+                        let x = if u.len() == count { &u[k] } else { &u[0] };
+                        let s = self.str_of(x).unwrap_or_default();
+                        let var = &mut self.dae.vars[at(k)];
+                        if *name == "unit" { var.unit = s } else { var.display_unit = s }
+                    }
+                }
+                "start" | "min" | "max" | "nominal" => {
+                    let v = self.binding_value(b, Mode::Model)?;
+                    let v = self.fit(v, &dims, ty, b.span, n)?;
+                    let e = v.scalar_list();
+                    for k in 0..count {
+                        let row = self.row(e[k]);
+                        let var = &mut self.dae.vars[at(k)];
+                        match name.as_str() {
+                            "start" => var.start = Some(row),
+                            "min" => var.min = Some(row),
+                            "max" => var.max = Some(row),
+                            _ => var.nominal = Some(row),
+                        }
+                    }
+                }
+                "fixed" => {
+                    let v = self.binding_value(b, Mode::Konst)?;
+                    let v = self.fit(v, &dims, Ty::Bool, b.span, n)?;
+                    for k in 0..count {
+                        self.dae.vars[at(k)].fixed = self.bool_of(&v.at(k));
+                    }
+                }
+                "stateSelect" => {
+                    let v = self.binding_value(b, Mode::Konst)?;
+                    let el = v.elements();
+                    for k in 0..count {
+                        let x = if el.len() == count { &el[k] } else { &el[0] };
+                        self.dae.vars[at(k)].state_select = match self.const_of(x).unwrap_or(3.0) as i64 {
+                            1 => StateSelect::Never,
+                            2 => StateSelect::Avoid,
+                            4 => StateSelect::Prefer,
+                            5 => StateSelect::Always,
+                            _ => StateSelect::Default,
+                        };
+                    }
+                }
+                _ => {
+                    let hints = suggest(name.as_str(), ["start", "fixed", "min", "max", "nominal", "unit", "displayUnit", "quantity", "stateSelect", "unbounded"].into_iter());
+                    let e = self.err_hints(c.span.unwrap_or(b.span), format!("{} has no attribute {name}", ty.text()), hints);
+                    self.report(e, n);
+                }
+            }
+        }
+        let variability = match self.node(n).variability {
+            VariabilityPrefix::Constant => Variability::Constant,
+            VariabilityPrefix::Parameter => Variability::Parameter,
+            _ => Variability::Continuous,
+        };
+        let parameter = variability <= Variability::Parameter;
+        let Some(b) = m.binding.clone() else {
+            if parameter && count > 0 {
+                self.unbound_parameter(n, first, count)?;
+            }
+            return Ok(());
+        };
+        if ty == Ty::Clock {
+            return self.clock_binding(n, first, &b);
+        }
+        let v = match (&self.node(n).constant, parameter) {
+            (crate::instance::Constant::Known(v), true) => v.clone(),
+            _ => {
+                let v = self.binding_value(&b, Mode::Model)?;
+                self.fit(v, &dims, ty, b.span, n)?
+            }
+        };
+        let e = v.scalar_list();
+        for k in 0..count {
+            if parameter {
+                if self.variability(e[k]) > Variability::Parameter {
+                    let name = self.dae.vars[at(k)].name.clone();
+                    return Err(self.err_hints(
+                        b.span,
+                        format!("{name} is a parameter, but its value varies during the run"),
+                        vec!["bind it to an expression of parameters, or make it a variable".into()],
+                    ));
+                }
+                let row = self.row(e[k]);
+                let fixed = self.dae.vars[at(k)].fixed != Some(false);
+                if fixed {
+                    self.dae.vars[at(k)].binding = Some(row);
+                } else if self.dae.vars[at(k)].start.is_none() {
+                    self.dae.vars[at(k)].start = Some(row);
+                }
+            } else {
+                let x = self.var_expr(at(k));
+                let r = if self.dae.vars[at(k)].ty != VarType::Real {
+                    self.dae.pool.intern(XNode::Binary(Binary::Sub, x, e[k]))
+                } else {
+                    self.dae.pool.sub(x, e[k])
+                };
+                let row = self.row(r);
+                let origin = Origin { span: Some(b.span), instance: self.dae.vars[at(k)].origin.instance.clone(), note: "binding" };
+                self.dae.equations.push(Equation { row, guard: None, origin });
+            }
+        }
+        Ok(())
+    }
+
+    fn unbound_parameter(&mut self, n: NodeId, first: VarId, count: usize) -> R<()> {
+        let mut warned = false;
+        for k in 0..count {
+            let v = VarId::new(first.index() + k);
+            if self.dae.vars[v].fixed == Some(false) {
+                continue;
+            }
+            let name = self.dae.vars[v].name.clone();
+            let span = self.dae.vars[v].origin.span.unwrap_or(Span::NONE);
+            match self.dae.vars[v].start.clone() {
+                Some(s) => {
+                    self.dae.vars[v].binding = Some(s);
+                    if !warned {
+                        warned = true;
+                        let mut d = Diagnostic::warning(Stage::FrontEnd, span, format!("the parameter {name} has no value; its start value is used"));
+                        d.instance = self.node(n).parent.map(|p| self.instance_text(p)).unwrap_or_default();
+                        self.diagnostics.push(d);
+                    }
+                }
+                None => {
+                    let zero = match self.dae.vars[v].ty {
+                        VarType::Object => return Err(self.err(span, format!("the external object {name} has no value"))),
+                        VarType::Enumeration(_) => 1.0,
+                        _ => 0.0,
+                    };
+                    let row = self.dae.constant_row(zero);
+                    self.dae.vars[v].binding = Some(row);
+                    if !warned {
+                        warned = true;
+                        let mut d = Diagnostic::warning(Stage::FrontEnd, span, format!("the parameter {name} has no value; zero is used"))
+                            .hint(format!("give it one by a modifier or --set {name}=…"));
+                        d.instance = self.node(n).parent.map(|p| self.instance_text(p)).unwrap_or_default();
+                        self.diagnostics.push(d);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Parameters whose values shaped the model are constants now.
+    pub(crate) fn finish_structural(&mut self) {
+        for i in 0..self.nodes.len() {
+            let n = NodeId(i as u32);
+            if !self.node(n).structural {
+                continue;
+            }
+            if let (Some(first), crate::instance::Constant::Known(v)) = (self.node(n).var, self.node(n).constant.clone()) {
+                for (k, e) in v.scalar_list().into_iter().enumerate() {
+                    let row = self.row(e);
+                    let var = VarId::new(first.index() + k);
+                    self.dae.vars[var].binding = Some(row);
+                }
+            }
+        }
+    }
+
+    /// Variables assigned in when-clauses are discrete; this must be known before relations are built.
+    pub(crate) fn find_discrete(&mut self, n: NodeId) {
+        if self.node(n).outer.is_some() {
+            return;
+        }
+        let Ok(t) = self.template(n) else { return };
+        if t.builtin.is_some() {
+            return;
+        }
+        if self.dims(n).is_ok_and(|d| d.is_empty()) {
+            for part in 0..t.parts.len() {
+                let env = Env::model(Scope { node: n, part: part as u16 });
+                if let saltus_syntax::ast::ClassBody::Long { sections, .. } = &t.parts[part].def.body {
+                    for s in sections {
+                        self.discrete_in_section(&env, s);
+                    }
+                }
+            }
+        }
+        for c in self.below(n) {
+            self.find_discrete(c);
+        }
+    }
+}

@@ -1,0 +1,502 @@
+//! Equation sections.
+
+use crate::eval::first_of;
+use crate::modifier::{NodeId, Scope};
+use crate::value::{Ty, Value, shape_text};
+use crate::{Env, Flattener, Mode, R};
+use saltus_base::Span;
+use saltus_dae::{Assertion, Equation, IfGroup, Message, Operand, Origin, Piece, VarId, VarType, Variability};
+use saltus_expr::{Binary, ExprId, Node as XNode};
+use saltus_syntax::ast::{BinaryOp, ClassBody, Equation as AstEquation, EquationKind, Expr, ExprKind, Section};
+
+impl<'t> Flattener<'t> {
+    /// Equations and algorithms of everything below.
+    pub(crate) fn sections(&mut self, n: NodeId) {
+        if self.node(n).outer.is_some() {
+            return;
+        }
+        let Ok(t) = self.template(n) else { return };
+        if t.builtin.is_some() {
+            return;
+        }
+        if self.dims(n).is_ok_and(|d| d.is_empty()) {
+            for part in (0..t.parts.len()).rev() {
+                let scope = Scope { node: n, part: part as u16 };
+                let ClassBody::Long { sections, .. } = &t.parts[part].def.body else { continue };
+                for s in sections {
+                    match s {
+                        Section::Equations { initial, equations } => {
+                            self.in_initial = *initial;
+                            for e in equations {
+                                let env = Env::model(scope);
+                                if let Err(e) = self.equation(&env, e) {
+                                    self.report(e, n);
+                                }
+                            }
+                            self.in_initial = false;
+                        }
+                        Section::Algorithm { initial, statements, span } => {
+                            if let Err(e) = self.algorithm(scope, *initial, statements, *span) {
+                                self.report(e, n);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for c in self.below(n) {
+            self.sections(c);
+        }
+    }
+
+    pub(crate) fn equation(&mut self, env: &Env, eq: &'t AstEquation) -> R<()> {
+        match &eq.kind {
+            EquationKind::Simple(l, r) => {
+                if let ExprKind::Tuple(items) = &l.kind
+                    && items.len() > 1
+                {
+                    return self.tuple_equation(env, items, r, eq.span);
+                }
+                if let (ExprKind::Tuple(items), ExprKind::Call(_)) = (&r.kind, &l.kind)
+                    && items.len() > 1
+                {
+                    return self.tuple_equation(env, items, l, eq.span);
+                }
+                let lv = self.eval(env, l)?;
+                let rv = self.eval(env, r)?;
+                let (lv, rv) = (first_of(&lv), first_of(&rv));
+                self.equate(env, &lv, &rv, eq.span, "")
+            }
+            EquationKind::Connect(..) => Ok(()),
+            EquationKind::If { branches, otherwise } => {
+                let mut conditions: Vec<ExprId> = Vec::new();
+                let mut bodies: Vec<&'t [AstEquation]> = Vec::new();
+                let mut done = false;
+                for (c, body) in branches {
+                    let mut v = self.eval(env, c)?;
+                    if self.const_of(&v).is_none()
+                        && self.value_variability(&v) <= Variability::Parameter
+                        && let Ok(k) = self.eval(&Env { mode: Mode::Konst, ..*env }, c)
+                    {
+                        v = k;
+                    }
+                    let Value::Num(e, Ty::Bool) = v else {
+                        return Err(self.err(c.span, format!("the condition must be a Boolean, not {}", v.describe())));
+                    };
+                    match self.dae.pool.as_const(e) {
+                        Some(0.0) => {}
+                        Some(_) => {
+                            bodies.push(body);
+                            done = true;
+                            break;
+                        }
+                        None => {
+                            conditions.push(e);
+                            bodies.push(body);
+                        }
+                    }
+                }
+                if !done {
+                    bodies.push(otherwise);
+                }
+                if conditions.is_empty() {
+                    for e in bodies[0] {
+                        self.reported(env, e);
+                    }
+                    return Ok(());
+                }
+                if self.in_initial {
+                    return self.initial_if(env, &conditions, &bodies, eq.span);
+                }
+                let rows = conditions.iter().map(|&c| self.row(c)).collect();
+                let outer = self.guard;
+                let origin = self.origin(env, eq.span, "");
+                let id = self.dae.ifs.push(IfGroup { conditions: rows, parent: outer, origin });
+                for (k, body) in bodies.iter().enumerate() {
+                    self.guard = Some((id, k as u32));
+                    for e in *body {
+                        self.reported(env, e);
+                    }
+                }
+                self.guard = outer;
+                Ok(())
+            }
+            EquationKind::For { indices, body } => {
+                let probe = if indices.iter().any(|i| i.range.is_none()) { body_refs(body) } else { None };
+                self.iterate(env, indices, probe.as_ref(), &mut |me, env| {
+                    for e in body {
+                        me.reported(env, e);
+                    }
+                    Ok(())
+                })?;
+                Ok(())
+            }
+            EquationKind::When { branches } => self.when_equation(env, branches, eq.span),
+            EquationKind::Call(e) => self.call_equation(env, e, eq.span),
+        }
+    }
+
+    fn reported(&mut self, env: &Env, e: &'t AstEquation) {
+        if let Err(d) = self.equation(env, e) {
+            self.report(d, env.scope.node);
+        }
+    }
+
+    /// If-equations in initial sections become conditional residuals: both sides must have equally many.
+    fn initial_if(&mut self, env: &Env, conditions: &[ExprId], bodies: &[&'t [AstEquation]], span: Span) -> R<()> {
+        let mut lists: Vec<Vec<Equation>> = Vec::new();
+        let keep = std::mem::take(&mut self.dae.initial_equations);
+        for b in bodies {
+            for e in *b {
+                self.reported(env, e);
+            }
+            lists.push(std::mem::take(&mut self.dae.initial_equations));
+        }
+        self.dae.initial_equations = keep;
+        let n = lists.iter().map(Vec::len).max().unwrap_or(0);
+        if lists.iter().any(|l| l.len() != n) {
+            return Err(self.err_hints(
+                span,
+                "the branches of this if in an initial equation have different numbers of equations",
+                vec!["make the condition a parameter, or give all branches equally many".into()],
+            ));
+        }
+        for k in 0..n {
+            let last = lists.len() - 1;
+            let mut e = self.rows.open(&mut self.dae.pool, &lists[last][k].row);
+            for (c, l) in conditions.iter().zip(&lists).rev() {
+                let a = self.rows.open(&mut self.dae.pool, &l[k].row);
+                e = self.dae.pool.select(*c, a, e);
+            }
+            let row = self.row(e);
+            self.dae.initial_equations.push(Equation { row, guard: None, origin: lists[0][k].origin.clone() });
+        }
+        Ok(())
+    }
+
+    /// `(a, , b) = f(x)`.
+    fn tuple_equation(&mut self, env: &Env, items: &[Option<Expr>], r: &Expr, span: Span) -> R<()> {
+        let v = self.eval(env, r)?;
+        let parts: Vec<Value> = match &v {
+            Value::Tuple(t) => t.to_vec(),
+            v => vec![v.clone()],
+        };
+        if parts.len() < items.len() {
+            return Err(self.err(span, format!("{} results are asked for, the function has {}", items.len(), parts.len())));
+        }
+        for (i, p) in items.iter().zip(&parts) {
+            if let Some(i) = i {
+                let l = self.eval(env, i)?;
+                self.equate(env, &l, p, span, "")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds `l = r`, scalar by scalar.
+    pub(crate) fn equate(&mut self, env: &Env, l: &Value, r: &Value, span: Span, note: &'static str) -> R<()> {
+        let (a, b) = self.pair(l, r, span)?;
+        for ((x, tx), (y, _)) in a.into_iter().zip(b) {
+            let residual = self.residual(x, y, tx);
+            self.add_equation(env, residual, span, note);
+        }
+        Ok(())
+    }
+
+    /// The scalars of both sides, matched.
+    pub(crate) fn pair(&mut self, l: &Value, r: &Value, span: Span) -> R<(Vec<(ExprId, Ty)>, Vec<(ExprId, Ty)>)> {
+        let bad = |me: &Self, what: String| Err(me.err(span, what));
+        if let (Value::Rec(x), Value::Rec(y)) = (l, r) {
+            // Fields are matched by name.
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            for (n, v) in &x.fields {
+                let Some((_, w)) = y.fields.iter().find(|(m, _)| m == n) else {
+                    return bad(self, format!("the right side has no field {n}"));
+                };
+                let (p, q) = self.pair(v, w, span)?;
+                a.extend(p);
+                b.extend(q);
+            }
+            return Ok((a, b));
+        }
+        if l.dims() != r.dims() && !(l.len() == 0 && r.len() == 0 && l.rank() > 0 && r.rank() > 0) {
+            return bad(self, format!("the sides of the equation have different shapes: {} and {}", shape_text(l.dims()), shape_text(r.dims())));
+        }
+        if let (Value::RecArr(x), Value::RecArr(y)) = (l, r) {
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            for (v, w) in x.e.iter().zip(&y.e) {
+                let (p, q) = self.pair(v, w, span)?;
+                a.extend(p);
+                b.extend(q);
+            }
+            return Ok((a, b));
+        }
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        l.scalars(&mut a);
+        r.scalars(&mut b);
+        if a.len() != b.len() {
+            return bad(self, format!("the sides of the equation do not fit: {} and {}", l.describe(), r.describe()));
+        }
+        if let (Some((_, x)), Some((_, y))) = (a.first(), b.first()) {
+            let ok = match (x, y) {
+                (Ty::Enum(p), Ty::Enum(q)) => self.same_enum(*p, *q),
+                (x, y) => x == y || x.numeric() && y.numeric(),
+            };
+            if !ok {
+                return bad(self, format!("the sides of the equation have different types: {} and {}", x.text(), y.text()));
+            }
+        }
+        Ok((a, b))
+    }
+
+    /// The variable that an expression is, if it is one.
+    pub(crate) fn as_var(&self, e: ExprId) -> Option<VarId> {
+        match *self.dae.pool.node(e) {
+            XNode::Hole(k) => match self.hole(k) {
+                Some(Operand::Var { var, order: 0, neg: false }) => Some(var),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `x - y`, turned so that a lone discrete variable stands in front.
+    pub(crate) fn residual(&mut self, x: ExprId, y: ExprId, ty: Ty) -> ExprId {
+        let discrete = |me: &Self, e: ExprId| me.as_var(e).filter(|&v| me.dae.vars[v].variability == Variability::Discrete).is_some();
+        if discrete(self, x) {
+            return self.dae.pool.intern(XNode::Binary(Binary::Sub, x, y));
+        }
+        if discrete(self, y) {
+            return self.dae.pool.intern(XNode::Binary(Binary::Sub, y, x));
+        }
+        let _ = ty;
+        if self.dae.pool.as_const(x).is_some() && self.dae.pool.as_const(y).is_none() {
+            return self.dae.pool.sub(y, x);
+        }
+        self.dae.pool.sub(x, y)
+    }
+
+    pub(crate) fn add_equation(&mut self, env: &Env, residual: ExprId, span: Span, note: &'static str) {
+        if let Some(c) = self.dae.pool.as_const(residual) {
+            if c != 0.0 {
+                let e = self.err(span, format!("this equation can never hold: the sides differ by {c}"));
+                self.report(e, env.scope.node);
+            }
+            return;
+        }
+        let row = self.row(residual);
+        let origin = self.origin(env, span, note);
+        let eq = Equation { row, guard: self.guard, origin };
+        if self.in_initial {
+            self.dae.initial_equations.push(eq);
+        } else {
+            self.dae.equations.push(eq);
+        }
+    }
+
+    /// `assert(…)`, `terminate(…)`, functions called for their effect.
+    fn call_equation(&mut self, env: &Env, e: &Expr, span: Span) -> R<()> {
+        let ExprKind::Call(c) = &e.kind else { return Err(self.err(span, "this is not an equation")) };
+        let name = match &c.function.parts[..] {
+            [p] => p.name.name.as_str(),
+            [p, _] if p.name.name == "Connections" => return Ok(()),
+            _ => "",
+        };
+        match name {
+            "assert" => {
+                let (condition, message, error) = self.assertion(env, c, span)?;
+                if self.dae.pool.as_const(condition).is_some_and(|v| v != 0.0) {
+                    return Ok(());
+                }
+                let row = self.row(condition);
+                let origin = self.origin(env, span, "");
+                self.dae.assertions.push(Assertion { condition: row, message, error, guard: self.guard, origin });
+                Ok(())
+            }
+            "terminate" => Err(self.err(span, "terminate can only stand in a when-equation")),
+            "reinit" => Err(self.err(span, "reinit can only stand in a when-equation")),
+            "initialState" | "transition" => self.state_machine_call(env, name, c, span),
+            _ => {
+                self.eval(env, e)?;
+                Ok(())
+            }
+        }
+    }
+
+    pub(crate) fn assertion(&mut self, env: &Env, c: &saltus_syntax::ast::Call, span: Span) -> R<(ExprId, Message, bool)> {
+        let pick = |k: usize, name: &str| c.args.get(k).or_else(|| c.named.iter().find(|(n, _)| n.name == name).map(|(_, e)| e));
+        let Some(cond) = pick(0, "condition") else { return Err(self.err(span, "assert needs a condition")) };
+        let v = self.eval(env, cond)?;
+        let Value::Num(condition, Ty::Bool) = v else { return Err(self.err(cond.span, format!("the condition must be a Boolean, not {}", v.describe()))) };
+        let message = match pick(1, "message") {
+            Some(m) => self.message(env, m)?,
+            None => Message::default(),
+        };
+        let error = match pick(2, "level") {
+            Some(l) => {
+                let v = self.eval(env, l)?;
+                self.const_of(&v) != Some(1.0)
+            }
+            None => true,
+        };
+        Ok((condition, message, error))
+    }
+
+    /// A message as pieces: text and values.
+    pub(crate) fn message(&mut self, env: &Env, e: &Expr) -> R<Message> {
+        let mut m = Message::default();
+        let plain = Env { plain: true, ..*env };
+        self.message_piece(&plain, e, &mut m);
+        Ok(m)
+    }
+
+    fn message_piece(&mut self, env: &Env, e: &Expr, m: &mut Message) {
+        match &e.kind {
+            ExprKind::String(s) => m.pieces.push(Piece::Text(s.to_string())),
+            ExprKind::Binary(BinaryOp::Add, a, b) => {
+                self.message_piece(env, a, m);
+                self.message_piece(env, b, m);
+            }
+            ExprKind::Tuple(v) if v.len() == 1 => {
+                if let Some(e) = &v[0] {
+                    self.message_piece(env, e, m);
+                }
+            }
+            ExprKind::Call(c) if c.function.parts.len() == 1 && c.function.parts[0].name.name == "String" && !c.args.is_empty() => {
+                match self.eval(env, &c.args[0]) {
+                    Ok(Value::Num(x, Ty::Str)) => self.string_piece(x, m),
+                    Ok(Value::Num(x, Ty::Enum(en))) if self.dae.pool.as_const(x).is_some() => {
+                        let k = self.dae.pool.as_const(x).unwrap_or(1.0) as usize;
+                        let t = self.enum_literals(en).get(k - 1).map_or_else(String::new, |n| n.to_string());
+                        m.pieces.push(Piece::Text(t));
+                    }
+                    Ok(Value::Num(x, _)) => {
+                        let row = self.row(x);
+                        m.pieces.push(Piece::Value(row));
+                    }
+                    _ => m.pieces.push(Piece::Text("?".into())),
+                }
+            }
+            _ => match self.eval(env, e) {
+                Ok(Value::Num(x, Ty::Str)) => self.string_piece(x, m),
+                // A message never stops a model from being flattened.
+                _ => m.pieces.push(Piece::Text("…".into())),
+            },
+        }
+    }
+
+    fn string_piece(&mut self, x: ExprId, m: &mut Message) {
+        match self.dae.pool.as_const(x) {
+            Some(h) => m.pieces.push(Piece::Text(saltus_function::strings::text(h).to_string())),
+            None => {
+                let row = self.row(x);
+                m.pieces.push(Piece::String(row));
+            }
+        }
+    }
+
+    /// Marks what when-clauses assign as discrete.
+    pub(crate) fn discrete_in_section(&mut self, env: &Env, s: &'t Section) {
+        match s {
+            Section::Equations { equations, .. } => self.discrete_in_equations(env, equations, false),
+            Section::Algorithm { statements, .. } => self.discrete_in_statements(env, statements, false),
+        }
+    }
+
+    fn discrete_in_equations(&mut self, env: &Env, eqs: &'t [AstEquation], inside: bool) {
+        for e in eqs {
+            match &e.kind {
+                EquationKind::When { branches } => branches.iter().for_each(|(_, b)| self.discrete_in_equations(env, b, true)),
+                EquationKind::If { branches, otherwise } => {
+                    branches.iter().for_each(|(_, b)| self.discrete_in_equations(env, b, inside));
+                    self.discrete_in_equations(env, otherwise, inside);
+                }
+                EquationKind::For { body, .. } => self.discrete_in_equations(env, body, inside),
+                EquationKind::Simple(l, _) if inside => match &l.kind {
+                    ExprKind::Ref(r) => self.mark_discrete(env, r),
+                    ExprKind::Tuple(v) => {
+                        for e in v.iter().flatten() {
+                            if let ExprKind::Ref(r) = &e.kind {
+                                self.mark_discrete(env, r);
+                            }
+                        }
+                    }
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+    }
+
+    /// The whole of every component the reference may mean.
+    pub(crate) fn mark_discrete(&mut self, env: &Env, r: &saltus_syntax::ast::ComponentRef) {
+        let mut bare = r.clone();
+        bare.parts.iter_mut().for_each(|p| p.subscripts.clear());
+        // Single elements assigned in a when-clause make only themselves discrete, if that can be told.
+        if r.parts.iter().any(|p| !p.subscripts.is_empty())
+            && let Ok(v) = self.eval_ref(env, r)
+        {
+            for e in v.scalar_list() {
+                if let Some(v) = self.as_var(e) {
+                    self.dae.vars[v].variability = self.dae.vars[v].variability.min(Variability::Discrete);
+                }
+            }
+            return;
+        }
+        if let Ok(v) = self.eval_ref(env, &bare) {
+            for e in v.scalar_list() {
+                if let Some(v) = self.as_var(e) {
+                    self.dae.vars[v].variability = self.dae.vars[v].variability.min(Variability::Discrete);
+                }
+            }
+        }
+    }
+
+    pub(crate) fn is_real_var(&self, v: VarId) -> bool {
+        self.dae.vars[v].ty == VarType::Real
+    }
+
+    pub(crate) fn dummy_origin(&self) -> Origin {
+        Origin::default()
+    }
+}
+
+/// Everything in a body of equations as one expression, to deduce iterator ranges from.
+fn body_refs(body: &[AstEquation]) -> Option<Expr> {
+    let mut items = Vec::new();
+    fn go(body: &[AstEquation], items: &mut Vec<Expr>) {
+        for e in body {
+            match &e.kind {
+                EquationKind::Simple(l, r) => {
+                    items.push(l.clone());
+                    items.push(r.clone());
+                }
+                EquationKind::Connect(a, b) => {
+                    for r in [a, b] {
+                        items.push(Expr { kind: ExprKind::Ref(r.clone()), span: r.span });
+                    }
+                }
+                EquationKind::For { body, .. } => go(body, items),
+                EquationKind::If { branches, otherwise } => {
+                    branches.iter().for_each(|(c, b)| {
+                        items.push(c.clone());
+                        go(b, items);
+                    });
+                    go(otherwise, items);
+                }
+                EquationKind::When { branches } => branches.iter().for_each(|(c, b)| {
+                    items.push(c.clone());
+                    go(b, items);
+                }),
+                EquationKind::Call(e) => items.push(e.clone()),
+            }
+        }
+    }
+    if body.is_empty() {
+        return None;
+    }
+    // Cloning is only worth it where a range is missing; bodies are small.
+    go(body, &mut items);
+    let span = items.first()?.span;
+    Some(Expr { kind: ExprKind::Array(items), span })
+}

@@ -1,0 +1,1849 @@
+//! Functions and algorithms to the function IR: names become locals, records become one local per field.
+
+use crate::eval::{ref_text, unary_named};
+use crate::instance::{Found, Slot};
+use crate::modifier::{NodeId, Scope};
+use crate::template::MemberKind;
+use crate::value::{Rec, Ty, Value};
+use crate::{Env, Flattener, Mode, R};
+use rustc_hash::FxHashMap;
+use saltus_base::{Name, Span};
+use saltus_expr::{Binary, ExprId, FuncId, Unary};
+use saltus_function::{
+    Builtin, Dim, ExternalCall, FExpr, FIndex, FStmt, FStmtKind, Function, LValue, Local as FLocal, LocalId, ScalarType, strings,
+};
+use saltus_resolve::ClassId;
+use saltus_syntax::ast::{
+    BinaryOp, Call, Causality, ClassBody, ClassKind, ComponentRef, Expr, ExprKind, ForIndex, Section, Statement, StatementKind, Subscript,
+    UnaryOp, VariabilityPrefix,
+};
+use std::rc::Rc;
+
+/// The locals of a variable: one, or one per field. Dimensions of enclosing record arrays come first.
+#[derive(Clone, Debug)]
+pub(crate) enum LTree {
+    Leaf { local: LocalId, ty: Ty, rank: usize },
+    Rec { class: ClassId, scope: Scope, rank: usize, fields: Vec<(Name, LTree)> },
+}
+
+/// A lowered expression.
+#[derive(Clone, Debug)]
+pub(crate) enum LVal {
+    Leaf(FExpr, Ty, usize),
+    Rec { class: ClassId, scope: Scope, rank: usize, fields: Vec<(Name, LVal)> },
+    Func(NodeId, Vec<(Name, LVal)>),
+}
+
+impl LVal {
+    fn leaves(&self, out: &mut Vec<(FExpr, Ty, usize)>) {
+        match self {
+            LVal::Leaf(e, t, r) => out.push((e.clone(), *t, *r)),
+            LVal::Rec { fields, .. } => fields.iter().for_each(|(_, v)| v.leaves(out)),
+            LVal::Func(_, b) => b.iter().for_each(|(_, v)| v.leaves(out)),
+        }
+    }
+    fn rank(&self) -> usize {
+        match self {
+            LVal::Leaf(_, _, r) => *r,
+            LVal::Rec { rank, .. } => *rank,
+            LVal::Func(..) => 0,
+        }
+    }
+    fn map(&self, f: &mut dyn FnMut(FExpr) -> FExpr, rank: &dyn Fn(usize) -> usize) -> LVal {
+        match self {
+            LVal::Leaf(e, t, r) => LVal::Leaf(f(e.clone()), *t, rank(*r)),
+            LVal::Rec { class, scope, rank: r, fields } => LVal::Rec {
+                class: *class,
+                scope: *scope,
+                rank: rank(*r),
+                fields: fields.iter().map(|(n, v)| (*n, v.map(f, rank))).collect(),
+            },
+            v => v.clone(),
+        }
+    }
+}
+
+/// What one argument of a call looks like; part of the key of a specialised function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Given {
+    /// The default is used.
+    Default,
+    /// Sizes of the leaves, if known.
+    Value(Vec<Vec<Option<usize>>>),
+    /// A function with some arguments bound.
+    Function(NodeId, Vec<(Name, Given)>),
+}
+
+#[derive(Default)]
+pub(crate) struct FunctionCache {
+    pub ids: FxHashMap<(NodeId, Vec<Given>, Option<Vec<Vec<usize>>>), FuncId>,
+    pub executor: Option<saltus_function::exec::Executor>,
+    pub signatures: FxHashMap<NodeId, Rc<Signature>>,
+    /// Functions that cannot be inlined, and why not is not asked twice.
+    pub opaque: rustc_hash::FxHashSet<FuncId>,
+    pub impure: FxHashMap<FuncId, bool>,
+}
+
+pub(crate) struct Signature {
+    pub inputs: Vec<Param>,
+    pub outputs: Vec<Param>,
+    pub impure: bool,
+    pub external: bool,
+}
+
+pub(crate) struct Param {
+    pub name: Name,
+    pub node: NodeId,
+    pub rank: usize,
+    pub has_default: bool,
+}
+
+/// A function under construction.
+pub(crate) struct Lowering {
+    pub f: Function,
+    pub vars: FxHashMap<NodeId, LTree>,
+    pub funcs: FxHashMap<NodeId, (NodeId, Vec<(Name, LVal)>)>,
+    pub iterators: Vec<(Name, LVal)>,
+    pub scope: Scope,
+    pub literals: FxHashMap<Vec<u64>, LocalId>,
+    pub model: Option<crate::algorithm::ModelContext>,
+    /// The base whose dimension `end` means, and which dimension.
+    pub end: Option<(FExpr, usize)>,
+    /// Constant iterator values of unrolled loops.
+    pub known: Vec<(Name, Value)>,
+}
+
+impl Lowering {
+    pub fn new(name: String, scope: Scope, span: Span) -> Self {
+        Lowering {
+            f: Function {
+                name,
+                locals: Vec::new(),
+                inputs: Vec::new(),
+                outputs: Vec::new(),
+                body: Vec::new(),
+                external: None,
+                derivative: None,
+                impure: false,
+                span,
+            },
+            vars: FxHashMap::default(),
+            funcs: FxHashMap::default(),
+            iterators: Vec::new(),
+            scope,
+            literals: FxHashMap::default(),
+            model: None,
+            end: None,
+            known: Vec::new(),
+        }
+    }
+
+    pub fn local(&mut self, name: String, ty: ScalarType, dims: Vec<Dim>, binding: Option<FExpr>) -> LocalId {
+        self.f.locals.push(FLocal { name, ty, dims, binding });
+        LocalId(self.f.locals.len() as u32 - 1)
+    }
+}
+
+fn boxed(e: FExpr) -> Box<FExpr> {
+    Box::new(e)
+}
+
+impl<'t> Flattener<'t> {
+    pub(crate) fn signature(&mut self, node: NodeId, span: Span) -> R<Rc<Signature>> {
+        if let Some(s) = self.functions.signatures.get(&node) {
+            return Ok(s.clone());
+        }
+        let t = self.template(node)?;
+        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
+        for (i, m) in t.members.iter().enumerate() {
+            let MemberKind::Component { .. } = m.kind else { continue };
+            let Slot::Node(c) = self.child(node, i as u32)? else { continue };
+            let causality = self.node(c).causality;
+            if causality == Causality::None {
+                continue;
+            }
+            let ct = self.template(c)?;
+            let mut rank: usize = ct.dims.iter().map(|d| d.0.len()).sum();
+            if let Some((clause, comp, _)) = self.node(c).dims_from.or(self.node(c).clause) {
+                rank += comp.dims.len() + clause.type_dims.len();
+            }
+            let has_default = self.leaf_or_own_mod(c)?.binding.is_some();
+            let p = Param { name: m.name, node: c, rank, has_default };
+            if causality == Causality::Input { inputs.push(p) } else { outputs.push(p) }
+        }
+        let _ = span;
+        let impure = t.parts.iter().any(|p| p.def.prefixes.impure);
+        let external = t.parts.iter().any(|p| matches!(&p.def.body, ClassBody::Long { external: Some(_), .. }));
+        let s = Rc::new(Signature { inputs, outputs, impure, external });
+        self.functions.signatures.insert(node, s.clone());
+        Ok(s)
+    }
+
+    /// The function specialised to these arguments.
+    pub(crate) fn function(&mut self, node: NodeId, given: Vec<Given>, outputs: Option<Vec<Vec<usize>>>, span: Span) -> R<FuncId> {
+        let key = (node, given, outputs);
+        if let Some(&f) = self.functions.ids.get(&key) {
+            return Ok(f);
+        }
+        let sig = self.signature(node, span)?;
+        // Reserve the id first: functions may call themselves.
+        let id = FuncId(self.dae.functions.len() as u32);
+        let name = self.path(node);
+        let mut lx = Lowering::new(name, Scope { node, part: 0 }, self.part_span(node));
+        lx.f.impure = sig.impure;
+        self.dae.functions.push(lx.f.clone());
+        self.functions.ids.insert(key.clone(), id);
+        self.functions.impure.insert(id, sig.impure);
+        self.recursion += 5;
+        let r = if self.recursion > 600 {
+            Err(self.err(span, "function calls are nested too deeply"))
+        } else {
+            self.lower_function(&mut lx, node, &sig, &key.1, key.2.as_deref())
+        };
+        self.recursion -= 5;
+        if let Err(e) = r {
+            self.functions.ids.remove(&key);
+            return Err(self.used_at(e, span));
+        }
+        self.dae.functions[id.0 as usize] = lx.f;
+        Ok(id)
+    }
+
+    fn lower_function(&mut self, lx: &mut Lowering, node: NodeId, sig: &Signature, given: &[Given], out_dims: Option<&[Vec<usize>]>) -> R<()> {
+        let t = self.template(node)?;
+        // Inputs first, in order.
+        let mut later: Vec<(usize, &Given)> = Vec::new();
+        for (p, g) in sig.inputs.iter().zip(given) {
+            match g {
+                Given::Default => later.push((0, g)),
+                Given::Value(sizes) => {
+                    let mut k = 0;
+                    let tree = self.declare_tree(lx, p.node, p.name.to_string(), &[], &mut |_, dims| {
+                        let s = sizes.get(k).cloned().unwrap_or_default();
+                        k += 1;
+                        dims.into_iter().enumerate().map(|(i, _)| s.get(i).copied().flatten().map_or(Dim::Free, Dim::Fixed)).collect()
+                    })?;
+                    tree_locals(&tree, &mut lx.f.inputs);
+                    lx.vars.insert(p.node, tree);
+                }
+                Given::Function(target, bound) => {
+                    let mut args = Vec::new();
+                    let bsig = self.signature(*target, Span::NONE)?;
+                    for (n, g) in bound {
+                        let Some(q) = bsig.inputs.iter().find(|q| q.name == *n) else { continue };
+                        let Given::Value(sizes) = g else { continue };
+                        let mut k = 0;
+                        let tree = self.declare_tree(lx, q.node, format!("{}.{}", p.name, n), &[], &mut |_, dims| {
+                            let s = sizes.get(k).cloned().unwrap_or_default();
+                            k += 1;
+                            dims.into_iter().enumerate().map(|(i, _)| s.get(i).copied().flatten().map_or(Dim::Free, Dim::Fixed)).collect()
+                        })?;
+                        tree_locals(&tree, &mut lx.f.inputs);
+                        args.push((*n, tree_value(&tree)));
+                    }
+                    lx.funcs.insert(p.node, (*target, args));
+                }
+            }
+        }
+        // The rest in order of declaration: defaults, outputs, protected variables.
+        let mut out_at = 0;
+        for (i, m) in t.members.iter().enumerate() {
+            let MemberKind::Component { .. } = m.kind else { continue };
+            let Slot::Node(c) = self.child(node, i as u32)? else { continue };
+            if lx.vars.contains_key(&c) || lx.funcs.contains_key(&c) {
+                continue;
+            }
+            let causality = self.node(c).causality;
+            if causality == Causality::None && self.node(c).variability == VariabilityPrefix::Constant {
+                continue; // evaluated where used
+            }
+            let is_out = causality == Causality::Output;
+            // A function-valued input left to its default.
+            let ct = self.template(c)?;
+            if ct.kind == ClassKind::Function {
+                let cn = self.node(c).cref.clone();
+                let target = self.class_node(&cn);
+                lx.funcs.insert(c, (target, Vec::new()));
+                continue;
+            }
+            let mut fixed = out_dims.filter(|_| is_out);
+            let tree = self.declare_tree(lx, c, m.name.to_string(), &[], &mut |_, dims| {
+                if let Some(all) = &mut fixed {
+                    let d = all.get(out_at).cloned().unwrap_or_default();
+                    out_at += 1;
+                    if d.len() == dims.len() {
+                        return d.into_iter().map(Dim::Fixed).collect();
+                    }
+                }
+                dims
+            })?;
+            if is_out {
+                tree_locals(&tree, &mut lx.f.outputs);
+            }
+            lx.vars.insert(c, tree.clone());
+            // Its binding.
+            self.bind_tree(lx, c, &tree)?;
+        }
+        let mut external = None;
+        for part in (0..t.parts.len()).rev() {
+            lx.scope = Scope { node, part: part as u16 };
+            if let ClassBody::Long { sections, external: x, .. } = &t.parts[part].def.body {
+                for s in sections {
+                    if let Section::Algorithm { statements, .. } = s {
+                        let body = self.lower_statements(lx, statements)?;
+                        lx.f.body.extend(body);
+                    }
+                }
+                if let Some(x) = x {
+                    external = Some((x, part));
+                }
+            }
+        }
+        if let Some((x, part)) = external {
+            lx.scope = Scope { node, part: part as u16 };
+            let own = self.lib.entry(t.parts[part].class).name.to_string();
+            let symbol = x.name.as_ref().map_or(own, |n| n.name.to_string());
+            let mut args = Vec::new();
+            if x.name.is_none() && x.args.is_empty() {
+                for id in lx.f.inputs.clone() {
+                    args.push(FExpr::Local(id));
+                }
+            }
+            for a in &x.args {
+                let v = self.lower(lx, a)?;
+                let mut l = Vec::new();
+                v.leaves(&mut l);
+                args.extend(l.into_iter().map(|x| x.0));
+            }
+            let mut result = match &x.result {
+                Some(r) => {
+                    let (l, _) = self.lvalue(lx, r)?;
+                    l.first().map(|l| l.0.local)
+                }
+                None => None,
+            };
+            if x.name.is_none() && result.is_none() {
+                result = lx.f.outputs.first().copied();
+            }
+            let language = x.language.clone().unwrap_or_else(|| "C".into());
+            let (mut includes, mut libraries) = (Vec::new(), Vec::new());
+            if let Some(a) = &x.annotation {
+                for arg in &a.args {
+                    if let saltus_syntax::ast::Argument::Modification { path, modification: Some(m), .. } = arg
+                        && let Some(e) = &m.binding
+                    {
+                        let mut texts = Vec::new();
+                        match &e.kind {
+                            ExprKind::String(s) => texts.push(s.to_string()),
+                            ExprKind::Array(v) => texts.extend(v.iter().filter_map(|e| match &e.kind {
+                                ExprKind::String(s) => Some(s.to_string()),
+                                _ => None,
+                            })),
+                            _ => {}
+                        }
+                        match path.first().map(|p| p.name.as_str()) {
+                            Some("Include") => includes.extend(texts),
+                            Some("Library") => libraries.extend(texts),
+                            _ => {}
+                        }
+                    }
+                }
+            }
+            if language == "builtin" {
+                // `external "builtin" y = sin(u)`: the language's own function.
+                let call = Call {
+                    function: ComponentRef {
+                        global: false,
+                        parts: vec![saltus_syntax::ast::RefPart {
+                            name: x.name.unwrap_or(saltus_syntax::ast::Ident { name: Name::new(&symbol), span: x.span }),
+                            subscripts: Vec::new(),
+                        }],
+                        span: x.span,
+                    },
+                    args: x.args.clone(),
+                    named: Vec::new(),
+                    iterators: Vec::new(),
+                };
+                let v = self.lower_call(lx, &call, x.span)?;
+                let mut l = Vec::new();
+                v.leaves(&mut l);
+                if let (Some(r), Some(e)) = (result, l.into_iter().next()) {
+                    lx.f.body.push(FStmt { kind: FStmtKind::Assign(LValue { local: r, indices: Vec::new() }, e.0), span: x.span });
+                }
+            } else {
+                lx.f.external = Some(ExternalCall { language, symbol, args, result, includes, libraries });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the locals of a variable; `dims` may change the dimensions of each leaf.
+    fn declare_tree(
+        &mut self,
+        lx: &mut Lowering,
+        c: NodeId,
+        name: String,
+        outer: &[Dim],
+        dims: &mut dyn FnMut(&mut Self, Vec<Dim>) -> Vec<Dim>,
+    ) -> R<LTree> {
+        let t = self.template(c)?;
+        let mut own: Vec<Dim> = outer.to_vec();
+        let mut subs: Vec<(&'t Subscript, Scope)> = Vec::new();
+        if let Some(d) = self.node(c).dims_from.or(self.node(c).clause) {
+            subs.extend(d.1.dims.iter().chain(&d.0.type_dims).map(|s| (s, d.2)));
+        }
+        for (d, s) in &t.dims {
+            subs.extend(d.iter().map(|x| (x, *s)));
+        }
+        for (s, scope) in subs {
+            own.push(match s {
+                Subscript::All(_) => Dim::Free,
+                Subscript::Index(e) => match self.eval(&Env::konst(scope), e) {
+                    Ok(v) if self.const_of(&v).is_some() && v.rank() == 0 => Dim::Fixed(self.const_of(&v).unwrap_or(0.0).max(0.0) as usize),
+                    Ok(Value::Arr(a)) if matches!(a.ty, Ty::Enum(_) | Ty::Bool) => Dim::Fixed(a.e.len()),
+                    _ => {
+                        let keep = lx.scope;
+                        lx.scope = scope;
+                        let v = self.lower(lx, e);
+                        lx.scope = keep;
+                        match v {
+                            Ok(LVal::Leaf(e, _, 0)) => Dim::Computed(e),
+                            _ => Dim::Free,
+                        }
+                    }
+                },
+            });
+        }
+        if let Some(ty) = t.builtin {
+            let own = dims(self, own);
+            let rank = own.len();
+            let local = lx.local(name, ty.scalar(), own, None);
+            return Ok(LTree::Leaf { local, ty, rank });
+        }
+        let rank = own.len();
+        let mut fields = Vec::new();
+        for (i, m) in t.members.iter().enumerate() {
+            let MemberKind::Component { .. } = m.kind else { continue };
+            let Slot::Node(k) = self.child(c, i as u32)? else { continue };
+            let tree = self.declare_tree(lx, k, format!("{name}.{}", m.name), &own, dims)?;
+            fields.push((m.name, tree));
+        }
+        Ok(LTree::Rec { class: t.class, scope: self.node(c).cref.scope, rank, fields })
+    }
+
+    /// Bindings of a local or output variable, evaluated on entry.
+    fn bind_tree(&mut self, lx: &mut Lowering, c: NodeId, tree: &LTree) -> R<()> {
+        let m = self.leaf_or_own_mod(c)?;
+        if let Some(b) = &m.binding {
+            if !b.projections.is_empty() {
+                // A field of a record with a binding: handled at the record.
+                return Ok(());
+            }
+            let v = match &b.source {
+                crate::modifier::Source::Expr(e) => {
+                    let keep = lx.scope;
+                    lx.scope = b.scope;
+                    let v = self.lower(lx, e);
+                    lx.scope = keep;
+                    v?
+                }
+                crate::modifier::Source::Value(v) => self.literal(lx, v)?,
+            };
+            let (mut locals, mut leaves) = (Vec::new(), Vec::new());
+            tree_locals(tree, &mut locals);
+            self.ordered(&tree_value(tree), &v, &mut leaves, b.span)?;
+            let mut tl = Vec::new();
+            tree_leaves(tree, &mut tl);
+            for ((l, e), (_, _, rank)) in locals.into_iter().zip(leaves).zip(tl) {
+                let e = self.broadcast(lx, l, e, rank);
+                lx.f.locals[l.0 as usize].binding = Some(e);
+            }
+            return Ok(());
+        }
+        if let LTree::Rec { fields, .. } = tree {
+            let t = self.template(c)?;
+            for (n, sub) in fields {
+                if let Some(&i) = t.index.get(n)
+                    && let Slot::Node(k) = self.child(c, i)?
+                {
+                    self.bind_tree(lx, k, sub)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn broadcast(&mut self, lx: &Lowering, l: LocalId, e: (FExpr, Ty, usize), rank: usize) -> FExpr {
+        if e.2 == 0 && rank > 0 {
+            let mut args = vec![e.0];
+            for d in &lx.f.locals[l.0 as usize].dims {
+                match d {
+                    Dim::Fixed(n) => args.push(FExpr::Num(*n as f64)),
+                    Dim::Computed(x) => args.push(x.clone()),
+                    Dim::Free => args.push(FExpr::Num(0.0)),
+                }
+            }
+            return FExpr::Builtin(Builtin::Fill, args);
+        }
+        e.0
+    }
+
+    /// The leaves of `v` in the order of `like` (records are matched by field names).
+    fn ordered(&mut self, like: &LVal, v: &LVal, out: &mut Vec<(FExpr, Ty, usize)>, span: Span) -> R<()> {
+        match (like, v) {
+            (LVal::Rec { fields: a, .. }, LVal::Rec { fields: b, .. }) => {
+                for (n, x) in a {
+                    match b.iter().find(|(m, _)| m == n) {
+                        Some((_, y)) => self.ordered(x, y, out, span)?,
+                        None => return Err(self.err(span, format!("the value has no field {n}"))),
+                    }
+                }
+                Ok(())
+            }
+            (LVal::Leaf(..), LVal::Leaf(e, t, r)) => {
+                out.push((e.clone(), *t, *r));
+                Ok(())
+            }
+            (LVal::Rec { .. }, LVal::Leaf(_, _, r)) if *r > 0 => {
+                // An empty array of records.
+                let mut l = Vec::new();
+                like.leaves(&mut l);
+                for _ in l {
+                    v.leaves(out);
+                }
+                Ok(())
+            }
+            _ => Err(self.err(span, "a record and a number cannot be assigned to each other")),
+        }
+    }
+
+    // ---- statements ----------------------------------------------------------------------------------------------
+
+    pub(crate) fn lower_statements(&mut self, lx: &mut Lowering, s: &[Statement]) -> R<Vec<FStmt>> {
+        let mut out = Vec::new();
+        for s in s {
+            self.lower_statement(lx, s, &mut out)?;
+        }
+        Ok(out)
+    }
+
+    fn lower_statement(&mut self, lx: &mut Lowering, s: &Statement, out: &mut Vec<FStmt>) -> R<()> {
+        let mut push = |kind| out.push(FStmt { kind, span: s.span });
+        match &s.kind {
+            StatementKind::Assign(r, e) => {
+                let (targets, like) = self.lvalue(lx, r)?;
+                let v = self.lower(lx, e)?;
+                let mut leaves = Vec::new();
+                self.ordered(&like, &v, &mut leaves, s.span)?;
+                for ((l, _, rank), e) in targets.into_iter().zip(leaves) {
+                    let e = if e.2 == 0 && rank > 0 && l.indices.is_empty() {
+                        let id = l.local;
+                        self.broadcast(lx, id, e, rank)
+                    } else {
+                        e.0
+                    };
+                    push(FStmtKind::Assign(l, e));
+                }
+                Ok(())
+            }
+            StatementKind::MultiAssign(targets, e) => {
+                let ExprKind::Call(c) = &e.kind else {
+                    if let [Some(r)] = &targets[..] {
+                        let st = Statement { kind: StatementKind::Assign(r.clone(), e.clone()), span: s.span };
+                        return self.lower_statement(lx, &st, out);
+                    }
+                    return Err(self.err(s.span, "several results come only from a function call"));
+                };
+                let Some((f, args, outs)) = self.lower_user_call(lx, c, e.span)? else {
+                    let v = self.lower(lx, e)?;
+                    if let Some(Some(r)) = targets.first() {
+                        let (l, like) = self.lvalue(lx, r)?;
+                        let mut leaves = Vec::new();
+                        self.ordered(&like, &v, &mut leaves, s.span)?;
+                        for ((l, ..), e) in l.into_iter().zip(leaves) {
+                            push(FStmtKind::Assign(l, e.0));
+                        }
+                    }
+                    return Ok(());
+                };
+                let mut all = Vec::new();
+                for (k, o) in outs.iter().enumerate() {
+                    let mut l = Vec::new();
+                    o.leaves(&mut l);
+                    match targets.get(k) {
+                        Some(Some(r)) => {
+                            let (t, _) = self.lvalue(lx, r)?;
+                            all.extend(t.into_iter().map(|t| Some(t.0)));
+                        }
+                        _ => all.extend(l.iter().map(|_| None)),
+                    }
+                }
+                push(FStmtKind::MultiAssign(all, f, args));
+                Ok(())
+            }
+            StatementKind::Call(e) => {
+                let ExprKind::Call(c) = &e.kind else { return Err(self.err(s.span, "this is not a statement")) };
+                let name = if let [p] = &c.function.parts[..] { p.name.name.as_str() } else { "" };
+                match name {
+                    "assert" => {
+                        let pick = |k: usize, n: &str| c.args.get(k).or_else(|| c.named.iter().find(|(m, _)| m.name == n).map(|(_, e)| e));
+                        let Some(cond) = pick(0, "condition") else { return Err(self.err(s.span, "assert needs a condition")) };
+                        let cond = self.lower_scalar(lx, cond)?;
+                        let message = match pick(1, "message") {
+                            Some(m) => self.lower_scalar(lx, m).unwrap_or_else(|_| FExpr::Str("assertion failed".into())),
+                            None => FExpr::Str("assertion failed".into()),
+                        };
+                        let warn = match pick(2, "level") {
+                            Some(l) => matches!(self.lower_scalar(lx, l)?, FExpr::Num(x) if x == 1.0),
+                            None => false,
+                        };
+                        push(FStmtKind::Assert(cond, message, warn));
+                        Ok(())
+                    }
+                    "terminate" => {
+                        let m = match c.args.first() {
+                            Some(m) => self.lower_scalar(lx, m)?,
+                            None => FExpr::Str("".into()),
+                        };
+                        push(FStmtKind::Terminate(m));
+                        Ok(())
+                    }
+                    "reinit" => self.algorithm_reinit(lx, c, s.span),
+                    _ => {
+                        if let Some((f, args, _)) = self.lower_user_call(lx, c, e.span)? {
+                            push(FStmtKind::MultiAssign(Vec::new(), f, args));
+                        }
+                        Ok(())
+                    }
+                }
+            }
+            StatementKind::If { branches, otherwise } => {
+                let mut list = Vec::new();
+                for (c, b) in branches {
+                    let c = self.lower_scalar(lx, c)?;
+                    if let FExpr::Num(x) = c {
+                        if x == 0.0 {
+                            continue;
+                        }
+                        let body = self.lower_statements(lx, b)?;
+                        if list.is_empty() {
+                            out.extend(body);
+                        } else {
+                            out.push(FStmt { kind: FStmtKind::If(list, body), span: s.span });
+                        }
+                        return Ok(());
+                    }
+                    let b = self.lower_statements(lx, b)?;
+                    list.push((c, b));
+                }
+                let otherwise = self.lower_statements(lx, otherwise)?;
+                if list.is_empty() {
+                    out.extend(otherwise);
+                } else {
+                    out.push(FStmt { kind: FStmtKind::If(list, otherwise), span: s.span });
+                }
+                Ok(())
+            }
+            StatementKind::For { indices, body } => {
+                let b = self.lower_for(lx, indices, body, s.span)?;
+                out.extend(b);
+                Ok(())
+            }
+            StatementKind::While { condition, body } => {
+                let keep = lx.model.as_mut().map(|m| std::mem::replace(&mut m.capture, false));
+                let c = self.lower_scalar(lx, condition)?;
+                let b = self.lower_statements(lx, body)?;
+                if let (Some(m), Some(k)) = (&mut lx.model, keep) {
+                    m.capture = k;
+                }
+                out.push(FStmt { kind: FStmtKind::While(c, b), span: s.span });
+                Ok(())
+            }
+            StatementKind::When { branches } => self.algorithm_when(lx, branches, s.span, out),
+            StatementKind::Break => {
+                push(FStmtKind::Break);
+                Ok(())
+            }
+            StatementKind::Return => {
+                push(FStmtKind::Return);
+                Ok(())
+            }
+        }
+    }
+
+    fn lower_for(&mut self, lx: &mut Lowering, indices: &[ForIndex], body: &[Statement], span: Span) -> R<Vec<FStmt>> {
+        let Some((it, rest)) = indices.split_first() else { return self.lower_statements(lx, body) };
+        let range = match &it.range {
+            Some(r) => r.clone(),
+            None => {
+                let mut found = None;
+                for s in body {
+                    visit_statement(s, &mut |e| {
+                        if found.is_none() {
+                            found = implicit(it.name.name, e);
+                        }
+                    });
+                }
+                match found {
+                    Some(r) => r,
+                    None => return Err(self.err(it.name.span, format!("the range of {} cannot be deduced", it.name.name))),
+                }
+            }
+        };
+        if lx.model.is_some() && !has_jump(body) {
+            // Unroll: relations inside become events of their own.
+            let env = self.env_of(lx);
+            let env = Env { mode: Mode::Konst, ..env };
+            let known = lx.known.clone();
+            let v = self.with_known(&known, &env, &mut |me, env| me.eval(env, &range));
+            if let Ok(v) = v
+                && v.rank() == 1
+                && v.dims()[0] <= 1000
+                && self.all_const(&v)
+            {
+                let mut out = Vec::new();
+                for k in 0..v.dims()[0] {
+                    lx.known.push((it.name.name, v.at(k)));
+                    let r = self.lower_for(lx, rest, body, span);
+                    lx.known.pop();
+                    out.extend(r?);
+                }
+                return Ok(out);
+            }
+        }
+        let LVal::Leaf(r, ty, 1) = self.lower(lx, &range)? else { return Err(self.err(range.span, "a for-loop must run over a vector")) };
+        let id = lx.local(it.name.name.to_string(), ty.scalar(), Vec::new(), None);
+        lx.iterators.push((it.name.name, LVal::Leaf(FExpr::Local(id), ty, 0)));
+        let b = self.lower_for(lx, rest, body, span);
+        lx.iterators.pop();
+        Ok(vec![FStmt { kind: FStmtKind::For(id, r, b?), span }])
+    }
+
+    pub(crate) fn env_of(&self, lx: &Lowering) -> Env<'static> {
+        Env::model(lx.scope)
+    }
+
+    /// Evaluates with the iterators of unrolled loops bound.
+    pub(crate) fn with_known<T>(&mut self, known: &[(Name, Value)], env: &Env, f: &mut dyn FnMut(&mut Self, &Env) -> R<T>) -> R<T> {
+        match known.split_first() {
+            None => f(self, env),
+            Some(((n, v), rest)) => {
+                let local = crate::Local { name: *n, value: v.clone(), up: env.locals };
+                let env = Env { locals: Some(&local), ..*env };
+                self.with_known(rest, &env, f)
+            }
+        }
+    }
+
+    /// What an assignment writes to.
+    pub(crate) fn lvalue(&mut self, lx: &mut Lowering, r: &ComponentRef) -> R<(Vec<(LValue, Ty, usize)>, LVal)> {
+        let tree = match self.ref_tree(lx, r)? {
+            Some(t) => t,
+            None => return Err(self.err(r.span, format!("{} cannot be assigned here", ref_text(r)))),
+        };
+        let (tree, skip) = tree;
+        let mut t = tree;
+        let mut indices: Vec<FIndex> = Vec::new();
+        let mut dropped = 0;
+        for (k, p) in r.parts.iter().enumerate().skip(skip) {
+            if k > skip {
+                t = match &t {
+                    LTree::Rec { fields, .. } => match fields.iter().find(|(n, _)| *n == p.name.name) {
+                        Some((_, f)) => f.clone(),
+                        None => return Err(self.err(p.name.span, format!("there is no field {}", p.name.name))),
+                    },
+                    LTree::Leaf { .. } => return Err(self.err(p.name.span, format!("there is no field {}", p.name.name))),
+                };
+            }
+            let rank = match &t {
+                LTree::Leaf { rank, .. } | LTree::Rec { rank, .. } => *rank,
+            };
+            if !p.subscripts.is_empty() {
+                let base = first_local(&t);
+                for s in &p.subscripts {
+                    let at = indices.len();
+                    indices.push(self.lower_index(lx, s, base.clone(), at, &mut dropped)?);
+                }
+            }
+            while indices.len() < rank && k + 1 < r.parts.len() {
+                indices.push(FIndex::All);
+            }
+        }
+        let mut out = Vec::new();
+        let mut leaves = Vec::new();
+        tree_leaves(&t, &mut leaves);
+        for (local, ty, rank) in leaves {
+            let mut idx = indices.clone();
+            if !idx.is_empty() {
+                while idx.len() < rank {
+                    idx.push(FIndex::All);
+                }
+            }
+            if idx.iter().all(|i| matches!(i, FIndex::All)) {
+                idx.clear();
+            }
+            out.push((LValue { local, indices: idx }, ty, rank.saturating_sub(dropped)));
+        }
+        let like = tree_value(&t);
+        Ok((out, like))
+    }
+
+    fn lower_index(&mut self, lx: &mut Lowering, s: &Subscript, base: FExpr, dim: usize, dropped: &mut usize) -> R<FIndex> {
+        match s {
+            Subscript::All(_) => Ok(FIndex::All),
+            Subscript::Index(e) => {
+                let keep = lx.end.replace((base, dim + 1));
+                let v = self.lower(lx, e);
+                lx.end = keep;
+                match v? {
+                    LVal::Leaf(x, ty, r @ (0 | 1)) => {
+                        if r == 0 {
+                            *dropped += 1;
+                        }
+                        let x = if ty == Ty::Bool { FExpr::Binary(Binary::Add, boxed(x), boxed(FExpr::Num(1.0))) } else { x };
+                        Ok(FIndex::At(x))
+                    }
+                    _ => Err(self.err(e.span, "a subscript must be an Integer or a vector of Integers")),
+                }
+            }
+        }
+    }
+
+    /// The locals of the first parts of a reference, and the number of the part they belong to.
+    fn ref_tree(&mut self, lx: &mut Lowering, r: &ComponentRef) -> R<Option<(LTree, usize)>> {
+        let Some(first) = r.parts.first() else { return Ok(None) };
+        if !r.global
+            && let Some(Found::Component(n)) = self.lookup(lx.scope, first.name.name)?
+        {
+            if n.0 == u32::MAX {
+                return Err(self.err(r.span, format!("{} does not exist: the component is switched off by its condition", ref_text(r))));
+            }
+            if let Some(t) = lx.vars.get(&n) {
+                return Ok(Some((t.clone(), 0)));
+            }
+        }
+        if lx.model.is_some() {
+            return self.model_tree(lx, r);
+        }
+        Ok(None)
+    }
+
+    // ---- expressions ---------------------------------------------------------------------------------------------
+
+    pub(crate) fn lower_scalar(&mut self, lx: &mut Lowering, e: &Expr) -> R<FExpr> {
+        match self.lower(lx, e)? {
+            LVal::Leaf(x, _, 0) => Ok(x),
+            _ => Err(self.err(e.span, "a scalar is needed here")),
+        }
+    }
+
+    /// A constant as an expression.
+    pub(crate) fn literal(&mut self, lx: &mut Lowering, v: &Value) -> R<LVal> {
+        match v {
+            Value::Num(e, ty) => match self.dae.pool.as_const(*e) {
+                Some(x) => Ok(LVal::Leaf(if *ty == Ty::Str { FExpr::Str(strings::text(x)) } else { FExpr::Num(x) }, *ty, 0)),
+                None => Err(self.err(Span::NONE, "this value is not known when compiling")),
+            },
+            Value::Arr(a) => {
+                let mut flat = Vec::with_capacity(a.e.len());
+                for e in &a.e {
+                    match self.dae.pool.as_const(*e) {
+                        Some(x) => flat.push(if a.ty == Ty::Str { FExpr::Str(strings::text(x)) } else { FExpr::Num(x) }),
+                        None => return Err(self.err(Span::NONE, "this value is not known when compiling")),
+                    }
+                }
+                let rank = a.dims.len();
+                if flat.is_empty() {
+                    let dims = a.dims.iter().map(|&d| FExpr::Num(d as f64)).collect();
+                    return Ok(LVal::Leaf(FExpr::Builtin(Builtin::Zeros, dims), a.ty, rank));
+                }
+                let nested = nest(&flat, &a.dims);
+                if a.e.len() <= 3 {
+                    return Ok(LVal::Leaf(nested, a.ty, rank));
+                }
+                let mut key: Vec<u64> = a.dims.iter().map(|&d| d as u64).collect();
+                key.push(u64::MAX);
+                key.extend(a.e.iter().map(|e| e.index() as u64));
+                let id = match lx.literals.get(&key) {
+                    Some(&l) => l,
+                    None => {
+                        let n = lx.literals.len();
+                        let l = lx.local(format!("$c{n}"), a.ty.scalar(), a.dims.iter().map(|&d| Dim::Fixed(d)).collect(), Some(nested));
+                        lx.literals.insert(key, l);
+                        l
+                    }
+                };
+                Ok(LVal::Leaf(FExpr::Local(id), a.ty, rank))
+            }
+            Value::Rec(r) => Ok(LVal::Rec {
+                class: r.class,
+                scope: r.scope,
+                rank: 0,
+                fields: r.fields.iter().map(|(n, v)| Ok((*n, self.literal(lx, v)?))).collect::<R<_>>()?,
+            }),
+            Value::RecArr(a) => {
+                let Some(Value::Rec(first)) = a.e.first() else { return Ok(LVal::Leaf(FExpr::Array(Vec::new()), Ty::Real, a.dims.len())) };
+                let mut fields = Vec::new();
+                for (n, _) in &first.fields {
+                    if let Some(f) = v.field(*n) {
+                        fields.push((*n, self.literal(lx, &f)?));
+                    }
+                }
+                Ok(LVal::Rec { class: first.class, scope: first.scope, rank: a.dims.len(), fields })
+            }
+            Value::Func(f) => {
+                let bound = f.bound.iter().map(|(n, v)| Ok((*n, self.literal(lx, v)?))).collect::<R<_>>()?;
+                Ok(LVal::Func(f.node, bound))
+            }
+            Value::Tuple(t) => match t.first() {
+                Some(v) => self.literal(lx, v),
+                None => Err(self.err(Span::NONE, "nothing is no value")),
+            },
+        }
+    }
+
+    pub(crate) fn lower(&mut self, lx: &mut Lowering, e: &Expr) -> R<LVal> {
+        self.recursion += 1;
+        if self.recursion > 700 {
+            self.recursion -= 1;
+            return Err(self.err(e.span, "the expression is nested too deeply"));
+        }
+        let r = self.lower_inner(lx, e);
+        self.recursion -= 1;
+        r
+    }
+
+    fn lower_inner(&mut self, lx: &mut Lowering, e: &Expr) -> R<LVal> {
+        if lx.model.is_some()
+            && let Some(v) = self.capture(lx, e)?
+        {
+            return Ok(v);
+        }
+        match &e.kind {
+            ExprKind::Real(v) => Ok(LVal::Leaf(FExpr::Num(*v), Ty::Real, 0)),
+            ExprKind::Integer(v) => Ok(LVal::Leaf(FExpr::Num(*v as f64), Ty::Int, 0)),
+            ExprKind::Boolean(v) => Ok(LVal::Leaf(FExpr::Num(f64::from(*v)), Ty::Bool, 0)),
+            ExprKind::String(s) => Ok(LVal::Leaf(FExpr::Str(s.clone()), Ty::Str, 0)),
+            ExprKind::Ref(r) => self.lower_ref(lx, r),
+            ExprKind::Unary(op, a) => {
+                let v = self.lower(lx, a)?;
+                Ok(match op {
+                    UnaryOp::Plus | UnaryOp::ElemPlus => v,
+                    UnaryOp::Neg | UnaryOp::ElemNeg => v.map(&mut |x| if let FExpr::Num(k) = x { FExpr::Num(-k) } else { FExpr::Unary(Unary::Neg, boxed(x)) }, &|r| r),
+                    UnaryOp::Not => v.map(&mut |x| FExpr::Unary(Unary::Not, boxed(x)), &|r| r),
+                })
+            }
+            ExprKind::Binary(op, a, b) => {
+                let (x, y) = (self.lower(lx, a)?, self.lower(lx, b)?);
+                self.lower_binary(lx, *op, x, y, e.span)
+            }
+            ExprKind::If(branches, otherwise) => {
+                let mut v = self.lower(lx, otherwise)?;
+                for (c, a) in branches.iter().rev() {
+                    let c = self.lower_scalar(lx, c)?;
+                    if let FExpr::Num(k) = c {
+                        if k != 0.0 {
+                            v = self.lower(lx, a)?;
+                        }
+                        continue;
+                    }
+                    let a = self.lower(lx, a)?;
+                    let mut rest = Vec::new();
+                    self.ordered(&a, &v, &mut rest, e.span)?;
+                    let mut it = rest.into_iter();
+                    let real = matches!((&a, &v), (LVal::Leaf(_, Ty::Int, _), LVal::Leaf(_, Ty::Real, _)));
+                    v = a.map(
+                        &mut |x| {
+                            let y = it.next().map_or(FExpr::Num(0.0), |y| y.0);
+                            FExpr::If(boxed(c.clone()), boxed(x), boxed(y))
+                        },
+                        &|r| r,
+                    );
+                    if real && let LVal::Leaf(x, _, r) = v {
+                        v = LVal::Leaf(x, Ty::Real, r);
+                    }
+                }
+                Ok(v)
+            }
+            ExprKind::Call(c) => self.lower_call(lx, c, e.span),
+            ExprKind::Array(items) => {
+                let vs = items.iter().map(|i| self.lower(lx, i)).collect::<R<Vec<_>>>()?;
+                self.lower_stack(vs, e.span)
+            }
+            ExprKind::ArrayComprehension(body, iters) => {
+                let mut ids = Vec::new();
+                let n = lx.iterators.len();
+                for it in iters {
+                    let (id, r) = self.lower_iterator(lx, it, body)?;
+                    ids.push((id, r));
+                }
+                let v = self.lower(lx, body);
+                lx.iterators.truncate(n);
+                let k = iters.len();
+                Ok(v?.map(&mut |x| FExpr::Comprehension(boxed(x), ids.clone()), &|r| r + k))
+            }
+            ExprKind::Matrix(rows) => {
+                let mut out = Vec::new();
+                let mut ty = Ty::Int;
+                let mut rank = 2;
+                let mut lowered = Vec::new();
+                for r in rows {
+                    let mut row = Vec::new();
+                    for c in r {
+                        let LVal::Leaf(x, t, k) = self.lower(lx, c)? else { return Err(self.err(c.span, "matrices are made of numbers")) };
+                        ty = ty.join(t);
+                        if t != Ty::Int && t != Ty::Real {
+                            ty = t;
+                        }
+                        if t == Ty::Real {
+                            ty = Ty::Real;
+                        }
+                        rank = rank.max(k);
+                        row.push((x, k));
+                    }
+                    lowered.push(row);
+                }
+                for row in lowered {
+                    let mut args = vec![FExpr::Num(2.0)];
+                    for (x, k) in row {
+                        args.push(if k < rank { FExpr::Builtin(Builtin::Promote, vec![x, FExpr::Num(rank as f64)]) } else { x });
+                    }
+                    out.push(FExpr::Builtin(Builtin::Cat, args));
+                }
+                if out.len() == 1
+                    && let Some(x) = out.pop()
+                {
+                    return Ok(LVal::Leaf(x, ty, rank));
+                }
+                let mut args = vec![FExpr::Num(1.0)];
+                args.extend(out);
+                Ok(LVal::Leaf(FExpr::Builtin(Builtin::Cat, args), ty, rank))
+            }
+            ExprKind::Range(a, s, b) => {
+                let (LVal::Leaf(a, ta, 0), LVal::Leaf(b, tb, 0)) = (self.lower(lx, a)?, self.lower(lx, b)?) else {
+                    return Err(self.err(e.span, "the ends of a range must be scalars"));
+                };
+                let mut ty = ta.join(tb);
+                let s = match s {
+                    Some(s) => {
+                        let LVal::Leaf(s, ts, 0) = self.lower(lx, s)? else { return Err(self.err(e.span, "the step must be a scalar")) };
+                        ty = ty.join(ts);
+                        Some(boxed(s))
+                    }
+                    None => None,
+                };
+                Ok(LVal::Leaf(FExpr::Range(boxed(a), s, boxed(b)), ty, 1))
+            }
+            ExprKind::Tuple(items) => match &items[..] {
+                [Some(one)] => self.lower(lx, one),
+                _ => Err(self.err(e.span, "a list of results can only stand on the left")),
+            },
+            ExprKind::End => match lx.end.clone() {
+                Some((base, d)) => Ok(LVal::Leaf(FExpr::Builtin(Builtin::Size, vec![base, FExpr::Num(d as f64)]), Ty::Int, 0)),
+                None => Err(self.err(e.span, "`end` can only be used as a subscript")),
+            },
+            ExprKind::PartialFunction(c) => {
+                let v = self.lower_ref(lx, &c.function)?;
+                let LVal::Func(n, mut bound) = v else { return Err(self.err(c.function.span, "this is not a function")) };
+                for (k, a) in &c.named {
+                    bound.push((k.name, self.lower(lx, a)?));
+                }
+                Ok(LVal::Func(n, bound))
+            }
+            ExprKind::Index(base, subs) => {
+                let v = self.lower(lx, base)?;
+                self.lower_subscripts(lx, v, subs)
+            }
+            ExprKind::Field(base, f) => match self.lower(lx, base)? {
+                LVal::Rec { fields, .. } => match fields.into_iter().find(|(n, _)| *n == f.name) {
+                    Some((_, v)) => Ok(v),
+                    None => Err(self.err(f.span, format!("there is no field {}", f.name))),
+                },
+                _ => Err(self.err(f.span, format!("there is no field {}", f.name))),
+            },
+            ExprKind::Error => Err(self.err(e.span, "this expression could not be read")),
+        }
+    }
+
+    fn lower_iterator(&mut self, lx: &mut Lowering, it: &ForIndex, body: &Expr) -> R<(LocalId, FExpr)> {
+        let range = match &it.range {
+            Some(r) => r.clone(),
+            None => match implicit(it.name.name, body) {
+                Some(r) => r,
+                None => return Err(self.err(it.name.span, format!("the range of {} cannot be deduced", it.name.name))),
+            },
+        };
+        let LVal::Leaf(r, ty, 1) = self.lower(lx, &range)? else { return Err(self.err(range.span, "an iterator must run over a vector")) };
+        let id = lx.local(it.name.name.to_string(), ty.scalar(), Vec::new(), None);
+        lx.iterators.push((it.name.name, LVal::Leaf(FExpr::Local(id), ty, 0)));
+        Ok((id, r))
+    }
+
+    fn lower_stack(&mut self, vs: Vec<LVal>, span: Span) -> R<LVal> {
+        let Some(first) = vs.first().cloned() else { return Ok(LVal::Leaf(FExpr::Array(Vec::new()), Ty::Real, 1)) };
+        let mut columns: Vec<Vec<FExpr>> = Vec::new();
+        let mut ty = None;
+        for v in &vs {
+            let mut l = Vec::new();
+            self.ordered(&first, v, &mut l, span)?;
+            if columns.is_empty() {
+                columns = l.iter().map(|_| Vec::new()).collect();
+            }
+            if let LVal::Leaf(_, t, _) = v {
+                ty = Some(ty.map_or(*t, |u: Ty| u.join(*t)));
+            }
+            for (c, x) in columns.iter_mut().zip(l) {
+                c.push(x.0);
+            }
+        }
+        let mut it = columns.into_iter();
+        let v = first.map(&mut |_| FExpr::Array(it.next().unwrap_or_default()), &|r| r + 1);
+        Ok(match (v, ty) {
+            (LVal::Leaf(x, _, r), Some(t)) => LVal::Leaf(x, t, r),
+            (v, _) => v,
+        })
+    }
+
+    fn lower_subscripts(&mut self, lx: &mut Lowering, v: LVal, subs: &[Subscript]) -> R<LVal> {
+        if subs.is_empty() {
+            return Ok(v);
+        }
+        let mut l = Vec::new();
+        v.leaves(&mut l);
+        let Some(base) = l.first().map(|x| x.0.clone()) else { return Ok(v) };
+        let mut dropped = 0;
+        let mut idx = Vec::new();
+        for (k, s) in subs.iter().enumerate() {
+            idx.push(self.lower_index(lx, s, base.clone(), k, &mut dropped)?);
+        }
+        Ok(apply_indices(&v, &idx, dropped))
+    }
+
+    fn lower_ref(&mut self, lx: &mut Lowering, r: &ComponentRef) -> R<LVal> {
+        let Some(first) = r.parts.first() else { return Err(self.err(r.span, "a name is missing")) };
+        if !r.global {
+            if let Some((_, v)) = lx.iterators.iter().rev().find(|(n, _)| *n == first.name.name) {
+                return Ok(v.clone());
+            }
+            if let Some((_, v)) = lx.known.iter().rev().find(|(n, _)| *n == first.name.name) {
+                let v = v.clone();
+                return self.literal(lx, &v);
+            }
+            if let Some(Found::Component(n)) = self.lookup(lx.scope, first.name.name)?
+                && let Some((f, bound)) = lx.funcs.get(&n)
+            {
+                return Ok(LVal::Func(*f, bound.clone()));
+            }
+        }
+        let found = self.ref_tree(lx, r)?;
+        let (mut v, skip) = match found {
+            Some((t, skip)) => (tree_value(&t), skip),
+            None => return self.lower_constant(lx, r),
+        };
+        let mut depth = 0; // leading dimensions already subscripted or passed
+        for (k, p) in r.parts.iter().enumerate().skip(skip) {
+            if k > skip {
+                v = match v {
+                    LVal::Rec { fields, .. } => match fields.into_iter().find(|(n, _)| *n == p.name.name) {
+                        Some((_, f)) => f,
+                        None => return Err(self.err(p.name.span, format!("there is no field {}", p.name.name))),
+                    },
+                    _ => return Err(self.err(p.name.span, format!("there is no field {}", p.name.name))),
+                };
+            }
+            if !p.subscripts.is_empty() {
+                let mut l = Vec::new();
+                v.leaves(&mut l);
+                let Some(base) = l.first().map(|x| x.0.clone()) else { return Ok(v) };
+                let mut idx: Vec<FIndex> = (0..depth).map(|_| FIndex::All).collect();
+                let mut dropped = 0;
+                for (j, s) in p.subscripts.iter().enumerate() {
+                    idx.push(self.lower_index(lx, s, base.clone(), depth + j, &mut dropped)?);
+                }
+                v = apply_indices(&v, &idx, dropped);
+            }
+            depth = v.rank();
+        }
+        Ok(v)
+    }
+
+    /// A constant, enumeration literal or function.
+    fn lower_constant(&mut self, lx: &mut Lowering, r: &ComponentRef) -> R<LVal> {
+        let env = Env::konst(lx.scope);
+        let known = lx.known.clone();
+        let dynamic = r.parts.iter().any(|p| !p.subscripts.is_empty());
+        if dynamic {
+            // Constant subscripts first; otherwise index the whole constant.
+            if let Ok(v) = self.with_known(&known, &env, &mut |me, env| me.eval_ref(env, r)) {
+                return self.literal(lx, &v);
+            }
+            let mut bare = r.clone();
+            bare.parts.iter_mut().for_each(|p| p.subscripts.clear());
+            let whole = self.eval_ref(&env, &bare).map_err(|e| self.used_at(e, r.span))?;
+            let mut v = self.literal(lx, &whole)?;
+            let mut idx: Vec<FIndex> = Vec::new();
+            let mut dropped = 0;
+            let mut before = 0;
+            for k in 0..r.parts.len() {
+                let mut prefix = bare.clone();
+                prefix.parts.truncate(k + 1);
+                let rank = self.eval_ref(&env, &prefix).map(|v| v.rank()).unwrap_or(before);
+                let mut l = Vec::new();
+                v.leaves(&mut l);
+                let Some(base) = l.first().map(|x| x.0.clone()) else { return Ok(v) };
+                for s in &r.parts[k].subscripts {
+                    let at = idx.len();
+                    idx.push(self.lower_index(lx, s, base.clone(), at, &mut dropped)?);
+                }
+                while idx.len() < rank {
+                    idx.push(FIndex::All);
+                }
+                before = rank;
+            }
+            v = apply_indices(&v, &idx, dropped);
+            return Ok(v);
+        }
+        let v = self.with_known(&known, &env, &mut |me, env| me.eval_ref(env, r))?;
+        self.literal(lx, &v).map_err(|mut e| {
+            e.span = r.span;
+            e
+        })
+    }
+
+    fn is_lcomplex(&self, v: &LVal) -> bool {
+        matches!(v, LVal::Rec { fields, .. } if fields.len() == 2 && fields[0].0 == "re" && fields[1].0 == "im")
+    }
+
+    fn lower_binary(&mut self, lx: &mut Lowering, op: BinaryOp, x: LVal, y: LVal, span: Span) -> R<LVal> {
+        use BinaryOp::*;
+        if self.is_lcomplex(&x) || self.is_lcomplex(&y) {
+            let like = if self.is_lcomplex(&x) { x.clone() } else { y.clone() };
+            let parts = |v: &LVal| -> Option<(LVal, LVal)> {
+                match v {
+                    LVal::Rec { fields, .. } => Some((fields[0].1.clone(), fields[1].1.clone())),
+                    LVal::Leaf(e, _, 0) => Some((LVal::Leaf(e.clone(), Ty::Real, 0), LVal::Leaf(FExpr::Num(0.0), Ty::Real, 0))),
+                    _ => None,
+                }
+            };
+            if let (Some((ar, ai)), Some((br, bi))) = (parts(&x), parts(&y)) {
+                let mut go = |me: &mut Self, op, a: &LVal, b: &LVal| me.lower_binary(lx, op, a.clone(), b.clone(), span);
+                let (re, im) = match op {
+                    Add | ElemAdd | Sub | ElemSub => (go(self, op, &ar, &br)?, go(self, op, &ai, &bi)?),
+                    Mul | ElemMul => {
+                        let (rr, ii, ri, ir) = (go(self, op, &ar, &br)?, go(self, op, &ai, &bi)?, go(self, op, &ar, &bi)?, go(self, op, &ai, &br)?);
+                        (go(self, Sub, &rr, &ii)?, go(self, Add, &ri, &ir)?)
+                    }
+                    Div | ElemDiv => {
+                        let (rr, ii, ri, ir) = (go(self, Mul, &ar, &br)?, go(self, Mul, &ai, &bi)?, go(self, Mul, &ar, &bi)?, go(self, Mul, &ai, &br)?);
+                        let (b2, b3) = (go(self, Mul, &br, &br)?, go(self, Mul, &bi, &bi)?);
+                        let d = go(self, Add, &b2, &b3)?;
+                        let (n1, n2) = (go(self, Add, &rr, &ii)?, go(self, Sub, &ir, &ri)?);
+                        (go(self, Div, &n1, &d)?, go(self, Div, &n2, &d)?)
+                    }
+                    Eq | Ne => {
+                        let (p, q) = (go(self, Eq, &ar, &br)?, go(self, Eq, &ai, &bi)?);
+                        let both = go(self, And, &p, &q)?;
+                        return Ok(if op == Eq { both } else { both.map(&mut |e| FExpr::Unary(Unary::Not, boxed(e)), &|r| r) });
+                    }
+                    _ => return self.lower_operator(lx, op, x, y, span),
+                };
+                let rank = re.rank();
+                let LVal::Rec { class, scope, fields, .. } = like else { return Err(self.err(span, "not a complex number")) };
+                return Ok(LVal::Rec { class, scope, rank, fields: vec![(fields[0].0, re), (fields[1].0, im)] });
+            }
+        }
+        let (LVal::Leaf(a, ta, ra), LVal::Leaf(b, tb, rb)) = (x.clone(), y.clone()) else {
+            return self.lower_operator(lx, op, x, y, span);
+        };
+        if ta == Ty::Str && tb == Ty::Str {
+            return Ok(match op {
+                Add | ElemAdd => LVal::Leaf(FExpr::Builtin(Builtin::Concat, vec![a, b]), Ty::Str, ra),
+                _ => {
+                    let c = FExpr::Builtin(Builtin::CompareStrings, vec![a, b]);
+                    LVal::Leaf(FExpr::Binary(rel(op), boxed(c), boxed(FExpr::Num(0.0))), Ty::Bool, 0)
+                }
+            });
+        }
+        let rank = ra.max(rb);
+        let (e, ty, rank) = match op {
+            Mul if ra > 0 && rb > 0 => (FExpr::Builtin(Builtin::MatMul, vec![a, b]), ta.join(tb), ra + rb - 2),
+            Pow if ra == 2 => (FExpr::Builtin(Builtin::MatPow, vec![a, b]), ta, 2),
+            Add | ElemAdd => (FExpr::Binary(Binary::Add, boxed(a), boxed(b)), ta.join(tb), rank),
+            Sub | ElemSub => (FExpr::Binary(Binary::Sub, boxed(a), boxed(b)), ta.join(tb), rank),
+            Mul | ElemMul => (FExpr::Binary(Binary::Mul, boxed(a), boxed(b)), ta.join(tb), rank),
+            Div | ElemDiv => (FExpr::Binary(Binary::Div, boxed(a), boxed(b)), Ty::Real, rank),
+            Pow | ElemPow => (FExpr::Binary(Binary::Pow, boxed(a), boxed(b)), Ty::Real, rank),
+            And => (FExpr::Binary(Binary::And, boxed(a), boxed(b)), Ty::Bool, rank),
+            Or => (FExpr::Binary(Binary::Or, boxed(a), boxed(b)), Ty::Bool, rank),
+            _ => (FExpr::Binary(rel(op), boxed(a), boxed(b)), Ty::Bool, rank),
+        };
+        Ok(LVal::Leaf(e, ty, rank))
+    }
+
+    /// An overloaded operator of an operator record.
+    fn lower_operator(&mut self, lx: &mut Lowering, op: BinaryOp, x: LVal, y: LVal, span: Span) -> R<LVal> {
+        let name = operator_name(op);
+        let (class, scope) = match (&x, &y) {
+            (LVal::Rec { class, scope, .. }, _) | (_, LVal::Rec { class, scope, .. }) => (*class, *scope),
+            _ => return Err(self.err(span, "this operator cannot be applied here")),
+        };
+        let Some(f) = self.operator_function(class, scope, name, 2, span)? else {
+            return Err(self.err(span, format!("{} has no operator {name}", self.lib.qualified(class))));
+        };
+        let (f, args, outs) = self.lower_call_values(lx, f, vec![x, y], Vec::new(), span)?;
+        Ok(pick_output(f, &args, &outs, 0))
+    }
+
+    /// A call of a function of the model; `None` if it is a built-in one.
+    fn lower_user_call(&mut self, lx: &mut Lowering, c: &Call, span: Span) -> R<Option<(FuncId, Vec<FExpr>, Vec<LVal>)>> {
+        if let [p] = &c.function.parts[..]
+            && !c.function.global
+            && self.builtin_names.contains(p.name.name.as_str())
+        {
+            return Ok(None);
+        }
+        let LVal::Func(node, bound) = self.lower_ref(lx, &c.function)? else { return Err(self.err(c.function.span, "this is not a function")) };
+        let t = self.template(node)?;
+        if t.kind != ClassKind::Function && t.kind != ClassKind::OperatorFunction {
+            return Ok(None);
+        }
+        let args = c.args.iter().map(|a| self.lower(lx, a)).collect::<R<Vec<_>>>()?;
+        let mut named = Vec::new();
+        for (n, a) in &c.named {
+            named.push((n.name, self.lower(lx, a)?));
+        }
+        named.extend(bound);
+        self.lower_call_values(lx, node, args, named, span).map(Some)
+    }
+
+    fn lower_call_values(
+        &mut self,
+        _lx: &mut Lowering,
+        node: NodeId,
+        args: Vec<LVal>,
+        named: Vec<(Name, LVal)>,
+        span: Span,
+    ) -> R<(FuncId, Vec<FExpr>, Vec<LVal>)> {
+        let sig = self.signature(node, span)?;
+        // Positional arguments go to the inputs that no bound argument takes.
+        let mut given = Vec::new();
+        let mut flat = Vec::new();
+        let mut it = args.into_iter();
+        for p in &sig.inputs {
+            let v = match named.iter().find(|(n, _)| *n == p.name) {
+                Some((_, v)) => Some(v.clone()),
+                None => it.next(),
+            };
+            match v {
+                Some(LVal::Func(n, bound)) => {
+                    let mut b = Vec::new();
+                    for (k, v) in bound {
+                        let mut l = Vec::new();
+                        v.leaves(&mut l);
+                        b.push((k, Given::Value(l.iter().map(|x| vec![None; x.2]).collect())));
+                        flat.extend(l.into_iter().map(|x| x.0));
+                    }
+                    given.push(Given::Function(n, b));
+                }
+                Some(v) => {
+                    // Leaves in the order the callee declares them.
+                    let like = self.type_of(p.node)?;
+                    let mut l = Vec::new();
+                    self.ordered(&like, &v, &mut l, span)?;
+                    given.push(Given::Value(l.iter().map(|x| vec![None; x.2]).collect()));
+                    flat.extend(l.into_iter().map(|x| x.0));
+                }
+                None if p.has_default => given.push(Given::Default),
+                None => {
+                    let f = self.path(node);
+                    return Err(self.err(span, format!("the argument {} of {f} is missing", p.name)));
+                }
+            }
+        }
+        if it.next().is_some() {
+            let f = self.path(node);
+            return Err(self.err(span, format!("too many arguments for {f}, which has {}", sig.inputs.len())));
+        }
+        let f = self.function(node, given, None, span)?;
+        let outs = sig.outputs.iter().map(|o| self.type_of(o.node)).collect::<R<Vec<_>>>()?;
+        Ok((f, flat, outs))
+    }
+
+    /// The structure of a function variable, without values.
+    fn type_of(&mut self, n: NodeId) -> R<LVal> {
+        let mut lx = Lowering::new(String::new(), Scope { node: n, part: 0 }, Span::NONE);
+        let t = self.structure(&mut lx, n, 0)?;
+        Ok(tree_value(&t))
+    }
+
+    fn structure(&mut self, lx: &mut Lowering, n: NodeId, outer: usize) -> R<LTree> {
+        let t = self.template(n)?;
+        let mut rank: usize = outer + t.dims.iter().map(|d| d.0.len()).sum::<usize>();
+        if let Some((clause, comp, _)) = self.node(n).dims_from.or(self.node(n).clause) {
+            rank += comp.dims.len() + clause.type_dims.len();
+        }
+        if let Some(ty) = t.builtin {
+            let local = lx.local(String::new(), ty.scalar(), Vec::new(), None);
+            return Ok(LTree::Leaf { local, ty, rank });
+        }
+        let mut fields = Vec::new();
+        for (i, m) in t.members.iter().enumerate() {
+            let MemberKind::Component { .. } = m.kind else { continue };
+            let Slot::Node(k) = self.child(n, i as u32)? else { continue };
+            fields.push((m.name, self.structure(lx, k, rank)?));
+        }
+        Ok(LTree::Rec { class: t.class, scope: self.node(n).cref.scope, rank, fields })
+    }
+
+    fn lower_call(&mut self, lx: &mut Lowering, c: &Call, span: Span) -> R<LVal> {
+        if let [p] = &c.function.parts[..]
+            && !c.function.global
+            && self.builtin_names.contains(p.name.name.as_str())
+        {
+            return self.lower_builtin(lx, p.name.name.as_str(), c, span);
+        }
+        if let Some((f, args, outs)) = self.lower_user_call(lx, c, span)? {
+            if outs.is_empty() {
+                return Err(self.err(span, "this function has no result"));
+            }
+            return Ok(pick_output(f, &args, &outs, 0));
+        }
+        let LVal::Func(node, _) = self.lower_ref(lx, &c.function)? else { return Err(self.err(span, "this is not a function")) };
+        let t = self.template(node)?;
+        if let Some(ty @ Ty::Enum(_)) = t.builtin
+            && let Some(a) = c.args.first()
+        {
+            let LVal::Leaf(x, _, r) = self.lower(lx, a)? else { return Err(self.err(span, "a number is needed")) };
+            return Ok(LVal::Leaf(x, ty, r));
+        }
+        if t.kind == ClassKind::OperatorRecord
+            && let Some(f) = self.operator_function(t.class, self.node(node).cref.scope, "'constructor'", c.args.len() + c.named.len(), span)?
+        {
+            let args = c.args.iter().map(|a| self.lower(lx, a)).collect::<R<Vec<_>>>()?;
+            let mut named = Vec::new();
+            for (n, a) in &c.named {
+                named.push((n.name, self.lower(lx, a)?));
+            }
+            // Complex(re, im) is plain enough to write down.
+            if named.is_empty() && self.complex == Some(t.class) {
+                let im = args.get(1).cloned().unwrap_or(LVal::Leaf(FExpr::Num(0.0), Ty::Real, 0));
+                let fields = vec![(self.names.re, args[0].clone()), (self.names.im, im)];
+                return Ok(LVal::Rec { class: t.class, scope: self.node(node).cref.scope, rank: 0, fields });
+            }
+            let (f, args, outs) = self.lower_call_values(lx, f, args, named, span)?;
+            return Ok(pick_output(f, &args, &outs, 0));
+        }
+        if t.is_record() {
+            let mut fields = Vec::new();
+            let mut args = c.args.iter();
+            for (i, m) in t.members.iter().enumerate() {
+                let MemberKind::Component { .. } = m.kind else { continue };
+                let Slot::Node(k) = self.child(node, i as u32)? else { continue };
+                let v = match c.named.iter().find(|(n, _)| n.name == m.name) {
+                    Some((_, a)) => self.lower(lx, a)?,
+                    None => match args.next() {
+                        Some(a) => self.lower(lx, a)?,
+                        None => match self.constant(k) {
+                            Ok(v) => self.literal(lx, &v)?,
+                            Err(_) => {
+                                // A default in terms of the other fields.
+                                let b = self.leaf_or_own_mod(k)?.binding.clone();
+                                match b.map(|b| b.source) {
+                                    Some(crate::modifier::Source::Expr(e)) => {
+                                        let keep = (lx.scope, lx.iterators.len());
+                                        lx.scope = Scope { node, part: m.part };
+                                        lx.iterators.extend(fields.iter().cloned());
+                                        let v = self.lower(lx, e);
+                                        lx.iterators.truncate(keep.1);
+                                        lx.scope = keep.0;
+                                        v?
+                                    }
+                                    _ => {
+                                        // Nothing said: a zero of the right shape.
+                                        let z = self.type_of(k)?;
+                                        z.map(&mut |_| FExpr::Num(0.0), &|r| r)
+                                    }
+                                }
+                            }
+                        },
+                    },
+                };
+                fields.push((m.name, v));
+            }
+            return Ok(LVal::Rec { class: t.class, scope: self.node(node).cref.scope, rank: 0, fields });
+        }
+        Err(self.err(c.function.span, format!("{} is not a function", ref_text(&c.function))))
+    }
+
+    fn lower_builtin(&mut self, lx: &mut Lowering, name: &str, c: &Call, span: Span) -> R<LVal> {
+        if !c.iterators.is_empty() {
+            let op = match name {
+                "sum" => Builtin::Sum,
+                "product" => Builtin::Product,
+                "min" => Builtin::MinOf,
+                "max" => Builtin::MaxOf,
+                "array" => {
+                    let e = Expr { kind: ExprKind::ArrayComprehension(Box::new(c.args[0].clone()), c.iterators.clone()), span };
+                    return self.lower(lx, &e);
+                }
+                _ => return Err(self.err(span, format!("{name} is not a reduction"))),
+            };
+            let n = lx.iterators.len();
+            let mut ids = Vec::new();
+            for it in &c.iterators {
+                ids.push(self.lower_iterator(lx, it, &c.args[0])?);
+            }
+            let v = self.lower(lx, &c.args[0]);
+            lx.iterators.truncate(n);
+            return Ok(v?.map(&mut |x| FExpr::Reduction(op, boxed(x), ids.clone()), &|r| r));
+        }
+        // These need nothing evaluated, or in another way.
+        match name {
+            "noEvent" | "pure" => return self.lower(lx, &c.args[0]),
+            "smooth" => return self.lower(lx, &c.args[1]),
+            "homotopy" => {
+                let a = c.args.first().or_else(|| c.named.iter().find(|(n, _)| n.name == "actual").map(|(_, e)| e));
+                return match a {
+                    Some(a) => self.lower(lx, a),
+                    None => Err(self.err(span, "homotopy needs arguments")),
+                };
+            }
+            "initial" | "terminal" | "pre" | "der" | "edge" | "change" | "sample" | "delay" if lx.model.is_none() => {
+                return Err(self.err(span, format!("{name} cannot be used in a function")));
+            }
+            _ => {}
+        }
+        let mut vs = Vec::new();
+        for a in &c.args {
+            vs.push(self.lower(lx, a)?);
+        }
+        if name == "String" {
+            let named = |n: &str| c.named.iter().find(|(k, _)| k.name == n).map(|(_, e)| e.clone());
+            let LVal::Leaf(x, ty, 0) = vs[0].clone() else { return Err(self.err(span, "String needs a scalar")) };
+            if let Ty::Enum(en) = ty {
+                let mut args = vec![x];
+                args.extend(self.enum_literals(en).iter().map(|n| FExpr::Str(n.as_str().into())));
+                return Ok(LVal::Leaf(FExpr::Builtin(Builtin::EnumToString, args), Ty::Str, 0));
+            }
+            let mut args = vec![x];
+            let mut all = vec![("minimumLength", 0.0), ("leftJustified", 1.0)];
+            if ty == Ty::Real {
+                all.push(("significantDigits", 6.0));
+            }
+            for (k, (n, d)) in all.into_iter().enumerate() {
+                args.push(match named(n) {
+                    Some(e) => self.lower_scalar(lx, &e)?,
+                    None => match vs.get(k + 1) {
+                        Some(LVal::Leaf(x, _, 0)) => x.clone(),
+                        _ => FExpr::Num(d),
+                    },
+                });
+            }
+            if ty == Ty::Bool {
+                let s = FExpr::If(boxed(args[0].clone()), boxed(FExpr::Str("true".into())), boxed(FExpr::Str("false".into())));
+                return Ok(LVal::Leaf(s, Ty::Str, 0));
+            }
+            return Ok(LVal::Leaf(FExpr::Builtin(Builtin::ToString, args), Ty::Str, 0));
+        }
+        if vs.iter().any(|v| !matches!(v, LVal::Leaf(..))) {
+            // Records: only shape questions, and sums of complex numbers.
+            match (name, &vs[..]) {
+                ("size", [v, LVal::Leaf(d, _, 0)]) => {
+                    let mut l = Vec::new();
+                    v.leaves(&mut l);
+                    if let Some(f) = l.first() {
+                        return Ok(LVal::Leaf(FExpr::Builtin(Builtin::Size, vec![f.0.clone(), d.clone()]), Ty::Int, 0));
+                    }
+                }
+                ("sum", [v]) => return Ok(v.map(&mut |x| FExpr::Builtin(Builtin::Sum, vec![x]), &|_| 0)),
+                ("fill", [v, rest @ ..]) if v.rank() == 0 => {
+                    let n = rest.len();
+                    let mut sizes = Vec::new();
+                    for r in rest {
+                        r.leaves(&mut sizes);
+                    }
+                    return Ok(v.map(
+                        &mut |x| {
+                            let mut a = vec![x];
+                            a.extend(sizes.iter().map(|s| s.0.clone()));
+                            FExpr::Builtin(Builtin::Fill, a)
+                        },
+                        &|r| r + n,
+                    ));
+                }
+                ("cat", [LVal::Leaf(k, ..), rest @ ..]) => {
+                    let mut cols: Vec<Vec<FExpr>> = Vec::new();
+                    for v in rest {
+                        let mut l = Vec::new();
+                        self.ordered(&rest[0], v, &mut l, span)?;
+                        cols.resize(l.len(), vec![k.clone()]);
+                        for (c, x) in cols.iter_mut().zip(l) {
+                            c.push(x.0);
+                        }
+                    }
+                    let mut it = cols.into_iter();
+                    return Ok(rest[0].map(&mut |_| FExpr::Builtin(Builtin::Cat, it.next().unwrap_or_default()), &|r| r));
+                }
+                _ => {}
+            }
+            return Err(self.err(span, format!("{name} cannot be applied to a record")));
+        }
+        let l: Vec<(FExpr, Ty, usize)> = {
+            let mut l = Vec::new();
+            vs.iter().for_each(|v| v.leaves(&mut l));
+            l
+        };
+        let need = |me: &Self, n: usize| if l.len() < n { Err(me.err(span, format!("{name} needs {n} arguments"))) } else { Ok(()) };
+        if let Some(op) = unary_named(name) {
+            need(self, 1)?;
+            return Ok(LVal::Leaf(FExpr::Unary(op, boxed(l[0].0.clone())), Ty::Real, l[0].2));
+        }
+        need(self, 1)?;
+        let (a, ta, ra) = l[0].clone();
+        let exprs = || l.iter().map(|x| x.0.clone()).collect::<Vec<_>>();
+        let b = |k: usize| l[k].0.clone();
+        Ok(match name {
+            "abs" => LVal::Leaf(FExpr::Unary(Unary::Abs, boxed(a)), ta, ra),
+            "sign" => LVal::Leaf(FExpr::Unary(Unary::Sign, boxed(a)), Ty::Int, ra),
+            "floor" => LVal::Leaf(FExpr::Unary(Unary::Floor, boxed(a)), ta, ra),
+            "ceil" => LVal::Leaf(FExpr::Unary(Unary::Ceil, boxed(a)), ta, ra),
+            "integer" => LVal::Leaf(FExpr::Unary(Unary::Floor, boxed(a)), Ty::Int, ra),
+            "Integer" => LVal::Leaf(a, Ty::Int, ra),
+            "div" | "mod" | "rem" => {
+                need(self, 2)?;
+                let op = match name {
+                    "div" => Builtin::Div,
+                    "mod" => Builtin::Mod,
+                    _ => Builtin::Rem,
+                };
+                LVal::Leaf(FExpr::Builtin(op, exprs()), ta.join(l[1].1), ra)
+            }
+            "atan2" => {
+                need(self, 2)?;
+                LVal::Leaf(FExpr::Binary(Binary::Atan2, boxed(a), boxed(b(1))), Ty::Real, ra)
+            }
+            "min" | "max" if l.len() == 2 => {
+                let op = if name == "min" { Binary::Min } else { Binary::Max };
+                LVal::Leaf(FExpr::Binary(op, boxed(a), boxed(b(1))), ta.join(l[1].1), ra.max(l[1].2))
+            }
+            "min" => LVal::Leaf(FExpr::Builtin(Builtin::MinOf, vec![a]), ta, 0),
+            "max" => LVal::Leaf(FExpr::Builtin(Builtin::MaxOf, vec![a]), ta, 0),
+            "sum" => LVal::Leaf(FExpr::Builtin(Builtin::Sum, vec![a]), ta, 0),
+            "product" => LVal::Leaf(FExpr::Builtin(Builtin::Product, vec![a]), ta, 0),
+            "size" => LVal::Leaf(FExpr::Builtin(Builtin::Size, exprs()), Ty::Int, usize::from(l.len() == 1)),
+            "ndims" => LVal::Leaf(FExpr::Num(ra as f64), Ty::Int, 0),
+            "scalar" => LVal::Leaf(FExpr::Builtin(Builtin::Scalar, vec![a]), ta, 0),
+            "vector" => LVal::Leaf(FExpr::Builtin(Builtin::Vector, vec![a]), ta, 1),
+            "matrix" => LVal::Leaf(FExpr::Builtin(Builtin::Matrix, vec![a]), ta, 2),
+            "promote" => {
+                let FExpr::Num(n) = b(1) else { return Err(self.err(span, "promote needs a constant")) };
+                LVal::Leaf(FExpr::Builtin(Builtin::Promote, exprs()), ta, n as usize)
+            }
+            "identity" => LVal::Leaf(FExpr::Builtin(Builtin::Identity, vec![a]), Ty::Int, 2),
+            "diagonal" => LVal::Leaf(FExpr::Builtin(Builtin::Diagonal, vec![a]), ta, 2),
+            "zeros" => LVal::Leaf(FExpr::Builtin(Builtin::Zeros, exprs()), Ty::Int, l.len()),
+            "ones" => LVal::Leaf(FExpr::Builtin(Builtin::Ones, exprs()), Ty::Int, l.len()),
+            "fill" => LVal::Leaf(FExpr::Builtin(Builtin::Fill, exprs()), ta, ra + l.len() - 1),
+            "linspace" => LVal::Leaf(FExpr::Builtin(Builtin::Linspace, exprs()), Ty::Real, 1),
+            "transpose" => LVal::Leaf(FExpr::Builtin(Builtin::Transpose, vec![a]), ta, ra),
+            "outerProduct" => LVal::Leaf(FExpr::Builtin(Builtin::OuterProduct, exprs()), ta, 2),
+            "symmetric" => LVal::Leaf(FExpr::Builtin(Builtin::Symmetric, vec![a]), ta, 2),
+            "cross" => LVal::Leaf(FExpr::Builtin(Builtin::Cross, exprs()), ta.join(l[1].1), 1),
+            "skew" => LVal::Leaf(FExpr::Builtin(Builtin::Skew, vec![a]), ta, 2),
+            "cat" => {
+                need(self, 2)?;
+                let ty = l[1..].iter().map(|x| x.1).reduce(|a, b| a.join(b)).unwrap_or(Ty::Real);
+                LVal::Leaf(FExpr::Builtin(Builtin::Cat, exprs()), ty, l[1].2)
+            }
+            "array" => return self.lower_stack(vs, span),
+            "semiLinear" => LVal::Leaf(FExpr::Builtin(Builtin::SemiLinear, exprs()), Ty::Real, 0),
+            _ => return Err(self.err(span, format!("{name} cannot be used in an algorithm"))),
+        })
+    }
+
+    pub(crate) fn expr_of(&self, e: ExprId) -> Option<f64> {
+        self.dae.pool.as_const(e)
+    }
+
+    pub(crate) fn record_like(&self, v: &LVal) -> Option<Rec> {
+        match v {
+            LVal::Rec { class, scope, .. } => Some(Rec { class: *class, scope: *scope, fields: Vec::new() }),
+            _ => None,
+        }
+    }
+}
+
+fn rel(op: BinaryOp) -> Binary {
+    match op {
+        BinaryOp::Lt => Binary::Lt,
+        BinaryOp::Le => Binary::Le,
+        BinaryOp::Gt => Binary::Gt,
+        BinaryOp::Ge => Binary::Ge,
+        BinaryOp::Eq => Binary::Eq,
+        _ => Binary::Ne,
+    }
+}
+
+pub(crate) fn operator_name(op: BinaryOp) -> &'static str {
+    use BinaryOp::*;
+    match op {
+        Add | ElemAdd => "'+'",
+        Sub | ElemSub => "'-'",
+        Mul | ElemMul => "'*'",
+        Div | ElemDiv => "'/'",
+        Pow | ElemPow => "'^'",
+        Eq => "'=='",
+        Ne => "'<>'",
+        Lt => "'<'",
+        Le => "'<='",
+        Gt => "'>'",
+        Ge => "'>='",
+        And => "'and'",
+        Or => "'or'",
+    }
+}
+
+fn first_local(t: &LTree) -> FExpr {
+    let mut l = Vec::new();
+    tree_locals(t, &mut l);
+    l.first().map_or(FExpr::Num(0.0), |&l| FExpr::Local(l))
+}
+
+pub(crate) fn tree_locals(t: &LTree, out: &mut Vec<LocalId>) {
+    match t {
+        LTree::Leaf { local, .. } => out.push(*local),
+        LTree::Rec { fields, .. } => fields.iter().for_each(|(_, f)| tree_locals(f, out)),
+    }
+}
+
+fn tree_leaves(t: &LTree, out: &mut Vec<(LocalId, Ty, usize)>) {
+    match t {
+        LTree::Leaf { local, ty, rank } => out.push((*local, *ty, *rank)),
+        LTree::Rec { fields, .. } => fields.iter().for_each(|(_, f)| tree_leaves(f, out)),
+    }
+}
+
+pub(crate) fn tree_value(t: &LTree) -> LVal {
+    match t {
+        LTree::Leaf { local, ty, rank } => LVal::Leaf(FExpr::Local(*local), *ty, *rank),
+        LTree::Rec { class, scope, rank, fields } => {
+            LVal::Rec { class: *class, scope: *scope, rank: *rank, fields: fields.iter().map(|(n, f)| (*n, tree_value(f))).collect() }
+        }
+    }
+}
+
+fn apply_indices(v: &LVal, idx: &[FIndex], dropped: usize) -> LVal {
+    v.map(
+        &mut |x| match x {
+            // Indices of an index chain are kept separate: the shapes are already reduced.
+            x => FExpr::Index(boxed(x), idx.to_vec()),
+        },
+        &|r| r.saturating_sub(dropped),
+    )
+}
+
+/// Output number `k` of a call as a value.
+fn pick_output(f: FuncId, args: &[FExpr], outs: &[LVal], k: usize) -> LVal {
+    let mut at = 0;
+    for o in &outs[..k] {
+        let mut l = Vec::new();
+        o.leaves(&mut l);
+        at += l.len();
+    }
+    outs[k].map(
+        &mut |_| {
+            at += 1;
+            FExpr::Call(f, args.to_vec(), at - 1)
+        },
+        &|r| r,
+    )
+}
+
+fn nest(flat: &[FExpr], dims: &[usize]) -> FExpr {
+    match dims {
+        [] | [_] => FExpr::Array(flat.to_vec()),
+        [n, rest @ ..] => {
+            let w = flat.len() / n;
+            FExpr::Array((0..*n).map(|k| nest(&flat[k * w..(k + 1) * w], rest)).collect())
+        }
+    }
+}
+
+/// The range of an iterator without one: the dimension it subscripts.
+fn implicit(name: Name, e: &Expr) -> Option<Expr> {
+    let mut found = None;
+    crate::eval::visit_refs(e, &mut |r| {
+        for (k, p) in r.parts.iter().enumerate() {
+            for (d, s) in p.subscripts.iter().enumerate() {
+                if let Subscript::Index(Expr { kind: ExprKind::Ref(i), .. }) = s
+                    && i.parts.len() == 1
+                    && i.parts[0].name.name == name
+                    && found.is_none()
+                {
+                    let mut base = r.clone();
+                    base.parts.truncate(k + 1);
+                    base.parts[k].subscripts.clear();
+                    found = Some((base, d));
+                }
+            }
+        }
+    });
+    let (base, d) = found?;
+    let span = base.span;
+    let num = |v: i64| Expr { kind: ExprKind::Integer(v), span };
+    let id = saltus_syntax::ast::Ident { name: Name::new("size"), span };
+    let call = Call {
+        function: ComponentRef { global: false, parts: vec![saltus_syntax::ast::RefPart { name: id, subscripts: Vec::new() }], span },
+        args: vec![Expr { kind: ExprKind::Ref(base), span }, num(d as i64 + 1)],
+        named: Vec::new(),
+        iterators: Vec::new(),
+    };
+    Some(Expr { kind: ExprKind::Range(Box::new(num(1)), None, Box::new(Expr { kind: ExprKind::Call(call), span })), span })
+}
+
+/// All expressions of a statement, nested ones included.
+pub(crate) fn visit_statement(s: &Statement, f: &mut dyn FnMut(&Expr)) {
+    let as_expr = |r: &ComponentRef| Expr { kind: ExprKind::Ref(r.clone()), span: r.span };
+    match &s.kind {
+        StatementKind::Assign(r, e) => {
+            f(&as_expr(r));
+            f(e);
+        }
+        StatementKind::MultiAssign(t, e) => {
+            t.iter().flatten().for_each(|r| f(&as_expr(r)));
+            f(e);
+        }
+        StatementKind::Call(e) => f(e),
+        StatementKind::If { branches, otherwise } => {
+            for (c, b) in branches {
+                f(c);
+                b.iter().for_each(|s| visit_statement(s, f));
+            }
+            otherwise.iter().for_each(|s| visit_statement(s, f));
+        }
+        StatementKind::For { indices, body } => {
+            indices.iter().filter_map(|i| i.range.as_ref()).for_each(&mut *f);
+            body.iter().for_each(|s| visit_statement(s, f));
+        }
+        StatementKind::While { condition, body } => {
+            f(condition);
+            body.iter().for_each(|s| visit_statement(s, f));
+        }
+        StatementKind::When { branches } => {
+            for (c, b) in branches {
+                f(c);
+                b.iter().for_each(|s| visit_statement(s, f));
+            }
+        }
+        StatementKind::Break | StatementKind::Return => {}
+    }
+}
+
+fn has_jump(body: &[Statement]) -> bool {
+    body.iter().any(|s| match &s.kind {
+        StatementKind::Break | StatementKind::Return => true,
+        StatementKind::If { branches, otherwise } => branches.iter().any(|(_, b)| has_jump(b)) || has_jump(otherwise),
+        StatementKind::For { body, .. } | StatementKind::While { body, .. } => has_jump(body),
+        _ => false,
+    })
+}

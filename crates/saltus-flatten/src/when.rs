@@ -1,0 +1,336 @@
+//! When-equations.
+
+use crate::eval::first_of;
+use crate::value::{Ty, Value};
+use crate::{Env, Flattener, Mode, R};
+use saltus_base::Span;
+use saltus_dae::{Action, Equation, HybridDae, VarId, VarType, Variability, When, WhenBranch};
+use saltus_expr::{Binary, ExprId, Node as XNode};
+use saltus_syntax::ast::{BinaryOp, Equation as AstEquation, EquationKind, Expr, ExprKind};
+
+impl<'t> Flattener<'t> {
+    /// The Boolean variables of a when-condition, and whether `initial()` is among them.
+    pub(crate) fn when_condition(&mut self, env: &Env, c: &Expr) -> R<(Vec<VarId>, bool)> {
+        let (mut vars, mut initial) = (Vec::new(), false);
+        self.condition_parts(env, c, &mut vars, &mut initial)?;
+        Ok((vars, initial))
+    }
+
+    fn condition_parts(&mut self, env: &Env, c: &Expr, vars: &mut Vec<VarId>, initial: &mut bool) -> R<()> {
+        match &c.kind {
+            ExprKind::Array(items) => {
+                for i in items {
+                    self.condition_parts(env, i, vars, initial)?;
+                }
+                return Ok(());
+            }
+            ExprKind::Tuple(items) if items.len() == 1 => {
+                if let Some(e) = &items[0] {
+                    return self.condition_parts(env, e, vars, initial);
+                }
+            }
+            ExprKind::Binary(BinaryOp::Or, a, b) if is_initial(a) || is_initial(b) => {
+                self.condition_parts(env, a, vars, initial)?;
+                return self.condition_parts(env, b, vars, initial);
+            }
+            _ if is_initial(c) => {
+                *initial = true;
+                return Ok(());
+            }
+            _ => {}
+        }
+        let v = self.eval(env, c)?;
+        if v.ty() != Some(Ty::Bool) {
+            return Err(self.err(c.span, format!("a when-condition must be a Boolean, not {}", v.describe())));
+        }
+        for e in v.scalar_list() {
+            if self.dae.pool.as_const(e).is_some() {
+                continue; // never rises
+            }
+            let var = self.condition_var(env, e, c.span);
+            vars.push(var);
+        }
+        Ok(())
+    }
+
+    /// The variable holding a condition, made if the condition is not a variable itself.
+    pub(crate) fn condition_var(&mut self, env: &Env, e: ExprId, span: Span) -> VarId {
+        if let Some(v) = self.as_var(e)
+            && v != HybridDae::INITIAL
+        {
+            return v;
+        }
+        if let Some(&v) = self.conditions.get(&e) {
+            return v;
+        }
+        let origin = self.origin(env, span, "when condition");
+        let var = self.hidden("when", VarType::Boolean, Variability::Discrete, origin.clone());
+        let x = self.var_expr(var);
+        let r = self.dae.pool.intern(XNode::Binary(Binary::Sub, x, e));
+        let row = self.row(r);
+        self.dae.equations.push(Equation { row, guard: None, origin });
+        self.conditions.insert(e, var);
+        var
+    }
+
+    pub(crate) fn when_equation(&mut self, env: &Env, branches: &'t [(Expr, Vec<AstEquation>)], span: Span) -> R<()> {
+        if self.in_initial {
+            return Err(self.err(span, "when-equations cannot stand in an initial equation section"));
+        }
+        if let Some((c, body)) = branches.first()
+            && self.clocked_when(env, c, body, branches.len(), span)?
+        {
+            return Ok(());
+        }
+        let mut out = Vec::new();
+        for (c, body) in branches {
+            let (conditions, initial) = self.when_condition(env, c)?;
+            let inner = Env { plain: true, when: true, ..*env };
+            let mut actions = Vec::new();
+            self.when_body(&inner, body, &mut actions)?;
+            out.push(WhenBranch { conditions, initial, actions });
+        }
+        let origin = self.origin(env, span, "");
+        self.dae.whens.push(When { branches: out, guard: self.guard, origin });
+        Ok(())
+    }
+
+    fn when_body(&mut self, env: &Env, body: &'t [AstEquation], out: &mut Vec<Action>) -> R<()> {
+        for eq in body {
+            if let Err(e) = self.when_item(env, eq, out) {
+                self.report(e, env.scope.node);
+            }
+        }
+        Ok(())
+    }
+
+    fn when_item(&mut self, env: &Env, eq: &'t AstEquation, out: &mut Vec<Action>) -> R<()> {
+        match &eq.kind {
+            EquationKind::Simple(l, r) => {
+                if let ExprKind::Tuple(items) = &l.kind
+                    && items.len() > 1
+                {
+                    let targets: Vec<Option<Value>> = items.iter().map(|i| i.as_ref().map(|i| self.eval(env, i)).transpose()).collect::<R<_>>()?;
+                    return self.when_call(env, &targets, r, eq.span, out);
+                }
+                if let ExprKind::Call(_) = &r.kind
+                    && let ExprKind::Ref(_) = &l.kind
+                {
+                    let lv = self.eval(env, l)?;
+                    return self.when_call(env, &[Some(lv)], r, eq.span, out);
+                }
+                let (lv, rv) = (self.eval(env, l)?, self.eval(env, r)?);
+                let (a, b) = self.pair(&first_of(&lv), &first_of(&rv), eq.span)?;
+                for ((x, _), (y, _)) in a.into_iter().zip(b) {
+                    let (var, value) = match (self.as_var(x), self.as_var(y)) {
+                        (Some(v), _) => (v, y),
+                        (None, Some(v)) => (v, x),
+                        _ => return Err(self.err(eq.span, "an equation in a when-clause must have a variable alone on its left side")),
+                    };
+                    let value = self.row(value);
+                    out.push(Action::Assign { var, value });
+                }
+                Ok(())
+            }
+            EquationKind::Connect(..) => Err(self.err(eq.span, "connect cannot stand in a when-clause")),
+            EquationKind::When { .. } => Err(self.err(eq.span, "when-clauses cannot be nested")),
+            EquationKind::For { indices, body } => {
+                self.iterate(env, indices, None, &mut |me, env| me.when_body(env, body, out))?;
+                Ok(())
+            }
+            EquationKind::If { branches, otherwise } => {
+                let mut lists: Vec<(Option<ExprId>, Vec<Action>)> = Vec::new();
+                let mut closed = false;
+                for (c, body) in branches {
+                    let v = self.eval(env, c)?;
+                    let Value::Num(ce, Ty::Bool) = v else { return Err(self.err(c.span, "the condition must be a Boolean")) };
+                    if self.dae.pool.is_num(ce, 0.0) {
+                        continue;
+                    }
+                    let mut a = Vec::new();
+                    self.when_body(env, body, &mut a)?;
+                    if self.dae.pool.as_const(ce).is_some() {
+                        lists.push((None, a));
+                        closed = true;
+                        break;
+                    }
+                    lists.push((Some(ce), a));
+                }
+                if !closed {
+                    let mut a = Vec::new();
+                    self.when_body(env, otherwise, &mut a)?;
+                    lists.push((None, a));
+                }
+                self.join_actions(lists, eq.span, out)
+            }
+            EquationKind::Call(e) => {
+                let ExprKind::Call(c) = &e.kind else { return Err(self.err(eq.span, "this is not an equation")) };
+                let name = if let [p] = &c.function.parts[..] { p.name.name.as_str() } else { "" };
+                match name {
+                    "reinit" => {
+                        let [x, v] = &c.args[..] else { return Err(self.err(eq.span, "reinit needs a state and a value")) };
+                        let (x, v) = (self.eval(env, x)?, self.eval(env, v)?);
+                        let (a, b) = self.pair(&x, &v, eq.span)?;
+                        for ((x, _), (v, _)) in a.into_iter().zip(b) {
+                            let Some(var) = self.as_var(x) else { return Err(self.err(eq.span, "reinit needs a variable")) };
+                            let value = self.row(v);
+                            out.push(Action::Reinit { var, value, condition: None });
+                        }
+                        Ok(())
+                    }
+                    "assert" => {
+                        let (condition, message, error) = self.assertion(env, c, eq.span)?;
+                        let condition = self.row(condition);
+                        out.push(Action::Assert { condition, message, error });
+                        Ok(())
+                    }
+                    "terminate" => {
+                        let message = match c.args.first() {
+                            Some(m) => self.message(env, m)?,
+                            None => Default::default(),
+                        };
+                        out.push(Action::Terminate { message, condition: None });
+                        Ok(())
+                    }
+                    _ => self.when_call(env, &[], e, eq.span, out),
+                }
+            }
+        }
+    }
+
+    /// A call in a when-clause: the function runs when the clause fires, not before.
+    fn when_call(&mut self, env: &Env, targets: &[Option<Value>], r: &Expr, span: Span, out: &mut Vec<Action>) -> R<()> {
+        if let ExprKind::Call(c) = &r.kind
+            && let Some((func, args, outputs)) = self.deferred_call(env, c, r.span)?
+        {
+            let mut vars: Vec<Option<VarId>> = Vec::new();
+            for (k, o) in outputs.iter().enumerate() {
+                match targets.get(k) {
+                    Some(Some(t)) => {
+                        let (a, _) = self.pair(t, o, span)?;
+                        for (x, _) in a {
+                            let Some(v) = self.as_var(x) else { return Err(self.err(span, "a result in a when-clause must go to a variable")) };
+                            vars.push(Some(v));
+                        }
+                    }
+                    _ => vars.extend(o.scalar_list().iter().map(|_| None)),
+                }
+            }
+            let args = args.into_iter().map(|a| self.row(a)).collect();
+            out.push(Action::Call { func, args, outputs: vars });
+            return Ok(());
+        }
+        let v = self.eval(env, r)?;
+        let parts: Vec<Value> = match &v {
+            Value::Tuple(t) => t.to_vec(),
+            v => vec![v.clone()],
+        };
+        for (t, p) in targets.iter().zip(&parts) {
+            let Some(t) = t else { continue };
+            let (a, b) = self.pair(t, p, span)?;
+            for ((x, _), (y, _)) in a.into_iter().zip(b) {
+                let Some(var) = self.as_var(x) else { return Err(self.err(span, "an equation in a when-clause must have a variable alone on its left side")) };
+                let value = self.row(y);
+                out.push(Action::Assign { var, value });
+            }
+        }
+        Ok(())
+    }
+
+    /// If inside when: one action per variable, conditional value.
+    fn join_actions(&mut self, lists: Vec<(Option<ExprId>, Vec<Action>)>, span: Span, out: &mut Vec<Action>) -> R<()> {
+        let mut order: Vec<VarId> = Vec::new();
+        for (_, l) in &lists {
+            for a in l {
+                if let Action::Assign { var, .. } = a
+                    && !order.contains(var)
+                {
+                    order.push(*var);
+                }
+            }
+        }
+        for var in order {
+            let x = self.var_expr(var);
+            let mut value = self.pre(x, span)?;
+            for (c, l) in lists.iter().rev() {
+                let this = l.iter().find_map(|a| match a {
+                    Action::Assign { var: v, value } if *v == var => Some(value.clone()),
+                    _ => None,
+                });
+                let this = match this {
+                    Some(r) => self.rows.open(&mut self.dae.pool, &r),
+                    None => self.pre(x, span)?,
+                };
+                value = match c {
+                    Some(c) => self.dae.pool.select(*c, this, value),
+                    None => this,
+                };
+            }
+            let value = self.row(value);
+            out.push(Action::Assign { var, value });
+        }
+        // The rest keeps its condition.
+        let mut not_before = self.dae.pool.num(1.0);
+        for (c, l) in lists {
+            let here = match c {
+                Some(c) => self.dae.pool.bin(Binary::And, not_before, c),
+                None => not_before,
+            };
+            for a in l {
+                match a {
+                    Action::Assign { .. } => {}
+                    Action::Reinit { var, value, condition } => {
+                        let c = self.and_row(here, condition.as_ref());
+                        let condition = Some(self.row(c));
+                        out.push(Action::Reinit { var, value, condition });
+                    }
+                    Action::Terminate { message, condition } => {
+                        let c = self.and_row(here, condition.as_ref());
+                        let condition = Some(self.row(c));
+                        out.push(Action::Terminate { message, condition });
+                    }
+                    Action::Assert { condition, message, error } => {
+                        let c = self.rows.open(&mut self.dae.pool, &condition);
+                        let n = self.dae.pool.not(here);
+                        let c = self.dae.pool.bin(Binary::Or, n, c);
+                        let condition = self.row(c);
+                        out.push(Action::Assert { condition, message, error });
+                    }
+                    Action::Call { .. } => {
+                        if self.dae.pool.as_const(here).is_none() {
+                            return Err(self.err(span, "a call with effects inside an if of a when-clause is not supported yet"));
+                        }
+                        out.push(a);
+                    }
+                }
+            }
+            if let Some(c) = c {
+                let n = self.dae.pool.not(c);
+                not_before = self.dae.pool.bin(Binary::And, not_before, n);
+            }
+        }
+        Ok(())
+    }
+
+    fn and_row(&mut self, here: ExprId, c: Option<&saltus_dae::Row>) -> ExprId {
+        match c {
+            Some(r) => {
+                let e = self.rows.open(&mut self.dae.pool, r);
+                self.dae.pool.bin(Binary::And, here, e)
+            }
+            None => here,
+        }
+    }
+
+    pub(crate) fn konst_env<'e>(&self, env: &Env<'e>) -> Env<'e> {
+        Env { mode: Mode::Konst, ..*env }
+    }
+}
+
+pub(crate) fn is_initial(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Call(c) => c.args.is_empty() && matches!(&c.function.parts[..], [p] if p.name.name == "initial"),
+        ExprKind::Tuple(v) => matches!(&v[..], [Some(e)] if is_initial(e)),
+        _ => false,
+    }
+}

@@ -1,0 +1,389 @@
+//! Sequences ⇒ steps over the value array.
+
+use crate::layout::Layout;
+use saltus_dae::{Operand, Row, VarType};
+use saltus_expr::{Coefficient, Node};
+use saltus_graph::{Bipartite, Matching, block_order};
+use saltus_program::{Backend, Batch, Rows};
+use saltus_solver::linear::{LinearSolver, Pattern};
+use saltus_structure::{Cell, Item, RowOps, Sequence, System};
+use std::cell::RefCell;
+
+/// One step of an evaluation.
+pub enum Step {
+    /// Explicit assignments.
+    Batch(Batch),
+    /// Simultaneous equations.
+    Solve(Box<SolveBlock>),
+    /// A relation's truth value: index into the system's relations.
+    Relation(usize),
+    /// A variable assigned by a when-equation.
+    When(Box<WhenStep>),
+    /// Continuous and discrete unknowns in one loop.
+    Mixed(Box<MixedBlock>),
+}
+
+/// Equations solved together by Newton's method (one iteration if linear).
+pub struct SolveBlock {
+    /// Slots of the unknowns.
+    pub unknowns: Vec<u32>,
+    /// What they are.
+    pub cells: Vec<Cell>,
+    /// Where the equations come from: (equation, level).
+    pub sources: Vec<(usize, u8)>,
+    /// Computes the residuals.
+    pub residual: Vec<Batch>,
+    /// Where they are.
+    pub residual_slots: Vec<u32>,
+    /// Computes the Jacobian entries.
+    pub jacobian: Vec<Batch>,
+    /// (position in the pattern, slot, sign).
+    pub entries: Vec<(usize, u32, f64)>,
+    /// The same as (row, column).
+    pub places: Vec<(usize, usize)>,
+    /// No Jacobian entry depends on an unknown of the block.
+    pub linear: bool,
+    /// Typical sizes of the unknowns.
+    pub nominal: Vec<f64>,
+    /// Slots of bounds, where given.
+    pub bounds: Vec<(Option<u32>, Option<u32>)>,
+    /// Explicit assignments giving first guesses for inner unknowns from the others.
+    pub guesses: Vec<Batch>,
+    /// Memory of the solver.
+    pub work: RefCell<SolveWork>,
+}
+
+/// Memory of a block's solver.
+pub struct SolveWork {
+    /// Number of stored Jacobian entries.
+    pub nnz: usize,
+    /// Factorization.
+    pub lu: LinearSolver,
+    /// Jacobian values.
+    pub values: Vec<f64>,
+    /// Residual, then update.
+    pub r: Vec<f64>,
+    /// Iterate.
+    pub z: Vec<f64>,
+    /// Candidate.
+    pub trial: Vec<f64>,
+}
+
+/// A when-equation's variable.
+pub struct WhenStep {
+    /// Its slot.
+    pub slot: u32,
+    /// Its previous value.
+    pub pre: u32,
+    /// Which when-equation.
+    pub when: usize,
+    /// A value per branch.
+    pub values: Vec<Option<Batch>>,
+}
+
+/// A loop through continuous and discrete unknowns.
+pub struct MixedBlock {
+    /// The continuous part, discrete values held.
+    pub continuous: Vec<Step>,
+    /// The discrete part, continuous values held.
+    pub discrete: Vec<Step>,
+    /// Slots of the discrete unknowns.
+    pub slots: Vec<u32>,
+    /// What they are.
+    pub cells: Vec<Cell>,
+    /// Slots of the continuous unknowns.
+    pub continuous_slots: Vec<u32>,
+    /// What they are.
+    pub continuous_cells: Vec<Cell>,
+}
+
+/// Turns sequences into steps.
+pub struct Compiler<'a> {
+    /// The system.
+    pub sys: &'a mut System,
+    /// Row operations.
+    pub ops: &'a mut RowOps,
+    /// Slots.
+    pub layout: &'a mut Layout,
+    /// Kernels.
+    pub backend: &'a mut dyn Backend,
+}
+
+impl Compiler<'_> {
+    /// One assignment as a batch of one row.
+    pub fn batch(&mut self, dest: u32, row: &Row) -> Batch {
+        let kernel = self.backend.kernel(&self.sys.dae.pool, row.template, row.args.len());
+        let mut words = Vec::with_capacity(row.args.len() + 1);
+        self.layout.words(self.sys, dest, row, &mut words);
+        Batch { kernel, rows: Rows { words, stride: row.args.len() + 1 } }
+    }
+
+    /// Appends an assignment, joining it to the last batch if that runs the same kernel.
+    fn push(&mut self, steps: &mut Vec<Step>, dest: u32, row: &Row) {
+        let b = self.batch(dest, row);
+        if let Some(Step::Batch(last)) = steps.last_mut()
+            && last.kernel == b.kernel
+        {
+            last.rows.words.extend_from_slice(&b.rows.words);
+            return;
+        }
+        steps.push(Step::Batch(b));
+    }
+
+    fn push_batch(&mut self, batches: &mut Vec<Batch>, dest: u32, row: &Row) {
+        let b = self.batch(dest, row);
+        if let Some(last) = batches.last_mut()
+            && last.kernel == b.kernel
+        {
+            last.rows.words.extend_from_slice(&b.rows.words);
+            return;
+        }
+        batches.push(b);
+    }
+
+    /// A whole sequence.
+    pub fn sequence(&mut self, seq: &Sequence) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for block in &seq.blocks {
+            self.block(&seq.items, &block.items, &block.unknowns, &mut steps);
+        }
+        steps
+    }
+
+    fn is_discrete(&self, cell: Cell) -> bool {
+        cell.order < 0 || self.sys.dae.vars[cell.var].ty != VarType::Real || self.sys.role(cell.var) == saltus_structure::Role::Discrete
+    }
+
+    fn block(&mut self, items: &[Item], members: &[usize], unknowns: &[Cell], steps: &mut Vec<Step>) {
+        if let ([i], [cell]) = (members, unknowns) {
+            self.single(&items[*i], *cell, steps);
+            return;
+        }
+        // Which members must be evaluated rather than solved?
+        let (mut cont, mut disc) = (Vec::new(), Vec::new());
+        for (k, &i) in members.iter().enumerate() {
+            let definition = items[i].target() == Some(unknowns[k]) && self.is_discrete(unknowns[k]);
+            if definition { disc.push(k) } else { cont.push(k) }
+        }
+        if disc.is_empty() {
+            let rows: Vec<(Row, usize, u8)> = members.iter().map(|&i| self.as_residual(&items[i])).collect();
+            let block = self.solve_block(&rows, unknowns);
+            steps.push(Step::Solve(Box::new(block)));
+            return;
+        }
+        // Continuous part in blocks of its own.
+        let sub = |me: &Self, picks: &[usize]| -> Vec<Vec<usize>> {
+            let cols: Vec<Cell> = picks.iter().map(|&k| unknowns[k]).collect();
+            let rows: Vec<Vec<u32>> = picks
+                .iter()
+                .map(|&k| {
+                    items[members[k]]
+                        .reads(me.sys)
+                        .iter()
+                        .chain(items[members[k]].target().iter())
+                        .filter_map(|c| cols.iter().position(|x| x == c).map(|p| p as u32))
+                        .collect()
+                })
+                .collect();
+            let g = Bipartite::from_rows(cols.len(), &rows);
+            let m = Matching::from_row_to_col(cols.len(), &(0..picks.len() as u32).collect::<Vec<_>>());
+            block_order(&g, &m).into_iter().map(|b| b.into_iter().map(|i| picks[i as usize]).collect()).collect()
+        };
+        let mut continuous = Vec::new();
+        for part in sub(self, &cont) {
+            let m: Vec<usize> = part.iter().map(|&k| members[k]).collect();
+            let u: Vec<Cell> = part.iter().map(|&k| unknowns[k]).collect();
+            self.block(items, &m, &u, &mut continuous);
+        }
+        // Discrete definitions in dependency order; inside a Boolean loop, in the given order (they are iterated).
+        let mut discrete = Vec::new();
+        for part in sub(self, &disc) {
+            for k in part {
+                self.single(&items[members[k]], unknowns[k], &mut discrete);
+            }
+        }
+        let cells: Vec<Cell> = disc.iter().map(|&k| unknowns[k]).collect();
+        let continuous_cells: Vec<Cell> = cont.iter().map(|&k| unknowns[k]).collect();
+        let slots = cells.iter().map(|&c| self.layout.slot(c)).collect();
+        let continuous_slots = continuous_cells.iter().map(|&c| self.layout.slot(c)).collect();
+        steps.push(Step::Mixed(Box::new(MixedBlock { continuous, discrete, slots, cells, continuous_slots, continuous_cells })));
+    }
+
+    fn single(&mut self, item: &Item, cell: Cell, steps: &mut Vec<Step>) {
+        let slot = self.layout.slot(cell);
+        match item {
+            Item::Value { cell: target, row } if *target == cell => {
+                let depends = row.args.iter().any(|&a| Cell::of(self.sys.resolve(a)) == Some(cell));
+                if !depends || self.is_discrete(cell) {
+                    self.push(steps, slot, row);
+                    return;
+                }
+            }
+            Item::Relation { index, .. } => {
+                steps.push(Step::Relation(*index));
+                return;
+            }
+            Item::When { when, values, .. } => {
+                let pre = self.layout.slot(Cell::pre(cell.var));
+                let values = values.iter().map(|v| v.as_ref().map(|r| self.batch(slot, r))).collect();
+                for (conditions, _) in self.sys.whens[*when].branches.clone() {
+                    for c in conditions {
+                        self.layout.slot(Cell::new(c, 0));
+                        self.layout.slot(Cell::pre(c));
+                    }
+                }
+                steps.push(Step::When(Box::new(WhenStep { slot, pre, when: *when, values })));
+                return;
+            }
+            _ => {}
+        }
+        let (row, eq, level) = self.as_residual(item);
+        let ks: Vec<usize> = (0..row.args.len()).filter(|&k| Cell::of(row.args[k]) == Some(cell)).collect();
+        if let [k] = ks[..]
+            && matches!(self.ops.classify(&mut self.sys.dae, &row, k), Coefficient::Unit | Coefficient::Constant | Coefficient::Parameter)
+            && let Some(mut solved) = self.ops.solve(&mut self.sys.dae, &row, k)
+        {
+            if let Operand::Var { neg: true, .. } = row.args[k] {
+                solved = Row { template: self.sys.dae.pool.neg(solved.template), args: solved.args };
+            }
+            self.push(steps, slot, &solved);
+            return;
+        }
+        let block = self.solve_block(&[(row, eq, level)], &[cell]);
+        steps.push(Step::Solve(Box::new(block)));
+    }
+
+    /// An item as `row = 0`.
+    fn as_residual(&mut self, item: &Item) -> (Row, usize, u8) {
+        match item {
+            Item::Residual { row, eq, level } => (row.clone(), *eq, *level),
+            Item::Value { cell, row } => {
+                let pool = &mut self.sys.dae.pool;
+                let h = pool.hole(0);
+                let rest = pool.substitute(row.template, |pool, k| pool.hole(k + 1));
+                let template = pool.intern(Node::Binary(saltus_expr::Binary::Sub, h, rest));
+                let args = std::iter::once(cell.operand()).chain(row.args.iter().copied()).collect();
+                (Row { template, args }, usize::MAX, 0)
+            }
+            _ => (self.sys.dae.constant_row(0.0), usize::MAX, 0),
+        }
+    }
+
+    fn solve_block(&mut self, rows: &[(Row, usize, u8)], unknowns: &[Cell]) -> SolveBlock {
+        let n = unknowns.len();
+        let column: rustc_hash::FxHashMap<Cell, usize> = unknowns.iter().enumerate().map(|(j, &c)| (c, j)).collect();
+        // Sorting rows by template makes longer batches; the order of residuals is free.
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by_key(|&i| rows[i].0.template);
+        let rows: Vec<&(Row, usize, u8)> = order.iter().map(|&i| &rows[i]).collect();
+        let residual_slots: Vec<u32> = rows.iter().map(|_| self.layout.scratch(0.0)).collect();
+        let mut residual = Vec::new();
+        for (i, (row, _, _)) in rows.iter().enumerate() {
+            self.push_batch(&mut residual, residual_slots[i], row);
+        }
+        let mut linear = true;
+        let mut jacobian: Vec<Batch> = Vec::new();
+        let mut raw: Vec<(usize, usize, u32, f64)> = Vec::new();
+        let mut costs: Vec<(u32, u32, u8)> = Vec::new();
+        for (i, (row, _, _)) in rows.iter().enumerate() {
+            for k in 0..row.args.len() {
+                let Operand::Var { neg, .. } = row.args[k] else {
+                    // A previous value may be an unknown of initialization.
+                    if let Some(&j) = Cell::of(row.args[k]).and_then(|c| column.get(&c)) {
+                        let p = self.ops.partial(&mut self.sys.dae, row, k);
+                        let slot = self.layout.scratch(0.0);
+                        self.push_batch(&mut jacobian, slot, &p);
+                        raw.push((i, j, slot, 1.0));
+                    }
+                    continue;
+                };
+                let Some(&j) = Cell::of(row.args[k]).and_then(|c| column.get(&c)) else { continue };
+                let class = self.ops.classify(&mut self.sys.dae, row, k);
+                costs.push((i as u32, j as u32, class as u8));
+                let p = self.ops.partial(&mut self.sys.dae, row, k);
+                linear &= !p.args.iter().any(|&a| Cell::of(a).is_some_and(|c| column.contains_key(&c)));
+                let slot = self.layout.scratch(0.0);
+                self.push_batch(&mut jacobian, slot, &p);
+                raw.push((i, j, slot, if neg { -1.0 } else { 1.0 }));
+            }
+        }
+        let pattern = Pattern::from_entries(n, n, raw.iter().map(|&(i, j, _, _)| (i, j)));
+        let entries = raw.iter().map(|&(i, j, slot, sign)| (pattern.find(i, j).unwrap_or(0), slot, sign)).collect();
+        let places = raw.iter().map(|&(i, j, _, _)| (i, j)).collect();
+        let nominal = unknowns.iter().map(|c| self.nominal(*c)).collect();
+        let bounds = unknowns.iter().map(|c| self.bounds(*c)).collect();
+        let guesses = if linear || n == 1 { Vec::new() } else { self.guesses(&rows, unknowns, &costs) };
+        let work = RefCell::new(SolveWork {
+            nnz: pattern.nnz(),
+            lu: LinearSolver::new(&pattern),
+            values: vec![0.0; pattern.nnz()],
+            r: vec![0.0; n],
+            z: vec![0.0; n],
+            trial: vec![0.0; n],
+        });
+        SolveBlock {
+            unknowns: unknowns.iter().map(|&c| self.layout.slot(c)).collect(),
+            cells: unknowns.to_vec(),
+            sources: rows.iter().map(|r| (r.1, r.2)).collect(),
+            residual,
+            residual_slots,
+            jacobian,
+            entries,
+            places,
+            linear,
+            nominal,
+            bounds,
+            guesses,
+            work,
+        }
+    }
+
+    /// Inner assignments of a tearing, used once to spread guesses from the torn unknowns to the others.
+    fn guesses(&mut self, rows: &[&(Row, usize, u8)], unknowns: &[Cell], costs: &[(u32, u32, u8)]) -> Vec<Batch> {
+        let edges: Vec<(u32, u32)> = costs.iter().map(|c| (c.0, c.1)).collect();
+        let g = Bipartite::new(rows.len(), unknowns.len(), &edges);
+        let cost: rustc_hash::FxHashMap<(u32, u32), u8> = costs.iter().map(|&(i, j, c)| ((i, j), c)).collect();
+        let hints: Vec<saltus_graph::TearHint> = unknowns
+            .iter()
+            .map(|c| if self.sys.dae.vars[c.var].start.is_some() && c.order == 0 { saltus_graph::TearHint::Prefer } else { saltus_graph::TearHint::Default })
+            .collect();
+        let solvable = |i: u32, j: u32| match cost.get(&(i, j)) {
+            Some(&c) if c <= Coefficient::Parameter as u8 => c,
+            _ => saltus_graph::UNSOLVABLE,
+        };
+        let t = saltus_graph::tear(&g, solvable, &hints);
+        let mut out = Vec::new();
+        for (i, j) in t.order {
+            let row = &rows[i as usize].0;
+            let cell = unknowns[j as usize];
+            let Some(k) = (0..row.args.len()).find(|&k| Cell::of(row.args[k]) == Some(cell)) else { continue };
+            if let Some(mut solved) = self.ops.solve(&mut self.sys.dae, row, k) {
+                if let Operand::Var { neg: true, .. } = row.args[k] {
+                    solved = Row { template: self.sys.dae.pool.neg(solved.template), args: solved.args };
+                }
+                let slot = self.layout.slot(cell);
+                self.push_batch(&mut out, slot, &solved);
+            }
+        }
+        out
+    }
+
+    fn nominal(&self, cell: Cell) -> f64 {
+        let v = &self.sys.dae.vars[cell.var];
+        let given = v.nominal.as_ref().and_then(|r| self.sys.dae.row_constant(r)).map(f64::abs).filter(|v| *v > 0.0 && v.is_finite());
+        given.unwrap_or(1.0)
+    }
+
+    fn bounds(&mut self, cell: Cell) -> (Option<u32>, Option<u32>) {
+        if cell.order != 0 {
+            return (None, None);
+        }
+        let v = &self.sys.dae.vars[cell.var];
+        let (lo, hi) = (v.min.clone(), v.max.clone());
+        let mut slot = |r: Option<Row>| {
+            let v = self.sys.dae.row_constant(&r?)?;
+            Some(self.layout.word(self.sys, Operand::Const(v)))
+        };
+        (slot(lo), slot(hi))
+    }
+}

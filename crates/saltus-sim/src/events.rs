@@ -1,0 +1,290 @@
+//! Event iteration: simultaneous events are one set, iterated in dependency order to a fixed point, mode changes
+//! included.
+
+use crate::api::{EventKind, EventRecord, Observer, Zeno};
+use crate::model::{Model, ModeProgram};
+use saltus_base::{Diagnostic, Span, Stage};
+use saltus_dae::{Action, Message, Piece, VarId};
+use saltus_structure::{Cell, RelationKind};
+use std::rc::Rc;
+
+/// What an event led to.
+pub struct Handled {
+    /// The program of the mode after the event.
+    pub program: Rc<ModeProgram>,
+    /// Something the integrator sees changed: it must start anew.
+    pub restart: bool,
+    /// The model ended the run.
+    pub terminated: Option<String>,
+    /// For the log.
+    pub record: EventRecord,
+    /// Slots of states set by `reinit`.
+    pub reinitialized: Vec<u32>,
+    /// Only relations and definitions changed: no memory, no reinit, no mode change.
+    pub memoryless: bool,
+}
+
+const MAX_ITERATIONS: usize = 200;
+
+impl Model {
+    /// Handles the event at the present time; `fired` are relations that have just crossed.
+    pub fn handle_event(&mut self, program: &Rc<ModeProgram>, fired: &[usize], mut kind: EventKind, observer: &mut dyn Observer) -> Result<Handled, Diagnostic> {
+        let t = self.machine.values[self.machine.time as usize];
+        let mut program = program.clone();
+        self.machine.patient = true;
+        self.machine.plain_relations = false;
+        let before: Vec<f64> = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
+        let states_before: Vec<(u32, f64)> = program.states.iter().map(|s| (s.0, self.machine.values[s.0 as usize])).collect();
+        self.remember();
+        let mut words: Vec<String> = Vec::new();
+        for &i in fired {
+            let r = &self.machine.relations[i];
+            let (slot, kind) = (r.var as usize, r.kind.clone());
+            let text = self.sys.dae.vars[self.sys.relations[i].var].description.clone();
+            match kind {
+                RelationKind::Sign(_) => {
+                    self.machine.values[slot] = 1.0 - self.machine.values[slot];
+                    words.push(format!("{text} became {}", self.machine.values[slot] != 0.0));
+                }
+                RelationKind::Floor => {
+                    let g = self.machine.values[self.machine.relations[i].g as usize];
+                    let old = self.machine.values[slot];
+                    self.machine.values[slot] = if g < old + 0.5 { old - 1.0 } else { old + 1.0 };
+                    words.push(format!("{text} became {}", self.machine.values[slot]));
+                }
+            }
+        }
+        let close = 1e-13 * t.abs().max(1e-3);
+        let mut ticked = Vec::new();
+        for (k, s) in self.tickers.iter_mut().enumerate() {
+            if s.due() <= t + close {
+                s.next += 1;
+                ticked.push(k);
+                words.push(s.name.clone());
+            }
+        }
+        for &k in &ticked {
+            let (s, p) = (self.tickers[k].slot, self.tickers[k].pre);
+            self.machine.values[s as usize] = 1.0;
+            self.machine.values[p as usize] = 0.0;
+        }
+        let mut terminated = None;
+        let mut impulses: Vec<(String, f64)> = Vec::new();
+        let mut reinitialized: Vec<u32> = Vec::new();
+        let mut mode_changes = 0;
+        let mut micro = 0;
+        let mut keys = vec![program.plan.key.clone()];
+        let mut when_fired = false;
+        loop {
+            micro += 1;
+            if micro > MAX_ITERATIONS {
+                return Err(self.no_fixed_point(t));
+            }
+            self.machine.run(&program.event).map_err(|e| self.explain(&e, Stage::Run, t, "event handling failed"))?;
+            // Reactions of when-branches with a rising edge.
+            let mut restarts: Vec<(u32, f64)> = Vec::new();
+            for k in 0..self.sys.reactions.len() {
+                let (when, branch) = (self.sys.reactions[k].when, self.sys.reactions[k].branch);
+                if self.machine.fired(when) != Some(branch) {
+                    continue;
+                }
+                if let Some((b, s)) = &self.reactions[k].condition {
+                    let (b, s) = (b.clone(), *s);
+                    self.machine.batch(&b);
+                    if self.machine.values[s as usize] == 0.0 {
+                        continue;
+                    }
+                }
+                when_fired = true;
+                match self.sys.reactions[k].action.clone() {
+                    Action::Reinit { .. } => {
+                        if let Some((b, s)) = self.reactions[k].value.clone() {
+                            self.machine.batch(&b);
+                            restarts.push((self.reactions[k].target, self.machine.values[s as usize]));
+                        }
+                    }
+                    Action::Assert { message, error, .. } => {
+                        if let Some((b, s)) = self.reactions[k].value.clone() {
+                            self.machine.batch(&b);
+                            if self.machine.values[s as usize] == 0.0 {
+                                let text = self.message(&message);
+                                let span = self.sys.reactions[k].origin.span.unwrap_or(Span::NONE);
+                                if error {
+                                    return Err(Diagnostic::error(Stage::Run, span, format!("assertion failed at time {t}: {text}")));
+                                }
+                                observer.message(&format!("at time {t}: {text}"), span);
+                            }
+                        }
+                    }
+                    Action::Terminate { message, .. } => terminated = Some(self.message(&message)),
+                    _ => {}
+                }
+            }
+            let changed = self.discrete.iter().any(|&(s, p, _)| self.machine.values[s as usize] != self.machine.values[p as usize]);
+            let mut moved = false;
+            let apply: Vec<(u32, f64)> = restarts;
+            self.remember();
+            for (slot, v) in apply {
+                if !reinitialized.contains(&slot) {
+                    reinitialized.push(slot);
+                }
+                moved |= self.machine.values[slot as usize] != v;
+                self.machine.values[slot as usize] = v;
+            }
+            let key = self.key();
+            let mut switched = false;
+            if key != program.plan.key {
+                mode_changes += 1;
+                if mode_changes > 64 || (!changed && keys.contains(&key) && mode_changes > 8) {
+                    let list: Vec<String> = keys.iter().rev().take(6).filter_map(|k| self.key_text(k)).collect();
+                    return Err(Diagnostic::error(
+                        Stage::Run,
+                        Span::NONE,
+                        format!("at time {t} the modes change without end; no consistent mode among: {}", list.join(" | ")),
+                    ));
+                }
+                keys.push(key.clone());
+                let next = self.mode(&key)?;
+                let jump = self.jump(&next, t)?;
+                impulses.extend(jump.impulses);
+                program = self.reselect(&next)?.unwrap_or(next);
+                switched = true;
+                kind = EventKind::Mode;
+            }
+            if !changed && !moved && !switched {
+                break;
+            }
+        }
+        if !ticked.is_empty() {
+            for &k in &ticked {
+                let (s, p) = (self.tickers[k].slot, self.tickers[k].pre);
+                self.machine.values[s as usize] = 0.0;
+                self.machine.values[p as usize] = 0.0;
+            }
+            self.machine.run(&program.event).map_err(|e| self.explain(&e, Stage::Run, t, "event handling failed"))?;
+            self.remember();
+        }
+        let mut changed: Vec<(String, f64, f64)> = Vec::new();
+        let mut memory = false;
+        for (d, b) in self.discrete.iter().zip(&before) {
+            let now = self.machine.values[d.0 as usize];
+            if now != *b {
+                let eq = self.sys.discrete.iter().find(|e| e.var == d.2);
+                memory |= eq.is_some_and(|e| matches!(e.kind, saltus_structure::DiscKind::When(..)));
+                let name = &self.sys.dae.vars[d.2].name;
+                if !name.starts_with('$') {
+                    changed.push((name.clone(), *b, now));
+                }
+            }
+        }
+        for (s, b) in states_before {
+            let now = self.machine.values[s as usize];
+            if now != b
+                && let Some(c) = program.plan.states.iter().find(|c| self.layout.find(**c) == Some(s))
+            {
+                changed.push((saltus_structure::cell_name(&self.sys, *c), b, now));
+            }
+        }
+        self.machine.patient = false;
+        let mode = self.key_text(&program.plan.key);
+        let record = EventRecord { time: t, kind, fired: words, changed, micro_steps: micro, mode, impulses, residual: 0.0 };
+        let memoryless = !memory && reinitialized.is_empty() && mode_changes == 0 && ticked.is_empty() && !when_fired;
+        Ok(Handled { program, restart: true, terminated, record, reinitialized, memoryless })
+    }
+
+    fn no_fixed_point(&mut self, t: f64) -> Diagnostic {
+        let names: Vec<String> = self
+            .discrete
+            .iter()
+            .filter(|d| self.machine.values[d.0 as usize] != self.machine.values[d.1 as usize])
+            .map(|d| self.sys.condition_text(d.2))
+            .take(8)
+            .collect();
+        let var: Option<VarId> = self.discrete.iter().find(|d| self.machine.values[d.0 as usize] != self.machine.values[d.1 as usize]).map(|d| d.2);
+        let span = var.and_then(|v| self.sys.dae.vars[v].origin.span).unwrap_or(Span::NONE);
+        Diagnostic::error(Stage::Run, span, format!("event iteration at time {t} finds no consistent values: {} keep alternating", names.join(", ")))
+            .hint("a condition that switches itself off again needs pre() or hysteresis")
+    }
+
+    /// A message with its values filled in.
+    pub fn message(&mut self, m: &Message) -> String {
+        let mut out = String::new();
+        for p in &m.pieces {
+            match p {
+                Piece::Text(t) => out.push_str(t),
+                Piece::Value(r) | Piece::String(r) => {
+                    let s = self.layout.scratch(0.0);
+                    let row = self.sys.resolve_row(r);
+                    let b = self.compile(|c| c.batch(s, &row));
+                    self.machine.batch(&b);
+                    let v = self.machine.values[s as usize];
+                    match p {
+                        Piece::String(_) => out.push_str(&saltus_function::strings::text(v)),
+                        _ => out.push_str(&saltus_function::format::general(v, 6)),
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// The next instant known in advance: samplers and relations on time.
+    pub fn next_time_event(&mut self) -> f64 {
+        let mut next = self.tickers.iter().map(|s| s.due()).fold(f64::INFINITY, f64::min);
+        for i in 0..self.machine.relations.len() {
+            if self.machine.relations[i].time.is_none() {
+                continue;
+            }
+            if let Some((value, at)) = self.machine.time_switch(i) {
+                let held = self.machine.values[self.machine.relations[i].var as usize];
+                if held != value {
+                    // It should have this value already: now.
+                    next = next.min(self.machine.values[self.machine.time as usize]);
+                } else {
+                    next = next.min(at);
+                }
+            }
+        }
+        next
+    }
+}
+
+/// Detects accumulation points: times of successive events of one relation.
+#[derive(Default)]
+pub struct ZenoWatch {
+    times: rustc_hash::FxHashMap<usize, Vec<f64>>,
+}
+
+impl ZenoWatch {
+    /// Records an event of relation `i`; says when the events accumulate, if that is near.
+    pub fn record(&mut self, i: usize, t: f64, span: f64) -> Option<f64> {
+        let list = self.times.entry(i).or_default();
+        list.push(t);
+        let n = list.len();
+        if n > 64 {
+            list.drain(..n - 32);
+        }
+        let n = list.len();
+        if n < 8 {
+            return None;
+        }
+        let gaps: Vec<f64> = list[n - 7..].windows(2).map(|w| w[1] - w[0]).collect();
+        let ratios: Vec<f64> = gaps.windows(2).map(|g| g[1] / g[0]).collect();
+        let worst = ratios.iter().copied().fold(0.0, f64::max);
+        if !(worst < 0.995) {
+            return None;
+        }
+        let rest = gaps[gaps.len() - 1] * worst / (1.0 - worst);
+        (rest < 1e-5 * span).then_some(t + rest)
+    }
+}
+
+/// The user's choice as a diagnostic, if it is to fail.
+pub fn zeno_error(choice: Zeno, t: f64, text: &str, span: Span) -> Option<Diagnostic> {
+    (choice == Zeno::Error).then(|| Diagnostic::error(Stage::Run, span, format!("infinitely many events accumulate at time {t}: {text}")))
+}
+
+/// Cells as names (used by messages).
+pub fn names(model: &Model, cells: &[Cell]) -> String {
+    cells.iter().map(|c| saltus_structure::cell_name(&model.sys, *c)).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,608 @@
+//! Running steps: batches, simultaneous equations, relations, mixed loops.
+
+use crate::compile::{MixedBlock, SolveBlock, Step};
+use crate::layout::Layout;
+use saltus_expr::FuncId;
+use saltus_function::exec::Executor;
+use saltus_function::{ExecError, Function};
+use saltus_program::{Backend, Batch, CallHost};
+use saltus_solver::nonlinear::{
+    DomainError, NonlinearSystem, PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, SolveOptions, solve,
+    piecewise::LockedFailure, solve_piecewise,
+};
+use saltus_structure::{Cell, Relation, RelationKind, WhenHead};
+use saltus_expr::RelOp;
+
+/// Why an evaluation failed.
+#[derive(Clone, Debug)]
+pub enum Trouble {
+    /// A value is not a number.
+    NotFinite(Vec<Cell>),
+    /// A system of equations could not be solved: what was tried, unknowns, sources, residuals.
+    Unsolved {
+        /// In words.
+        reason: String,
+        /// The unknowns with their values.
+        unknowns: Vec<(Cell, f64)>,
+        /// The equations with their residuals, worst first.
+        equations: Vec<((usize, u8), f64)>,
+    },
+    /// No consistent choice of these discrete unknowns.
+    NoMode {
+        /// The discrete unknowns.
+        cells: Vec<Cell>,
+        /// How many choices were tried.
+        tried: usize,
+    },
+    /// A function failed.
+    Function(ExecError),
+}
+
+/// Function calls of kernels, with the last result of each function kept.
+pub struct Host {
+    executor: Executor,
+    last: Vec<Option<(Vec<f64>, Vec<f64>)>>,
+    last_der: Vec<Option<(Vec<f64>, Vec<f64>)>>,
+    /// The first error since it was last taken.
+    pub error: Option<ExecError>,
+}
+
+impl Host {
+    /// A host for these functions.
+    pub fn new(functions: &[Function]) -> Host {
+        Host {
+            executor: Executor::new(functions),
+            last: vec![None; functions.len()],
+            last_der: vec![None; functions.len()],
+            error: None,
+        }
+    }
+
+    /// Warnings of assertions in functions.
+    pub fn warnings(&mut self) -> Vec<saltus_function::Warning> {
+        self.executor.take_warnings()
+    }
+}
+
+fn same(a: &[f64], b: &[f64]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(x, y)| x.to_bits() == y.to_bits())
+}
+
+impl CallHost for Host {
+    fn call(&mut self, func: FuncId, args: &[f64], out: u32) -> f64 {
+        let f = func.0 as usize;
+        if let Some((a, r)) = self.last.get(f).and_then(Option::as_ref)
+            && same(a, args)
+        {
+            return r.get(out as usize).copied().unwrap_or(f64::NAN);
+        }
+        match self.executor.call_vec(func, args) {
+            Ok(r) => {
+                let v = r.get(out as usize).copied().unwrap_or(f64::NAN);
+                if let Some(slot) = self.last.get_mut(f) {
+                    *slot = Some((args.to_vec(), r));
+                }
+                v
+            }
+            Err(e) => {
+                self.error.get_or_insert(e);
+                f64::NAN
+            }
+        }
+    }
+
+    fn call_der(&mut self, func: FuncId, args: &[f64], dargs: &[f64], out: u32) -> f64 {
+        let f = func.0 as usize;
+        let key: Vec<f64> = args.iter().chain(dargs).copied().collect();
+        if let Some((a, r)) = self.last_der.get(f).and_then(Option::as_ref)
+            && same(a, &key)
+        {
+            return r.get(out as usize).copied().unwrap_or(f64::NAN);
+        }
+        let (mut values, mut r) = (Vec::new(), Vec::new());
+        match self.executor.call_dual(func, args, dargs, &mut values, &mut r) {
+            Ok(()) => {
+                let v = r.get(out as usize).copied().unwrap_or(f64::NAN);
+                if let Some(slot) = self.last_der.get_mut(f) {
+                    *slot = Some((key, r));
+                }
+                v
+            }
+            Err(e) => {
+                self.error.get_or_insert(e);
+                f64::NAN
+            }
+        }
+    }
+}
+
+/// How a relation is evaluated.
+pub struct RelationSlots {
+    /// Computes g.
+    pub batch: Batch,
+    /// Where g is.
+    pub g: u32,
+    /// Where the truth value is.
+    pub var: u32,
+    /// What it is.
+    pub kind: RelationKind,
+    /// Affine in time alone: switches exactly when `time` passes this slot's value (see [`TimeSwitch`]).
+    pub time: Option<TimeSwitch>,
+    /// Largest |g| seen: what "at zero" means.
+    pub size: f64,
+}
+
+/// A relation `slope * time + rest` over things that change only at events.
+pub struct TimeSwitch {
+    /// Computes slope and rest.
+    pub batches: [Batch; 2],
+    /// Where they are.
+    pub slots: [u32; 2],
+}
+
+/// The values of a run and what evaluates them.
+pub struct Machine {
+    /// All numbers.
+    pub values: Vec<f64>,
+    /// Kernels.
+    pub backend: Box<dyn Backend>,
+    /// Functions.
+    pub host: Host,
+    /// Relations.
+    pub relations: Vec<RelationSlots>,
+    /// When heads: per branch, (condition, previous condition) slots.
+    pub whens: Vec<Vec<Vec<(u32, u32)>>>,
+    /// Time slot.
+    pub time: u32,
+    /// Relations are evaluated as they stand, without hysteresis or time switches (initialization).
+    pub plain_relations: bool,
+    /// Newton falls back on slow, robust methods.
+    pub patient: bool,
+}
+
+impl Machine {
+    /// Slots of the when heads.
+    pub fn when_slots(layout: &mut Layout, whens: &[WhenHead]) -> Vec<Vec<Vec<(u32, u32)>>> {
+        whens
+            .iter()
+            .map(|w| w.branches.iter().map(|(cs, _)| cs.iter().map(|&c| (layout.slot(Cell::new(c, 0)), layout.slot(Cell::pre(c)))).collect()).collect())
+            .collect()
+    }
+
+    /// Runs one batch.
+    pub fn batch(&mut self, b: &Batch) {
+        self.backend.run(b, &mut self.values, &mut self.host);
+    }
+
+    /// Runs steps in order.
+    pub fn run(&mut self, steps: &[Step]) -> Result<(), Trouble> {
+        for s in steps {
+            match s {
+                Step::Batch(b) => self.batch(b),
+                Step::Solve(b) => self.solve(b)?,
+                Step::Relation(i) => self.relation(*i),
+                Step::When(w) => {
+                    let fired = self.fired(w.when);
+                    match fired.and_then(|b| w.values[b].as_ref()) {
+                        Some(b) => self.batch(b),
+                        None => self.values[w.slot as usize] = self.values[w.pre as usize],
+                    }
+                }
+                Step::Mixed(m) => self.mixed(m)?,
+            }
+        }
+        match self.host.error.take() {
+            Some(e) => Err(Trouble::Function(e)),
+            None => Ok(()),
+        }
+    }
+
+    /// The branch of a when-equation with a rising edge.
+    pub fn fired(&self, when: usize) -> Option<usize> {
+        self.whens[when].iter().position(|cs| cs.iter().any(|&(c, p)| self.values[c as usize] != 0.0 && self.values[p as usize] == 0.0))
+    }
+
+    /// What "at zero" means for a relation.
+    pub fn band(&self, i: usize) -> f64 {
+        1e-12 * self.relations[i].size.max(1e-2)
+    }
+
+    /// Evaluates a relation into its variable.
+    pub fn relation(&mut self, i: usize) {
+        let r = &self.relations[i];
+        self.backend.run(&r.batch, &mut self.values, &mut self.host);
+        let g = self.values[r.g as usize];
+        let old = self.values[r.var as usize];
+        let new = if self.plain_relations {
+            plain(&r.kind, g)
+        } else if r.time.is_some() {
+            let at = self.time_switch(i).map(|s| s.0);
+            match at {
+                Some(v) => v,
+                None => plain(&self.relations[i].kind, g),
+            }
+        } else {
+            let band = self.band(i);
+            match &self.relations[i].kind {
+                RelationKind::Sign(op) => {
+                    // The locked bit stays unless g is beyond doubt on the other side.
+                    let positive_true = matches!(op, RelOp::Gt | RelOp::Ge);
+                    let side = if (old != 0.0) == positive_true { g } else { -g };
+                    if side < -band { f64::from(old == 0.0) } else { old }
+                }
+                RelationKind::Floor => {
+                    if g < old - band.max(1e-9) || g >= old + 1.0 + band.max(1e-9) {
+                        (g + band.max(1e-9)).floor()
+                    } else {
+                        old
+                    }
+                }
+            }
+        };
+        let r = &self.relations[i];
+        self.values[r.var as usize] = new;
+    }
+
+    /// For a relation on time alone: its value from now on, and when it changes next.
+    pub fn time_switch(&mut self, i: usize) -> Option<(f64, f64)> {
+        let r = &self.relations[i];
+        let s = r.time.as_ref()?;
+        let (b0, b1, s0, s1) = (s.batches[0].clone(), s.batches[1].clone(), s.slots[0], s.slots[1]);
+        self.backend.run(&b0, &mut self.values, &mut self.host);
+        self.backend.run(&b1, &mut self.values, &mut self.host);
+        let (a, b) = (self.values[s0 as usize], self.values[s1 as usize]);
+        let t = self.values[self.time as usize];
+        let r = &self.relations[i];
+        let close = 1e-13 * t.abs().max(1e-3);
+        match &r.kind {
+            RelationKind::Sign(op) => {
+                if a == 0.0 || !a.is_finite() || !b.is_finite() {
+                    return Some((plain(&r.kind, b), f64::INFINITY));
+                }
+                let at = -b / a;
+                let positive_true = matches!(op, RelOp::Gt | RelOp::Ge);
+                let after = f64::from((a > 0.0) == positive_true);
+                if t >= at - close { Some((after, f64::INFINITY)) } else { Some((1.0 - after, at)) }
+            }
+            RelationKind::Floor => {
+                if a == 0.0 || !a.is_finite() || !b.is_finite() {
+                    return Some((b.floor(), f64::INFINITY));
+                }
+                let g = a * t + b;
+                // Next integer in the direction of travel; within rounding of one, it has been reached.
+                let near = g.round();
+                let here = if (g - near).abs() <= a.abs() * close + 1e-13 * g.abs() { near } else { g };
+                if a > 0.0 {
+                    let k = here.floor();
+                    Some((k, (k + 1.0 - b) / a))
+                } else {
+                    let k = (here.ceil() - 1.0).max(g.floor() - 1.0);
+                    let k = if here == near { near - 1.0 } else { k };
+                    Some((k, (k - b) / a))
+                }
+            }
+        }
+    }
+
+    /// The values of all relations' functions, given an evaluated continuous part.
+    pub fn crossing_values(&mut self, which: &[usize], out: &mut [f64]) {
+        for (o, &i) in out.iter_mut().zip(which) {
+            let r = &self.relations[i];
+            self.backend.run(&r.batch, &mut self.values, &mut self.host);
+            *o = self.values[self.relations[i].g as usize];
+        }
+    }
+
+    /// Iterates a loop through discrete and continuous unknowns to a fixed point; if plain iteration cycles, searches.
+    fn mixed(&mut self, m: &MixedBlock) -> Result<(), Trouble> {
+        let start: Vec<f64> = m.continuous_slots.iter().map(|&s| self.values[s as usize]).collect();
+        let mut seen: Vec<Vec<f64>> = Vec::new();
+        let mut failed = None;
+        for _ in 0..40 {
+            let before: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
+            if seen.contains(&before) {
+                break;
+            }
+            seen.push(before.clone());
+            if let Err(e) = self.run(&m.continuous) {
+                failed = Some(e);
+                break;
+            }
+            self.run(&m.discrete)?;
+            if m.slots.iter().zip(&before).all(|(&s, b)| self.values[s as usize] == *b) {
+                return Ok(());
+            }
+        }
+        // Search over the two-valued unknowns.
+        let bits: Vec<usize> = (0..m.slots.len()).filter(|&k| seen.iter().all(|s| s[k] == 0.0 || s[k] == 1.0)).collect();
+        struct Search<'a> {
+            machine: &'a mut Machine,
+            block: &'a MixedBlock,
+            bits: Vec<usize>,
+            start: Vec<f64>,
+            error: Option<Trouble>,
+        }
+        impl PiecewiseSystem for Search<'_> {
+            fn n_bits(&self) -> usize {
+                self.bits.len()
+            }
+            fn solve_locked(&mut self, bits: &[bool]) -> Result<(), LockedFailure> {
+                for (&k, &b) in self.bits.iter().zip(bits) {
+                    self.machine.values[self.block.slots[k] as usize] = f64::from(b);
+                }
+                if let Err(e) = self.machine.run(&self.block.continuous) {
+                    self.error = Some(e);
+                    for (&s, &v) in self.block.continuous_slots.iter().zip(&self.start) {
+                        self.machine.values[s as usize] = v;
+                    }
+                    return Err(LockedFailure);
+                }
+                Ok(())
+            }
+            fn relations(&mut self, out: &mut [bool]) {
+                let keep: Vec<f64> = self.block.slots.iter().map(|&s| self.machine.values[s as usize]).collect();
+                if let Err(e) = self.machine.run(&self.block.discrete) {
+                    self.error = Some(e);
+                }
+                for (o, &k) in out.iter_mut().zip(&self.bits) {
+                    *o = self.machine.values[self.block.slots[k] as usize] != 0.0;
+                }
+                for (&s, v) in self.block.slots.iter().zip(keep) {
+                    self.machine.values[s as usize] = v;
+                }
+            }
+        }
+        for (&s, &v) in m.continuous_slots.iter().zip(&start) {
+            self.values[s as usize] = v;
+        }
+        let first: Vec<bool> = bits.iter().map(|&k| self.values[m.slots[k] as usize] != 0.0).collect();
+        let mut search = Search { machine: self, block: m, bits, start, error: None };
+        let outcome = solve_piecewise(&mut search, &first, &PiecewiseOptions { max_enumeration: 2048, ..Default::default() });
+        let error = search.error.take().or(failed);
+        let n_bits = search.bits.len();
+        match outcome {
+            PiecewiseOutcome::Consistent { .. } | PiecewiseOutcome::Several { .. } => {
+                self.host.error = None;
+                Ok(())
+            }
+            PiecewiseOutcome::NoConsistentMode { tried, .. } => {
+                self.host.error = None;
+                match error {
+                    Some(e) if n_bits == 0 => Err(e),
+                    _ => Err(Trouble::NoMode { cells: m.cells.clone(), tried }),
+                }
+            }
+        }
+    }
+
+    fn residual(&mut self, b: &SolveBlock, z: &[f64], r: &mut [f64]) -> bool {
+        for (&s, &v) in b.unknowns.iter().zip(z) {
+            self.values[s as usize] = v;
+        }
+        for batch in &b.residual {
+            self.batch(batch);
+        }
+        let mut finite = true;
+        for (o, &s) in r.iter_mut().zip(&b.residual_slots) {
+            *o = self.values[s as usize];
+            finite &= o.is_finite();
+        }
+        finite
+    }
+
+    fn jacobian(&mut self, b: &SolveBlock, values: &mut [f64]) -> bool {
+        for batch in &b.jacobian {
+            self.batch(batch);
+        }
+        values.fill(0.0);
+        for &(at, slot, sign) in &b.entries {
+            values[at] += sign * self.values[slot as usize];
+        }
+        values.iter().all(|v| v.is_finite())
+    }
+
+    /// Newton's method on a block; linear blocks take one step.
+    pub fn solve(&mut self, b: &SolveBlock) -> Result<(), Trouble> {
+        let mut guard = b.work.borrow_mut();
+        let w = &mut *guard;
+        let n = b.unknowns.len();
+        for (k, &s) in b.unknowns.iter().enumerate() {
+            let v = self.values[s as usize];
+            w.z[k] = if v.is_finite() { v } else { 0.0 };
+        }
+        let start = w.z.clone();
+        let (z, r) = (&mut w.z, &mut w.r);
+        let ok = 'newton: {
+            if !self.residual(b, z, r) {
+                break 'newton false;
+            }
+            let mut last = f64::INFINITY;
+            for iteration in 0..30 {
+                if r.iter().all(|v| *v == 0.0) {
+                    break 'newton true;
+                }
+                if !self.jacobian(b, &mut w.values) || w.lu.factor(&w.values).is_err() {
+                    break 'newton false;
+                }
+                let old: f64 = scaled(r);
+                w.lu.solve(r);
+                if r.iter().any(|v| !v.is_finite()) {
+                    break 'newton false;
+                }
+                let size = r.iter().zip(z.iter()).zip(&b.nominal).map(|((d, z), m)| d.abs() / (z.abs() + 1e-3 * m)).fold(0.0, f64::max);
+                if b.linear {
+                    for k in 0..n {
+                        z[k] -= r[k];
+                    }
+                    // A second pass removes rounding left by badly scaled rows.
+                    let fine = self.residual(b, z, r);
+                    break 'newton fine;
+                }
+                // Damp only if the full step leaves the domain or clearly makes things worse.
+                let mut lambda = 1.0;
+                loop {
+                    for k in 0..n {
+                        w.trial[k] = z[k] - lambda * r[k];
+                    }
+                    let mut rr = vec![0.0; n];
+                    if self.residual(b, &w.trial, &mut rr) && (lambda * size < 1e-3 || scaled(&rr) < 10.0 * old.max(1e-300) || lambda < 0.05) {
+                        r.copy_from_slice(&rr);
+                        break;
+                    }
+                    lambda *= 0.5;
+                    if lambda < 1e-4 {
+                        break 'newton false;
+                    }
+                }
+                z.copy_from_slice(&w.trial);
+                if lambda == 1.0 && (size < 1e-9 || (size < 1e-6 && last < 1e-3)) {
+                    break 'newton true;
+                }
+                // Rounding level: no further gain.
+                if lambda == 1.0 && size < 1e-7 && size >= 0.5 * last {
+                    break 'newton true;
+                }
+                last = size;
+                let _ = iteration;
+            }
+            false
+        };
+        if ok {
+            for (&s, &v) in b.unknowns.iter().zip(w.z.iter()) {
+                self.values[s as usize] = v;
+            }
+            return Ok(());
+        }
+        let z0 = start;
+        drop(guard);
+        self.solve_patiently(b, &z0)
+    }
+
+    /// The ladder of robust methods; only when asked for (initialization, events), else a failure cuts the step.
+    fn solve_patiently(&mut self, b: &SolveBlock, start: &[f64]) -> Result<(), Trouble> {
+        let n = b.unknowns.len();
+        let restore = |me: &mut Machine| {
+            for (&s, &v) in b.unknowns.iter().zip(start) {
+                me.values[s as usize] = v;
+            }
+        };
+        let mut reason = "Newton's method did not converge".to_string();
+        let mut z = start.to_vec();
+        if self.patient && n <= 400 {
+            self.host.error = None;
+            let side = |k: &Option<u32>, d: f64, me: &Machine| k.map_or(d, |s| me.values[s as usize]);
+            let mut options = SolveOptions::default();
+            options.newton.nominal = b.nominal.clone();
+            options.newton.min = b.bounds.iter().map(|x| side(&x.0, f64::NEG_INFINITY, self)).collect();
+            options.newton.max = b.bounds.iter().map(|x| side(&x.1, f64::INFINITY, self)).collect();
+            struct Sys<'a> {
+                machine: &'a mut Machine,
+                block: &'a SolveBlock,
+            }
+            impl NonlinearSystem for Sys<'_> {
+                fn dim(&self) -> usize {
+                    self.block.unknowns.len()
+                }
+                fn residual(&mut self, z: &[f64], r: &mut [f64]) -> Result<(), DomainError> {
+                    if self.machine.residual(self.block, z, r) { Ok(()) } else { Err(DomainError) }
+                }
+                fn jacobian(&mut self, z: &[f64], jac: &mut [f64]) -> Result<bool, DomainError> {
+                    for (&s, &v) in self.block.unknowns.iter().zip(z) {
+                        self.machine.values[s as usize] = v;
+                    }
+                    for b in &self.block.jacobian {
+                        self.machine.batch(b);
+                    }
+                    jac.fill(0.0);
+                    let n = z.len();
+                    for (&(_, slot, sign), &(i, j)) in self.block.entries.iter().zip(&self.block.places) {
+                        jac[j * n + i] += sign * self.machine.values[slot as usize];
+                    }
+                    if jac.iter().all(|v| v.is_finite()) { Ok(true) } else { Err(DomainError) }
+                }
+            }
+            // First from the given guesses; then from guesses spread through the block.
+            for attempt in 0..2 {
+                if attempt == 1 {
+                    if b.guesses.is_empty() {
+                        break;
+                    }
+                    restore(self);
+                    for g in &b.guesses {
+                        self.batch(g);
+                    }
+                    z = b.unknowns.iter().map(|&s| self.values[s as usize]).collect();
+                    if z.iter().any(|v| !v.is_finite()) {
+                        break;
+                    }
+                }
+                let mut sys = Sys { machine: self, block: b };
+                match solve(&mut sys, &mut z, &options) {
+                    Ok(_) => {
+                        for (&s, &v) in b.unknowns.iter().zip(&z) {
+                            self.values[s as usize] = v;
+                        }
+                        self.host.error = None;
+                        return Ok(());
+                    }
+                    Err(e) => reason = e.to_string(),
+                }
+            }
+        }
+        if let Some(e) = self.host.error.take() {
+            restore(self);
+            return Err(Trouble::Function(e));
+        }
+        let mut r = vec![0.0; n];
+        self.residual(b, &z, &mut r);
+        let unknowns = b.cells.iter().copied().zip(z.iter().copied()).collect();
+        let mut equations: Vec<((usize, u8), f64)> = b.sources.iter().copied().zip(r.iter().copied()).collect();
+        equations.sort_by(|a, b| b.1.abs().partial_cmp(&a.1.abs()).unwrap_or(std::cmp::Ordering::Less));
+        restore(self);
+        Err(Trouble::Unsolved { reason, unknowns, equations })
+    }
+}
+
+fn scaled(r: &[f64]) -> f64 {
+    r.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
+}
+
+/// A relation's value by its function alone.
+pub fn plain(kind: &RelationKind, g: f64) -> f64 {
+    match kind {
+        RelationKind::Floor => g.floor(),
+        RelationKind::Sign(op) => f64::from(match op {
+            RelOp::Lt => g < 0.0,
+            RelOp::Le => g <= 0.0,
+            RelOp::Gt => g > 0.0,
+            RelOp::Ge => g >= 0.0,
+        }),
+    }
+}
+
+/// Slots and kernels of a relation.
+pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation) -> RelationSlots {
+    use saltus_dae::{HybridDae, Operand, Row};
+    use saltus_structure::Role;
+    let g = c.layout.scratch(0.0);
+    let var = c.layout.slot(Cell::new(r.var, 0));
+    let batch = c.batch(g, &r.g);
+    // Affine in time with everything else fixed between events?
+    let mut time = None;
+    let others_fixed = r.g.args.iter().all(|&a| match a {
+        Operand::Var { var, .. } => var == HybridDae::TIME || (c.sys.role(var) != Role::Continuous && !c.sys.external.contains(&var)),
+        _ => true,
+    });
+    if others_fixed
+        && let Some(k) = r.g.args.iter().position(|&a| matches!(a, Operand::Var { var, order: 0, neg: false } if var == HybridDae::TIME))
+        && let Some(affine) = saltus_expr::affine_in(&mut c.sys.dae.pool, r.g.template, k as u32)
+    {
+        let slots = [c.layout.scratch(0.0), c.layout.scratch(0.0)];
+        let batches = [
+            c.batch(slots[0], &Row { template: affine.slope, args: r.g.args.clone() }),
+            c.batch(slots[1], &Row { template: affine.rest, args: r.g.args.clone() }),
+        ];
+        time = Some(TimeSwitch { batches, slots });
+    }
+    RelationSlots { batch, g, var, kind: r.kind.clone(), time, size: 0.0 }
+}

@@ -1,0 +1,602 @@
+//! A prepared model: system, modes, layout, machine, and the programs of the modes entered so far.
+
+use crate::compile::{Compiler, Step};
+use crate::layout::Layout;
+use crate::machine::{Host, Machine, Trouble, relation_slots};
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_base::{Diagnostic, Span, Stage};
+use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability, equation_text};
+use saltus_expr::{Calls, FuncId};
+use saltus_function::Function;
+use saltus_program::{Backend, Batch};
+use saltus_structure::{
+    Alias, Cell, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, better_states, cell_name, key_text,
+    plan_mode, replan_states, start_value,
+};
+use std::rc::Rc;
+
+/// The compiled plan of one mode.
+pub struct ModeProgram {
+    /// The plan.
+    pub plan: StructuralPlan,
+    /// Everything continuous, given states and discrete values.
+    pub continuous: Vec<Step>,
+    /// The same with the discrete part.
+    pub event: Vec<Step>,
+    /// Slots of states and of their derivatives.
+    pub states: Vec<(u32, u32)>,
+    /// Absolute scale of each state.
+    pub nominal: Vec<f64>,
+    /// Relations whose crossing must be searched for.
+    pub crossings: Vec<usize>,
+    /// Variables that take part in this mode.
+    pub active: FxHashSet<VarId>,
+}
+
+/// A delay line.
+pub struct DelayLine {
+    /// Output slot.
+    pub out: u32,
+    /// What is delayed.
+    pub value: Batch,
+    /// Its slot.
+    pub value_slot: u32,
+    /// By how much.
+    pub delay: Batch,
+    /// Its slot.
+    pub delay_slot: u32,
+    /// Times and values so far.
+    pub history: std::collections::VecDeque<(f64, f64)>,
+    /// How far back it may reach.
+    pub reach: f64,
+}
+
+impl DelayLine {
+    /// The delayed value at time t.
+    pub fn at(&self, t: f64) -> Option<f64> {
+        let (&(t0, v0), &(t1, v1)) = (self.history.front()?, self.history.back()?);
+        if t <= t0 {
+            return Some(v0);
+        }
+        if t >= t1 {
+            return Some(v1);
+        }
+        let k = self.history.partition_point(|p| p.0 <= t);
+        let ((a, x), (b, y)) = (self.history[k - 1], self.history[k]);
+        Some(if b > a { x + (y - x) * (t - a) / (b - a) } else { y })
+    }
+}
+
+/// A periodic tick.
+pub struct Ticker {
+    /// Its variable's slot.
+    pub slot: u32,
+    /// Previous value.
+    pub pre: u32,
+    /// First tick.
+    pub start: f64,
+    /// Distance.
+    pub interval: f64,
+    /// Number of the next tick.
+    pub next: u64,
+    /// Name for the log.
+    pub name: String,
+}
+
+impl Ticker {
+    /// When it ticks next.
+    pub fn due(&self) -> f64 {
+        self.start + self.next as f64 * self.interval
+    }
+}
+
+/// A model ready to run.
+pub struct Model {
+    /// The lowered system.
+    pub sys: System,
+    /// Row operations.
+    pub ops: RowOps,
+    /// Mode structure.
+    pub modes: Modes,
+    /// Slots.
+    pub layout: Layout,
+    /// Values and evaluation.
+    pub machine: Machine,
+    /// Modes compiled so far.
+    pub programs: FxHashMap<(ModeKey, Vec<Cell>), Rc<ModeProgram>>,
+    /// States first chosen per mode.
+    first: FxHashMap<ModeKey, Vec<Cell>>,
+    /// Functions, for evaluation outside kernels.
+    pub functions: Rc<[Function]>,
+    /// Delay lines.
+    pub delays: Vec<DelayLine>,
+    /// Samplers.
+    pub tickers: Vec<Ticker>,
+    /// Reaction values: (condition, value) batches with slots, in the order of the system's reactions.
+    pub reactions: Vec<ReactionSlots>,
+    /// Assertions: condition batch, slot.
+    pub assertions: Vec<(Batch, u32)>,
+    /// All discrete cells: (slot, pre slot, variable).
+    pub discrete: Vec<(u32, u32, VarId)>,
+    /// Cells whose previous value is read: (slot, pre slot).
+    pub previous: Vec<(u32, u32)>,
+}
+
+/// Slots of a when-reaction.
+pub struct ReactionSlots {
+    /// Evaluates the condition, if any.
+    pub condition: Option<(Batch, u32)>,
+    /// Evaluates the value (reinit) or the asserted condition.
+    pub value: Option<(Batch, u32)>,
+    /// Target slot (reinit).
+    pub target: u32,
+}
+
+/// Numbers of the moment, for planning.
+pub struct Snapshot {
+    values: FxHashMap<Cell, f64>,
+    functions: Rc<[Function]>,
+}
+
+struct FunctionCalls<'a>(&'a [Function]);
+
+impl Calls for FunctionCalls<'_> {
+    fn call(&mut self, func: FuncId, args: &[f64], out: u32) -> f64 {
+        saltus_function::call_f64(self.0, func, args).ok().and_then(|r| r.get(out as usize).copied()).unwrap_or(f64::NAN)
+    }
+    fn call_der(&mut self, func: FuncId, args: &[f64], dargs: &[f64], out: u32) -> f64 {
+        saltus_function::call_dual(self.0, func, args, dargs).ok().and_then(|r| r.get(out as usize).copied()).unwrap_or(f64::NAN)
+    }
+}
+
+impl Point for Snapshot {
+    fn value(&self, op: Operand) -> f64 {
+        match op {
+            Operand::Const(v) => v,
+            Operand::Var { var, order, neg } => {
+                let v = self.values.get(&Cell::new(var, order)).copied().unwrap_or(0.0);
+                if neg { -v } else { v }
+            }
+            Operand::Pre { var } => self.values.get(&Cell::pre(var)).copied().unwrap_or(0.0),
+        }
+    }
+    fn calls(&self) -> Box<dyn Calls + '_> {
+        Box::new(FunctionCalls(&self.functions))
+    }
+}
+
+impl Model {
+    /// Prepares a system for running.
+    pub fn new(sys: System, ops: RowOps, modes: Modes, backend: Box<dyn Backend>) -> Result<Model, Diagnostic> {
+        let functions: Rc<[Function]> = sys.dae.functions.clone().into();
+        let mut layout = Layout::default();
+        let time = layout.slot(Cell::new(HybridDae::TIME, 0));
+        for v in [HybridDae::INITIAL, HybridDae::TERMINAL, HybridDae::LAMBDA] {
+            layout.slot(Cell::new(v, 0));
+        }
+        let machine = Machine {
+            values: Vec::new(),
+            backend,
+            host: Host::new(&functions),
+            relations: Vec::new(),
+            whens: Machine::when_slots(&mut layout, &sys.whens),
+            time,
+            plain_relations: false,
+            patient: true,
+        };
+        let mut m = Model {
+            sys,
+            ops,
+            modes,
+            layout,
+            machine,
+            programs: FxHashMap::default(),
+            first: FxHashMap::default(),
+            functions,
+            delays: Vec::new(),
+            tickers: Vec::new(),
+            reactions: Vec::new(),
+            assertions: Vec::new(),
+            discrete: Vec::new(),
+            previous: Vec::new(),
+        };
+        m.fixed_parts();
+        Ok(m)
+    }
+
+    /// A compiler on this model's parts.
+    pub fn compile<R>(&mut self, f: impl FnOnce(&mut Compiler<'_>) -> R) -> R {
+        let mut c = Compiler { sys: &mut self.sys, ops: &mut self.ops, layout: &mut self.layout, backend: &mut *self.machine.backend };
+        let r = f(&mut c);
+        self.machine.backend.finish();
+        self.layout.extend(&mut self.machine.values);
+        r
+    }
+
+    /// What does not depend on the mode.
+    fn fixed_parts(&mut self) {
+        let relations = self.sys.relations.clone();
+        let slots = self.compile(|c| relations.iter().map(|r| relation_slots(c, r)).collect::<Vec<_>>());
+        self.machine.relations = slots;
+        let discrete: Vec<VarId> = self.sys.discrete.iter().map(|d| d.var).collect();
+        self.discrete = discrete.into_iter().map(|v| (self.layout.slot(Cell::new(v, 0)), self.layout.slot(Cell::pre(v)), v)).collect();
+        let reactions = self.sys.reactions.clone();
+        self.reactions = self.compile(|c| {
+            reactions
+                .iter()
+                .map(|r| {
+                    let mut cond = |row: &Option<Row>, c: &mut Compiler<'_>| {
+                        row.as_ref().map(|row| {
+                            let s = c.layout.scratch(0.0);
+                            (c.batch(s, row), s)
+                        })
+                    };
+                    match &r.action {
+                        saltus_dae::Action::Reinit { var, value, condition } => {
+                            let s = c.layout.scratch(0.0);
+                            let value = Some((c.batch(s, value), s));
+                            ReactionSlots { condition: cond(condition, c), value, target: c.layout.slot(Cell::new(*var, 0)) }
+                        }
+                        saltus_dae::Action::Assert { condition, .. } => {
+                            let value = cond(&Some(condition.clone()), c);
+                            ReactionSlots { condition: None, value, target: 0 }
+                        }
+                        saltus_dae::Action::Terminate { condition, .. } => ReactionSlots { condition: cond(condition, c), value: None, target: 0 },
+                        _ => ReactionSlots { condition: None, value: None, target: 0 },
+                    }
+                })
+                .collect()
+        });
+        let assertions: Vec<Row> = self.sys.assertions.iter().map(|a| a.0.clone()).collect();
+        self.assertions = self.compile(|c| {
+            assertions
+                .iter()
+                .map(|row| {
+                    let s = c.layout.scratch(0.0);
+                    (c.batch(s, row), s)
+                })
+                .collect()
+        });
+        let delays = self.sys.dae.delays.clone();
+        self.delays = self.compile(|c| {
+            delays
+                .iter()
+                .map(|d| {
+                    let (v, w) = (c.layout.scratch(0.0), c.layout.scratch(0.0));
+                    DelayLine {
+                        out: c.layout.slot(Cell::new(d.var, 0)),
+                        value: c.batch(v, &d.value),
+                        value_slot: v,
+                        delay: c.batch(w, &d.delay),
+                        delay_slot: w,
+                        history: Default::default(),
+                        reach: 0.0,
+                    }
+                })
+                .collect()
+        });
+    }
+
+    /// Where a variable's value is found: slot and sign, or a constant.
+    pub fn locate(&mut self, v: VarId) -> Result<(u32, f64), f64> {
+        match self.sys.alias[v] {
+            None => Ok((self.layout.slot(Cell::new(v, 0)), 1.0)),
+            Some(Alias::Var(to, neg)) => Ok((self.layout.slot(Cell::new(to, 0)), if neg { -1.0 } else { 1.0 })),
+            Some(Alias::Const(c)) => Err(c),
+        }
+    }
+
+    /// Numbers of the moment.
+    pub fn snapshot(&self) -> Snapshot {
+        let values = self.layout.cells().filter_map(|(c, s)| self.machine.values.get(s as usize).map(|&v| (c, v))).collect();
+        Snapshot { values, functions: self.functions.clone() }
+    }
+
+    /// Values of all parameters in dependency order, then start values as guesses.
+    pub fn parameters(&mut self, start: f64) -> Result<(), Diagnostic> {
+        let late: FxHashSet<VarId> = saltus_structure::late_parameters(&self.sys).into_iter().collect();
+        // Depth-first over bindings.
+        let n = self.sys.dae.vars.len();
+        let mut state = vec![0u8; n];
+        let mut order: Vec<VarId> = Vec::new();
+        for i in 0..n {
+            let mut stack = vec![(VarId::new(i), 0usize)];
+            while let Some((v, k)) = stack.pop() {
+                if k == 0 {
+                    if state[v.index()] != 0 {
+                        continue;
+                    }
+                    state[v.index()] = 1;
+                }
+                let var = &self.sys.dae.vars[v];
+                let deps: Vec<VarId> = match (&var.binding, var.variability <= Variability::Parameter) {
+                    (Some(b), true) => b.args.iter().filter_map(|a| a.variable()).collect(),
+                    (None, true) => var.start.iter().flat_map(|b| b.args.iter().filter_map(|a| a.variable())).collect(),
+                    _ => Vec::new(),
+                };
+                if let Some(&next) = deps.get(k) {
+                    stack.push((v, k + 1));
+                    if state[next.index()] == 1 && stack.iter().any(|s| s.0 == next) {
+                        return Err(Diagnostic::error(
+                            Stage::Structure,
+                            var.origin.span.unwrap_or(Span::NONE),
+                            format!("parameter {} depends on itself through {}", var.name, self.sys.dae.vars[next].name),
+                        ));
+                    }
+                    stack.push((next, 0));
+                } else {
+                    state[v.index()] = 2;
+                    if var.variability <= Variability::Parameter && !HybridDae::is_builtin(v) {
+                        order.push(v);
+                    }
+                }
+            }
+        }
+        self.layout.extend(&mut self.machine.values);
+        self.machine.values[self.machine.time as usize] = start;
+        for (v, x) in [(HybridDae::INITIAL, 1.0), (HybridDae::TERMINAL, 0.0), (HybridDae::LAMBDA, 1.0)] {
+            let s = self.layout.slot(Cell::new(v, 0));
+            self.machine.values[s as usize] = x;
+        }
+        for v in order {
+            if self.sys.alias[v].is_some() {
+                continue;
+            }
+            let row = match &self.sys.dae.vars[v].binding {
+                Some(r) if !late.contains(&v) => r.clone(),
+                _ => start_value(&mut self.sys, v),
+            };
+            let slot = self.layout.slot(Cell::new(v, 0));
+            let value = match self.sys.dae.row_constant(&row) {
+                Some(c) => {
+                    self.layout.extend(&mut self.machine.values);
+                    c
+                }
+                None => {
+                    let b = self.compile(|c| c.batch(slot, &row));
+                    self.machine.batch(&b);
+                    self.machine.values[slot as usize]
+                }
+            };
+            let var = &self.sys.dae.vars[v];
+            if let Some(e) = self.machine.host.error.take() {
+                return Err(Diagnostic::error(Stage::Initialization, e.span, format!("parameter {}: {}", var.name, e.message)).within(var.name.clone()));
+            }
+            if !value.is_finite() && matches!(var.ty, VarType::Real | VarType::Integer) && value.is_nan() | self.sys.dae.row_constant(&row).is_none() {
+                let text = saltus_dae::row_text(&self.sys.dae, &row);
+                return Err(Diagnostic::error(
+                    Stage::Initialization,
+                    var.origin.span.unwrap_or(Span::NONE),
+                    format!("parameter {} = {text} is {value}: division by zero or an argument outside its domain", var.name),
+                ));
+            }
+            self.machine.values[slot as usize] = value;
+        }
+        // Guesses.
+        for i in 0..n {
+            let v = VarId::new(i);
+            let role = self.sys.role(v);
+            if self.sys.alias[v].is_some() || HybridDae::is_builtin(v) || self.sys.dae.vars[v].variability <= Variability::Parameter {
+                continue;
+            }
+            let slot = self.layout.slot(Cell::new(v, 0));
+            let row = start_value(&mut self.sys, v);
+            let value = match self.sys.dae.row_constant(&row) {
+                Some(c) => c,
+                None => {
+                    let tmp = self.layout.scratch(0.0);
+                    let b = self.compile(|c| c.batch(tmp, &row));
+                    self.machine.batch(&b);
+                    self.machine.values[tmp as usize]
+                }
+            };
+            let value = self.into_bounds(v, value);
+            let pre = (role == Role::Discrete).then(|| self.layout.slot(Cell::pre(v)));
+            self.layout.extend(&mut self.machine.values);
+            self.machine.values[slot as usize] = value;
+            if let Some(p) = pre {
+                self.machine.values[p as usize] = value;
+            }
+        }
+        self.machine.host.error = None;
+        Ok(())
+    }
+
+    /// A guess outside constant bounds, where the model gave no start value, moves to the nearer bound.
+    fn into_bounds(&self, v: VarId, value: f64) -> f64 {
+        let var = &self.sys.dae.vars[v];
+        if var.start.is_some() {
+            return value;
+        }
+        let bound = |r: &Option<Row>| r.as_ref().and_then(|r| self.sys.dae.row_constant(r)).filter(|x| x.is_finite());
+        let value = bound(&var.min).map_or(value, |m| value.max(m));
+        bound(&var.max).map_or(value, |m| value.min(m))
+    }
+
+    /// Rows of samplers and delays that are fixed now.
+    pub fn start_tickers(&mut self, t: f64) -> Result<(), Diagnostic> {
+        let samplers = self.sys.dae.samplers.clone();
+        for s in samplers {
+            let (a, b) = (self.layout.scratch(0.0), self.layout.scratch(0.0));
+            let (x, y) = self.compile(|c| (c.batch(a, &s.start), c.batch(b, &s.interval)));
+            self.machine.batch(&x);
+            self.machine.batch(&y);
+            let (start, interval) = (self.machine.values[a as usize], self.machine.values[b as usize]);
+            if !(interval > 0.0) || !start.is_finite() {
+                return Err(Diagnostic::error(
+                    Stage::Initialization,
+                    s.origin.span.unwrap_or(Span::NONE),
+                    format!("sample({start}, {interval}): the interval must be positive"),
+                ));
+            }
+            let slot = self.layout.slot(Cell::new(s.var, 0));
+            let pre = self.layout.slot(Cell::pre(s.var));
+            self.layout.extend(&mut self.machine.values);
+            let next = if start >= t { 0 } else { ((t - start) / interval - 1e-9).ceil().max(0.0) as u64 };
+            let name = format!("sample({start}, {interval})");
+            self.tickers.push(Ticker { slot, pre, start, interval, next, name });
+        }
+        Ok(())
+    }
+
+    /// The program of a mode, compiled on first entry.
+    pub fn mode(&mut self, key: &ModeKey) -> Result<Rc<ModeProgram>, Diagnostic> {
+        if let Some(states) = self.first.get(key)
+            && let Some(p) = self.programs.get(&(key.clone(), states.clone()))
+        {
+            return Ok(p.clone());
+        }
+        let point = self.snapshot();
+        let plan = plan_mode(&mut self.sys, &mut self.ops, &self.modes, key, &point)?;
+        self.first.insert(key.clone(), plan.states.clone());
+        Ok(self.program(plan))
+    }
+
+    fn program(&mut self, plan: StructuralPlan) -> Rc<ModeProgram> {
+        let (continuous, event) = self.compile(|c| (c.sequence(&plan.continuous), c.sequence(&plan.event)));
+        let states: Vec<(u32, u32)> = plan
+            .states
+            .iter()
+            .map(|s| (self.layout.slot(*s), self.layout.slot(Cell { var: s.var, order: s.order + 1 })))
+            .collect();
+        let nominal = plan
+            .states
+            .iter()
+            .map(|s| {
+                let v = &self.sys.dae.vars[s.var];
+                v.nominal.as_ref().and_then(|r| self.sys.dae.row_constant(r)).map(f64::abs).filter(|x| *x > 0.0 && x.is_finite()).unwrap_or(1.0)
+            })
+            .collect();
+        let active: FxHashSet<VarId> = plan.vars.iter().copied().collect();
+        let crossings = (0..self.machine.relations.len())
+            .filter(|&i| {
+                self.machine.relations[i].time.is_none()
+                    && self.sys.relations[i].g.args.iter().all(|&a| match a {
+                        Operand::Var { var, .. } if self.sys.role(var) == Role::Continuous => active.contains(&var),
+                        _ => true,
+                    })
+            })
+            .collect();
+        // Every previous value that something reads.
+        self.previous = self
+            .layout
+            .cells()
+            .filter(|(c, _)| c.order < 0)
+            .filter_map(|(c, p)| self.layout.find(Cell::new(c.var, 0)).map(|s| (s, p)))
+            .collect();
+        self.previous.sort_unstable();
+        self.layout.extend(&mut self.machine.values);
+        let key = (plan.key.clone(), plan.states.clone());
+        let program = Rc::new(ModeProgram { plan, continuous, event, states, nominal, crossings, active });
+        self.programs.insert(key, program.clone());
+        program
+    }
+
+    /// The same mode with states that suit the present values better, if there are such.
+    pub fn reselect(&mut self, program: &Rc<ModeProgram>) -> Result<Option<Rc<ModeProgram>>, Diagnostic> {
+        if program.plan.c.iter().all(|&c| c == 0) || program.plan.states.is_empty() {
+            return Ok(None);
+        }
+        let point = self.snapshot();
+        let states = better_states(&mut self.sys, &mut self.ops, &program.plan, &point);
+        if states == program.plan.states {
+            return Ok(None);
+        }
+        let key = (program.plan.key.clone(), states);
+        self.first.insert(key.0.clone(), key.1.clone());
+        if let Some(p) = self.programs.get(&key) {
+            return Ok(Some(p.clone()));
+        }
+        let plan = replan_states(&mut self.sys, &mut self.ops, &self.modes, &program.plan, key.1)?;
+        Ok(Some(self.program(plan)))
+    }
+
+    /// The key that the condition variables call for now.
+    pub fn key(&mut self) -> ModeKey {
+        let keyed = self.modes.keyed.clone();
+        keyed
+            .iter()
+            .map(|&v| match self.locate(v) {
+                Ok((s, _)) => self.machine.values.get(s as usize).copied().unwrap_or(0.0) != 0.0,
+                Err(c) => c != 0.0,
+            })
+            .collect()
+    }
+
+    /// The key as text, if the model has one.
+    pub fn key_text(&self, key: &ModeKey) -> Option<String> {
+        (!key.is_empty()).then(|| key_text(&self.sys, &self.modes, key))
+    }
+
+    /// An equation by its number: text, place, instance.
+    pub fn equation(&self, eq: usize, level: u8) -> (String, Span, String) {
+        let n = self.sys.equations.len();
+        let (row, origin) = if eq < n {
+            (&self.sys.equations[eq].row, &self.sys.equations[eq].origin)
+        } else if let Some(e) = self.sys.initial.get(eq.wrapping_sub(n)) {
+            (&e.row, &e.origin)
+        } else {
+            let v = eq.wrapping_sub(n).wrapping_sub(self.sys.initial.len());
+            let Some(var) = self.sys.dae.vars.get(VarId::new(v.min(u32::MAX as usize - 1))) else {
+                return ("a definition".into(), Span::NONE, String::new());
+            };
+            return (format!("start value of {}", var.name), var.origin.span.unwrap_or(Span::NONE), String::new());
+        };
+        let mut text = equation_text(&self.sys.dae, row);
+        for r in &self.sys.relations {
+            let v = &self.sys.dae.vars[r.var];
+            if text.contains(&v.name) {
+                text = text.replace(&v.name, &v.description);
+            }
+        }
+        if level > 0 {
+            text = format!("{text}, differentiated {level} time{}", if level == 1 { "" } else { "s" });
+        }
+        (text, origin.span.unwrap_or(Span::NONE), origin.instance.clone())
+    }
+
+    /// A failed evaluation as a diagnostic.
+    pub fn explain(&self, trouble: &Trouble, stage: Stage, t: f64, what: &str) -> Diagnostic {
+        let name = |c: &Cell| cell_name(&self.sys, *c);
+        match trouble {
+            Trouble::NotFinite(cells) => {
+                let names: Vec<String> = cells.iter().take(6).map(name).collect();
+                let span = cells.first().and_then(|c| self.sys.dae.vars[c.var].origin.span);
+                Diagnostic::error(stage, span.unwrap_or(Span::NONE), format!("{what} at time {t}: {} is not a number", names.join(", ")))
+                    .hint("look for a division by zero, a square root or logarithm of a negative number")
+            }
+            Trouble::Unsolved { reason, unknowns, equations } => {
+                let worst = equations.first().map(|e| self.equation(e.0.0, e.0.1));
+                let (text, span, instance) = worst.unwrap_or((String::new(), Span::NONE, String::new()));
+                let shown: Vec<String> = unknowns.iter().take(8).map(|(c, v)| format!("{} = {v:.6}", name(c))).collect();
+                let mut d = Diagnostic::error(
+                    stage,
+                    span,
+                    format!("{what} at time {t}: {} simultaneous equation{} for {} could not be solved; worst: {text}", equations.len(), if equations.len() == 1 { "" } else { "s" }, unknowns.iter().take(4).map(|(c, _)| name(c)).collect::<Vec<_>>().join(", ")),
+                )
+                .within(instance)
+                .hint(format!("values reached: {}", shown.join(", ")))
+                .hint(reason.clone());
+                for (e, r) in equations.iter().take(4) {
+                    let (text, _, _) = self.equation(e.0, e.1);
+                    d = d.hint(format!("residual {r:.3e} in {text}"));
+                }
+                d
+            }
+            Trouble::NoMode { cells, tried } => {
+                let mut names: Vec<String> = cells.iter().map(name).collect();
+                // What the user named comes before generated relations.
+                names.sort_by_key(|n| n.contains(' '));
+                names.dedup();
+                let span = cells.iter().find_map(|c| self.sys.dae.vars[c.var].origin.span);
+                Diagnostic::error(
+                    stage,
+                    span.unwrap_or(Span::NONE),
+                    format!("{what} at time {t}: no consistent values of {}: every choice contradicts itself ({tried} tried)", names.join(", ")),
+                )
+                .hint("the relations and the branches they select exclude each other; check their signs")
+            }
+            Trouble::Function(e) => Diagnostic::error(stage, e.span, format!("{what} at time {t}: {}", e.message)),
+        }
+    }
+}
