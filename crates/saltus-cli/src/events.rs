@@ -10,25 +10,60 @@
 //! The array is closed however the run ends, short of the process being killed.
 
 use saltus_sim::EventRecord;
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
 
-/// An event as an object.
-pub fn as_json(event: &EventRecord) -> Value {
-    let changed = event.changed.iter().map(|(n, before, after)| json!({"name": n, "before": before, "after": after}));
-    let impulses = event.impulses.iter().map(|(n, size)| json!({"name": n, "size": size}));
-    json!({
-        "time": event.time,
-        "kind": event.kind.name(),
-        "fired": event.fired,
-        "changed": changed.collect::<Vec<_>>(),
-        "micro_steps": event.micro_steps,
-        "mode": event.mode,
-        "impulses": impulses.collect::<Vec<_>>(),
-        "residual": event.residual,
-    })
+/// An event as an object. Numbers that are not finite become null.
+#[derive(Debug, Serialize)]
+pub struct Event<'a> {
+    /// `event` in a stream of objects of several kinds; absent in the events file.
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    object: Option<&'static str>,
+    time: f64,
+    kind: &'static str,
+    fired: &'a [String],
+    changed: Vec<Change<'a>>,
+    micro_steps: usize,
+    mode: Option<&'a str>,
+    impulses: Vec<Impulse<'a>>,
+    residual: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Change<'a> {
+    name: &'a str,
+    before: f64,
+    after: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Impulse<'a> {
+    name: &'a str,
+    size: f64,
+}
+
+impl<'a> Event<'a> {
+    fn new(event: &'a EventRecord) -> Event<'a> {
+        let change = |(name, before, after): &'a (String, f64, f64)| Change { name, before: *before, after: *after };
+        Event {
+            object: None,
+            time: event.time,
+            kind: event.kind.name(),
+            fired: &event.fired,
+            changed: event.changed.iter().map(change).collect(),
+            micro_steps: event.micro_steps,
+            mode: event.mode.as_deref(),
+            impulses: event.impulses.iter().map(|(name, size)| Impulse { name, size: *size }).collect(),
+            residual: event.residual,
+        }
+    }
+
+    /// An event as one of several kinds of objects.
+    pub fn in_stream(event: &'a EventRecord) -> Event<'a> {
+        Event { object: Some("event"), ..Event::new(event) }
+    }
 }
 
 /// Writes events to a file, as they come. The file comes into being with the first event or at the end of the run, so
@@ -61,7 +96,7 @@ impl EventsFile {
         self.count += 1;
         let file = self.open()?;
         file.write_all(separator.as_bytes())?;
-        serde_json::to_writer(file, &as_json(event)).map_err(io::Error::from)
+        serde_json::to_writer(file, &Event::new(event)).map_err(io::Error::from)
     }
 
     /// Closes the array. Calling it again does nothing.
@@ -88,6 +123,7 @@ impl Drop for EventsFile {
 mod tests {
     use super::*;
     use saltus_sim::EventKind;
+    use serde_json::{Value, json};
 
     fn bounce(time: f64) -> EventRecord {
         EventRecord {
@@ -119,6 +155,7 @@ mod tests {
         let value = value.unwrap();
         assert_eq!(value.as_array().unwrap().len(), 2);
         assert_eq!(value[1]["time"], 1.0);
+        assert!(value[0].get("type").is_none());
         assert_eq!(value[0]["kind"], "state");
         assert_eq!(value[0]["changed"], json!([{"name": "v", "before": -4.0, "after": 3.0}]));
         assert_eq!(value[0]["mode"], "open = true");

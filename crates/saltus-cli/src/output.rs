@@ -66,6 +66,8 @@ pub struct Output {
     pub missing: Vec<String>,
     /// The file could not be made, and why.
     pub refused: Option<String>,
+    /// What went wrong with writing, however the engine takes it.
+    pub failed: Option<io::Error>,
     /// When the columns were announced.
     pub begun: Option<Instant>,
     /// When the first row came.
@@ -89,6 +91,7 @@ impl Output {
             drawn: Vec::new(),
             missing: Vec::new(),
             refused: None,
+            failed: None,
             begun: None,
             first_row: None,
             rows: 0,
@@ -102,6 +105,14 @@ impl Output {
             Destination::File(path, _) if self.sink.is_some() => Some(path),
             _ => None,
         }
+    }
+
+    fn note(&mut self, result: io::Result<()>) -> io::Result<()> {
+        result.map_err(|error| {
+            let copy = io::Error::new(error.kind(), error.to_string());
+            self.failed.get_or_insert(copy);
+            error
+        })
     }
 
     /// What is to be drawn.
@@ -143,11 +154,13 @@ impl Sink for Output {
         if let Some(plot) = &mut self.plot {
             plot.row(t, values, active)?;
         }
-        self.sink.as_mut().map_or(Ok(()), |sink| sink.row(t, values, active))
+        let result = self.sink.as_mut().map_or(Ok(()), |sink| sink.row(t, values, active));
+        self.note(result)
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        self.sink.as_mut().map_or(Ok(()), |sink| sink.finish())
+        let result = self.sink.as_mut().map_or(Ok(()), |sink| sink.finish());
+        self.note(result)
     }
 }
 
@@ -172,8 +185,13 @@ pub fn choose<'a>(wanted: &[String], columns: impl Iterator<Item = &'a str> + Cl
 
 /// The name that is most like a wrong one, if any is.
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let most = (name.chars().count() / 3).max(1);
-    names.map(|n| (distance(name, n, most), n)).filter(|(d, _)| *d <= most).min_by_key(|(d, _)| *d).map(|(_, n)| n)
+    // Of a name with one or two letters nothing would be left.
+    let most = name.chars().count() / 3;
+    names
+        .map(|n| (distance(name, n, most), n))
+        .filter(|(d, _)| (1..=most).contains(d))
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, n)| n)
 }
 
 /// The number of characters to insert, delete or replace, if it is at most `most`.
@@ -196,7 +214,7 @@ fn distance(a: &str, b: &str, most: usize) -> usize {
 
 /// Parameters and constants whose value is written in the model.
 pub fn constants(dae: &HybridDae) -> Vec<(Column, f64)> {
-    let kind = |ty| match ty {
+    let kind = |ty: &VarType| match ty {
         VarType::Real => Some(Kind::Real),
         VarType::Integer => Some(Kind::Integer),
         VarType::Boolean => Some(Kind::Boolean),
@@ -205,12 +223,11 @@ pub fn constants(dae: &HybridDae) -> Vec<(Column, f64)> {
     };
     let constant = |v: &saltus_dae::Variable| {
         let value = dae.row_constant(v.binding.as_ref()?)?;
-        let column = Column::new(v.name.as_str(), kind(v.ty)?);
+        let column = Column::new(v.name.as_str(), kind(&v.ty)?);
         Some((column.with_unit(v.unit.as_str()).with_description(v.description.as_str()), value))
     };
-    let is_shown = |v: &saltus_dae::Variable| {
-        !v.hidden && matches!(v.variability, Variability::Constant | Variability::Parameter)
-    };
+    let is_shown =
+        |v: &saltus_dae::Variable| !v.hidden && matches!(v.variability, Variability::Constant | Variability::Parameter);
     dae.vars.as_slice().iter().filter(|v| is_shown(v)).filter_map(constant).collect()
 }
 
@@ -248,6 +265,7 @@ mod tests {
         assert_eq!(nearest("hieght", names.into_iter()), Some("height"));
         assert_eq!(nearest("spee", names.into_iter()), Some("speed"));
         assert_eq!(nearest("temperature", names.into_iter()), None);
+        assert_eq!(nearest("y", names.into_iter()), None);
     }
 
     #[test]

@@ -298,8 +298,8 @@ error: too few equations
             &sources,
             "
 error: no class 'N'
-  |
-  = help: there is 'M'
+ |
+ = help: there is 'M'
 ",
         );
     }

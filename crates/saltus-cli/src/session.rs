@@ -130,7 +130,7 @@ impl Session {
         if console::reader_gone() {
             return Err(Failure::Code(0));
         }
-        let text = render::render_all(fresh, self.engine.sources(), self.style);
+        let text = render::render_all(fresh, &self.engine.sources(), self.style);
         self.told = self.engine.diagnostics.len();
         if !text.is_empty() {
             console::say(text);

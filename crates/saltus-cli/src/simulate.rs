@@ -10,7 +10,7 @@ use crate::stats::{Phases, Stats};
 use crate::watch::{self, Watch};
 use saltus_base::Stage;
 use saltus_dae::HybridDae;
-use saltus_results::{Size, Sink, plot_svg};
+use saltus_results::{Sink, Size, plot_svg};
 use saltus_sim::RunReport;
 use serde_json::json;
 use std::path::Path;
@@ -39,11 +39,12 @@ pub fn simulate(arguments: &SimulateArgs, begun: Instant) -> Result<(), Failure>
     let mut output = Output::new(destination, wanted, output::constants(&dae));
     let events = arguments.events.clone().map(EventsFile::new);
     let range = range(&arguments.run, &dae);
-    let mut watch = Watch::new(session.style, arguments.trace, events, session.engine.sources(), range);
+    let mut watch = Watch::new(session.style, arguments.trace, events, &session.engine.sources(), range);
 
     let options = arguments.run.options(arguments.model.keep_all_variables);
     let report = session.engine.simulate(dae, &options, &mut output, &mut watch);
-    let finished = output.finish();
+    // Errors are remembered by the output itself.
+    let _ = output.finish();
     let ended = Instant::now();
     watch.finish(output.begun.is_some());
 
@@ -60,7 +61,7 @@ pub fn simulate(arguments: &SimulateArgs, begun: Instant) -> Result<(), Failure>
         let stats = Stats::new(&session.model, phases, output.rows, report.as_ref());
         session.remark(&stats.table(), || json!(stats));
     }
-    let outcome = outcome(&mut session, report.as_ref(), finished, &output, &watch);
+    let outcome = outcome(&mut session, report.as_ref(), &output, &watch);
     keep(&session, arguments, &output, &picture, outcome.is_err())?;
     // The process is about to end: nobody needs the memory of a large model back.
     std::mem::forget(session);
@@ -108,19 +109,19 @@ fn range(run: &RunArgs, dae: &HybridDae) -> (f64, f64) {
 }
 
 /// How the run ended, told on standard error.
-fn outcome(
-    session: &mut Session,
-    report: Option<&RunReport>,
-    finished: std::io::Result<()>,
-    output: &Output,
-    watch: &Watch,
-) -> Result<(), Failure> {
+fn outcome(session: &mut Session, report: Option<&RunReport>, output: &Output, watch: &Watch) -> Result<(), Failure> {
     if let Some(reason) = &output.refused {
         return Err(Failure::Usage(reason.clone()));
     }
+    if console::reader_gone() {
+        return Err(Failure::Code(0));
+    }
+    if let Some(error) = &output.failed {
+        let place = output.path().map_or("to standard output".into(), |p| p.display().to_string());
+        return Err(Failure::Run(format!("cannot write {place}: {error}")));
+    }
     let report = session.need(report)?;
     session.tell()?;
-    finished?;
     if let Some(error) = &watch.refused {
         return Err(Failure::Usage(format!("cannot write the events file: {error}")));
     }
@@ -148,13 +149,14 @@ fn keep(
     picture: &Path,
     failed: bool,
 ) -> Result<(), Failure> {
-    if console::reader_gone() || output.rows == 0 {
+    if console::reader_gone() || output.rows == 0 || output.failed.is_some() {
         return Ok(());
     }
     if let Some(path) = output.path() {
         let until = if failed { format!(" up to t = {}", number(output.last_time)) } else { String::new() };
         let path = path.display().to_string();
-        session.remark(&format!("wrote {path}{until}"), || json!({ "type": "file", "path": path, "rows": output.rows }));
+        session
+            .remark(&format!("wrote {path}{until}"), || json!({ "type": "file", "path": path, "rows": output.rows }));
     }
     if let Some(path) = &arguments.events {
         let path = path.display().to_string();

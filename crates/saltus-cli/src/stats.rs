@@ -159,11 +159,16 @@ mod tests {
 
     #[test]
     fn the_table_and_the_object_show_the_same_numbers() {
-        let report = RunReport { solver: "bdf: stiff".into(), steps: 12, rejected: 3, end: 1.5, ..RunReport::default() };
+        let report =
+            RunReport { solver: "bdf: stiff".into(), steps: 12, rejected: 3, end: 1.5, ..RunReport::default() };
         let phases = Phases { front_end: 0.001, compile: 0.002, run: 1.25, total: 1.3, first_row: None };
         let stats = Stats::new("M", phases, 7, Some(&report));
         let table = stats.table();
-        for line in ["parse and flatten      1.000 ms", "initialize and run     1.250 s", "steps                  12 (3 rejected)"] {
+        for line in [
+            "parse and flatten      1.000 ms",
+            "initialize and run     1.250 s",
+            "steps                  12 (3 rejected)",
+        ] {
             assert!(table.lines().any(|l| l == line), "{table}");
         }
         let object = serde_json::to_value(&stats).unwrap();

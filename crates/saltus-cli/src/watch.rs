@@ -2,7 +2,7 @@
 
 use crate::args::Trace;
 use crate::console::{self, number};
-use crate::events::{self, EventsFile};
+use crate::events::{Event, EventsFile};
 use crate::render::{self, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use saltus_base::{Diagnostic, FileId, SourceMap, Span, Stage};
@@ -161,9 +161,7 @@ impl Observer for Watch {
         }
         if self.trace == Some(Trace::Events) {
             let text = if self.style.is_json() {
-                let mut object = events::as_json(event);
-                object["type"] = "event".into();
-                object.to_string()
+                serde_json::to_string(&Event::in_stream(event)).unwrap_or_default()
             } else {
                 in_words(event)
             };

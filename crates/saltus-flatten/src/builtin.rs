@@ -221,16 +221,15 @@ impl<'t> Flattener<'t> {
 
     pub(crate) fn eval_call(&mut self, env: &Env, c: &Call, span: Span) -> R<Value> {
         if let [p] = &c.function.parts[..]
-            && !c.function.global
             && p.subscripts.is_empty()
-            && self.local(env, p.name.name).is_none()
+            && (c.function.global || self.local(env, p.name.name).is_none())
         {
             let name = p.name.name.as_str();
             if !c.iterators.is_empty() {
                 if let Some(v) = self.reduction(env, name, c, span)? {
                     return Ok(v);
                 }
-            } else if self.builtin_names.contains(name)
+            } else if self.is_builtin_call(env.scope, &c.function)
                 && let Some(v) = self.builtin(env, name, c, span)?
             {
                 return Ok(v);
@@ -398,13 +397,22 @@ impl<'t> Flattener<'t> {
             "semiLinear" => {
                 let [x, a, b] = &c.args[..] else { return Err(self.err(span, "semiLinear needs three arguments")) };
                 let (x, a, b) = (self.eval(env, x)?, self.eval(env, a)?, self.eval(env, b)?);
-                let (Value::Num(x, _), Value::Num(a, _), Value::Num(b, _)) = (&x, &a, &b) else {
-                    return Err(self.err(span, "semiLinear needs scalars"));
-                };
+                let n = x.len().max(a.len()).max(b.len());
+                if [&x, &a, &b].iter().any(|v| v.rank() > 0 && v.len() != n && v.len() > 0) {
+                    return Err(self.err(span, "the arguments of semiLinear have different sizes"));
+                }
+                let dims = [&x, &a, &b].iter().find(|v| v.rank() > 0).map(|v| v.dims().to_vec()).unwrap_or_default();
+                let (x, a, b) = (x.scalar_list(), a.scalar_list(), b.scalar_list());
                 let zero = self.dae.pool.num(0.0);
-                let cond = self.relation(env, BinaryOp::Ge, *x, zero);
-                let k = self.dae.pool.select(cond, *a, *b);
-                Value::Num(self.dae.pool.mul(*x, k), Ty::Real)
+                let mut out = Vec::new();
+                for k in 0..dims.iter().product() {
+                    let at = |v: &Vec<ExprId>| v[if v.len() == 1 { 0 } else { k }];
+                    let (x, a, b) = (at(&x), at(&a), at(&b));
+                    let cond = self.relation(env, BinaryOp::Ge, x, zero);
+                    let g = self.dae.pool.select(cond, a, b);
+                    out.push(self.dae.pool.mul(x, g));
+                }
+                Value::array(Ty::Real, dims, out)
             }
             "sample" => {
                 if c.args.len() + c.named.len() == 2 {

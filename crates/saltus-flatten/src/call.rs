@@ -628,10 +628,7 @@ impl<'t> Flattener<'t> {
 
     /// For when-clauses: a call that must run when the clause fires, if it is one.
     pub(crate) fn deferred_call(&mut self, env: &Env, c: &Call, span: Span) -> R<Option<(FuncId, Vec<ExprId>, Vec<Value>)>> {
-        if let [p] = &c.function.parts[..]
-            && !c.function.global
-            && self.builtin_names.contains(p.name.name.as_str())
-        {
+        if self.is_builtin_call(env.scope, &c.function) {
             return Ok(None);
         }
         let Value::Func(f) = self.eval_ref(env, &c.function)? else { return Ok(None) };

@@ -1,32 +1,930 @@
-//! Clocked operators and state machines.
+//! Clocked partitions. Clocked operators leave hidden variables behind while equations are built; at the end the
+//! variables that equations tie together form partitions, clocks are propagated between them, and every clocked
+//! partition becomes one when-clause on its tick:
+//!
+//! ```text
+//! y = sample(u);  x = previous(x) + y;   ⇒   when $tick then  y = pre(u);  x = pre(x) + y;  end when;
+//! ```
 
-use crate::modifier::{Binding, NodeId};
-use crate::value::Value;
-use crate::{Env, Flattener, R};
-use saltus_base::Span;
-use saltus_dae::VarId;
-use saltus_expr::ExprId;
+use crate::modifier::NodeId;
+use crate::value::{Ty, Value};
+use crate::{Env, Flattener, Mode, R};
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_base::{Diagnostic, Span, Stage};
+use saltus_dae::{Action, Equation, HybridDae, Operand, Origin, Sampler, VarId, VarType, Variability, When, WhenBranch};
+use saltus_expr::{Binary, Coefficient, ExprId, Node as XNode, Unary, affine_in, classify};
 use saltus_syntax::ast::{Call, Equation as AstEquation, Expr};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Rational {
+    n: i128,
+    d: i128,
+}
+
+impl Rational {
+    fn new(n: i128, d: i128) -> Self {
+        let g = gcd(n.abs(), d.abs()).max(1);
+        let s = if d < 0 { -1 } else { 1 };
+        Rational { n: s * n / g, d: s * d / g }
+    }
+    /// The simple fraction a decimal number means, if there is one.
+    fn near(x: f64) -> Option<Self> {
+        for d in [1i128, 10, 100, 1000, 10_000, 100_000, 1_000_000, 3, 7, 9, 30, 60, 50, 48, 256, 1024] {
+            let n = (x * d as f64).round();
+            if n.abs() < 1e15 && (n / d as f64 - x).abs() <= x.abs() * 1e-14 {
+                return Some(Rational::new(n as i128, d));
+            }
+        }
+        None
+    }
+    fn add(self, o: Self) -> Self {
+        Rational::new(self.n * o.d + o.n * self.d, self.d * o.d)
+    }
+    fn mul(self, o: Self) -> Self {
+        Rational::new(self.n * o.n, self.d * o.d)
+    }
+    fn div(self, o: Self) -> Self {
+        Rational::new(self.n * o.d, self.d * o.n)
+    }
+    fn value(self) -> f64 {
+        self.n as f64 / self.d as f64
+    }
+    fn gcd(self, o: Self) -> Self {
+        Rational::new(gcd((self.n * o.d).abs(), (o.n * self.d).abs()), self.d * o.d)
+    }
+}
+
+fn gcd(a: i128, b: i128) -> i128 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// Where ticks come from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Base {
+    /// Multiples of this many seconds.
+    Periodic(f64),
+    /// Rising edges of a Boolean.
+    Event(VarId),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Clock {
+    base: Base,
+    period: Rational,
+    offset: Rational,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Kind {
+    Sample,
+    Hold,
+    /// period × factor (`None`: inferred).
+    Sub(Option<i128>),
+    Super(Option<i128>),
+    Shift(Rational),
+    Back(Rational),
+    NoClock,
+    Interval,
+    FirstTick,
+}
+
+struct Op {
+    kind: Kind,
+    out: VarId,
+    arg: Option<ExprId>,
+    span: Span,
+}
 
 /// What is known about clocks.
 #[derive(Default)]
-pub(crate) struct Clocks {}
+pub(crate) struct Clocks {
+    vars: FxHashSet<VarId>,
+    defs: Vec<(VarId, Clock)>,
+    solved: Vec<VarId>,
+    ops: Vec<Op>,
+    /// Equations (by number) and calls that a clock drives.
+    tagged: Vec<(usize, VarId)>,
+    tagged_calls: Vec<(usize, VarId)>,
+    /// Variables whose previous values are asked for.
+    states: Vec<VarId>,
+}
 
 impl<'t> Flattener<'t> {
-    pub(crate) fn clock_call(&mut self, _env: &Env, name: &str, _c: &Call, span: Span) -> R<Value> {
-        Err(self.err(span, format!("the clocked operator {name} is not supported yet")))
+    pub(crate) fn is_clock_var(&mut self, first: VarId, count: usize) {
+        for k in 0..count {
+            self.clocks.vars.insert(VarId::new(first.index() + k));
+        }
     }
+
+    fn clock_var(&mut self, env: &Env, span: Span) -> VarId {
+        let o = self.origin(env, span, "clock");
+        let v = self.hidden("clock", VarType::Boolean, Variability::Discrete, o);
+        self.clocks.vars.insert(v);
+        v
+    }
+
+    fn konst_number(&mut self, env: &Env, e: &Expr) -> R<(f64, Ty)> {
+        let v = self.eval(&Env { mode: Mode::Konst, ..*env }, e)?;
+        match (self.const_of(&v), v.ty()) {
+            (Some(x), Some(t)) => Ok((x, t)),
+            _ => Err(self.err(e.span, "a constant is needed here")),
+        }
+    }
+
+    fn int_arg(&mut self, env: &Env, c: &Call, k: usize, name: &str) -> R<Option<i128>> {
+        let e = c.args.get(k).or_else(|| c.named.iter().find(|(n, _)| n.name == name).map(|(_, e)| e));
+        match e {
+            Some(e) => Ok(Some(self.konst_number(env, e)?.0 as i128)),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) fn clock_call(&mut self, env: &Env, name: &str, c: &Call, span: Span) -> R<Value> {
+        if name == "Clock" {
+            let v = self.clock_var(env, span);
+            let first = c.args.first().or_else(|| c.named.first().map(|(_, e)| e));
+            if let Some(e) = first {
+                let value = self.eval(env, e)?;
+                let one = Rational::new(1, 1);
+                let zero = Rational::new(0, 1);
+                match value.ty() {
+                    Some(Ty::Clock) => {
+                        // A solver method; the clock is the same.
+                        let method = c.args.get(1).or_else(|| c.named.iter().find(|(n, _)| n.name == "solverMethod").map(|(_, e)| e));
+                        if let Some(m) = method {
+                            let m = self.eval(&Env { mode: Mode::Konst, ..*env }, m)?;
+                            if self.str_of(&m).is_some_and(|s| !s.is_empty()) {
+                                self.clocks.solved.push(v);
+                            }
+                        }
+                        let x = value.scalar_list()[0];
+                        let y = self.var_expr(v);
+                        let r = self.dae.pool.sub(y, x);
+                        self.add_equation(env, r, span, "clock");
+                    }
+                    Some(Ty::Bool) => {
+                        let x = value.scalar_list()[0];
+                        let cond = self.condition_var(env, x, span);
+                        self.clocks.defs.push((v, Clock { base: Base::Event(cond), period: one, offset: zero }));
+                    }
+                    Some(Ty::Int) => {
+                        let n = self.konst_number(env, e)?.0 as i128;
+                        let d = match self.int_arg(env, c, 1, "resolution")? {
+                            Some(d) if d > 0 => d,
+                            _ => 1,
+                        };
+                        if n > 0 {
+                            self.clocks.defs.push((v, Clock { base: Base::Periodic(1.0), period: Rational::new(n, d), offset: zero }));
+                        }
+                    }
+                    Some(Ty::Real) => {
+                        let t = self.konst_number(env, e)?.0;
+                        if t <= 0.0 {
+                            return Err(self.err(e.span, "the interval of a clock must be positive"));
+                        }
+                        let clock = match Rational::near(t) {
+                            Some(r) => Clock { base: Base::Periodic(1.0), period: r, offset: zero },
+                            None => Clock { base: Base::Periodic(t), period: one, offset: zero },
+                        };
+                        self.clocks.defs.push((v, clock));
+                    }
+                    _ => return Err(self.err(span, "a clock is made from an interval, a condition or a clock")),
+                }
+            }
+            return Ok(Value::Num(self.var_expr(v), Ty::Clock));
+        }
+        let arg = match c.args.first().or_else(|| c.named.iter().find(|(n, _)| n.name == "u").map(|(_, e)| e)) {
+            Some(e) => Some(self.eval(env, e)?),
+            None => None,
+        };
+        let kind = match name {
+            "sample" => Kind::Sample,
+            "hold" => Kind::Hold,
+            "subSample" => Kind::Sub(self.int_arg(env, c, 1, "factor")?.filter(|&f| f > 0)),
+            "superSample" => Kind::Super(self.int_arg(env, c, 1, "factor")?.filter(|&f| f > 0)),
+            "shiftSample" | "backSample" => {
+                let n = self.int_arg(env, c, 1, if name == "backSample" { "backCounter" } else { "shiftCounter" })?.unwrap_or(0);
+                let d = self.int_arg(env, c, 2, "resolution")?.unwrap_or(1).max(1);
+                let r = Rational::new(n, d);
+                if name == "backSample" { Kind::Back(r) } else { Kind::Shift(r) }
+            }
+            "noClock" => Kind::NoClock,
+            "interval" => Kind::Interval,
+            "firstTick" => Kind::FirstTick,
+            _ => return Err(self.err(span, format!("the clocked operator {name} is not known"))),
+        };
+        if env.mode == Mode::Shape {
+            return match (kind, arg) {
+                (Kind::Interval | Kind::FirstTick, _) | (_, None) => Ok(self.num(0.0, Ty::Real)),
+                (_, Some(v)) => Ok(v),
+            };
+        }
+        if let Kind::Interval | Kind::FirstTick = kind {
+            let ty = if kind == Kind::Interval { Ty::Real } else { Ty::Bool };
+            let o = self.origin(env, span, "clock");
+            let vt = self.var_type(ty);
+            let out = self.hidden(name, vt, Variability::Discrete, o);
+            let arg = arg.and_then(|v| v.scalar_list().first().copied());
+            self.clocks.ops.push(Op { kind, out, arg, span });
+            return Ok(Value::Num(self.var_expr(out), ty));
+        }
+        let Some(arg) = arg else { return Err(self.err(span, format!("{name} needs an argument"))) };
+        // sample(u, clock): the result belongs to that clock.
+        let clock = match (kind, c.args.get(1).or_else(|| c.named.iter().find(|(n, _)| n.name == "clock").map(|(_, e)| e))) {
+            (Kind::Sample, Some(e)) => {
+                let v = self.eval(env, e)?;
+                v.scalar_list().first().and_then(|&x| self.as_var(x))
+            }
+            _ => None,
+        };
+        let mut list = Vec::new();
+        let mut scalars = Vec::new();
+        arg.scalars(&mut scalars);
+        for (x, ty) in scalars {
+            let o = self.origin(env, span, "clock");
+            let vt = self.var_type(ty);
+            let out = self.hidden(name, vt, Variability::Discrete, o);
+            if ty == Ty::Clock {
+                self.clocks.vars.insert(out);
+            }
+            if let Some(s) = self.as_var(x).and_then(|v| self.dae.vars[v].start.clone()) {
+                self.dae.vars[out].start = Some(s);
+            }
+            self.clocks.ops.push(Op { kind, out, arg: Some(x), span });
+            if let Some(k) = clock {
+                // The result and the clock tick together.
+                self.clocks.tagged.push((usize::MAX - out.index(), k));
+            }
+            list.push(self.var_expr(out));
+        }
+        let mut it = list.into_iter();
+        Ok(arg.rebuild(&mut |x, _| it.next().unwrap_or(x)))
+    }
+
     pub(crate) fn previous(&mut self, e: ExprId, span: Span) -> R<ExprId> {
+        if let Some(v) = self.as_var(e) {
+            self.clocks.states.push(v);
+            if self.dae.vars[v].variability > Variability::Discrete {
+                self.dae.vars[v].variability = Variability::Discrete;
+            }
+        }
         self.pre(e, span)
     }
-    pub(crate) fn clock_binding(&mut self, _n: NodeId, _first: VarId, b: &Binding<'t>) -> R<()> {
-        Err(self.err(b.span, "clocks are not supported yet"))
+
+    pub(crate) fn clocked_when(&mut self, env: &Env, c: &'t Expr, body: &'t [AstEquation], branches: usize, span: Span) -> R<bool> {
+        let shape = self.eval(&Env { mode: Mode::Shape, ..*env }, c);
+        if !matches!(&shape, Ok(v) if v.ty() == Some(Ty::Clock)) {
+            return Ok(false);
+        }
+        if branches > 1 {
+            return Err(self.err(span, "a when-clause on a clock has no elsewhen"));
+        }
+        let v = self.eval(env, c)?;
+        let Some(clock) = v.scalar_list().first().and_then(|&x| self.as_var(x)) else {
+            return Err(self.err(c.span, "this is not a clock"));
+        };
+        let (first, calls) = (self.dae.equations.len(), self.dae.calls.len());
+        for e in body {
+            if let Err(d) = self.equation(env, e) {
+                self.report(d, env.scope.node);
+            }
+        }
+        for k in first..self.dae.equations.len() {
+            self.clocks.tagged.push((k, clock));
+        }
+        for k in calls..self.dae.calls.len() {
+            self.clocks.tagged_calls.push((k, clock));
+        }
+        Ok(true)
     }
-    pub(crate) fn clocked_when(&mut self, _env: &Env, _c: &'t Expr, _body: &'t [AstEquation], _branches: usize, _span: Span) -> R<bool> {
-        Ok(false)
-    }
-    pub(crate) fn finish_clocks(&mut self) {}
+
     pub(crate) fn state_machine_call(&mut self, _env: &Env, name: &str, _c: &Call, span: Span) -> R<()> {
         Err(self.err(span, format!("{name}: state machines are not supported yet")))
+    }
+
+    pub(crate) fn node_is_clock(&self, _n: NodeId) -> bool {
+        false
+    }
+
+    // ---- the end: partitions -------------------------------------------------------------------------------------
+
+    fn varies(&self, v: VarId) -> bool {
+        !HybridDae::is_builtin(v) && self.dae.vars[v].variability >= Variability::Discrete
+    }
+
+    fn vars_in(&self, e: ExprId) -> Vec<VarId> {
+        let mut out = Vec::new();
+        for k in self.dae.pool.holes(e) {
+            if let Some(v) = self.hole(k).and_then(Operand::variable)
+                && self.varies(v)
+            {
+                out.push(v);
+            }
+        }
+        out
+    }
+
+    fn row_vars(&self, r: &saltus_dae::Row) -> Vec<VarId> {
+        r.args.iter().filter_map(|a| a.variable()).filter(|&v| self.varies(v)).collect()
+    }
+
+    pub(crate) fn finish_clocks(&mut self) {
+        if self.clocks.ops.is_empty() && self.clocks.vars.is_empty() && self.clocks.states.is_empty() {
+            return;
+        }
+        if let Err(e) = self.partition() {
+            self.diagnostics.push(*e);
+        }
+    }
+
+    fn partition(&mut self) -> R<()> {
+        let n = self.dae.vars.len();
+        let mut parent: Vec<u32> = (0..n as u32).collect();
+        fn find(p: &mut [u32], mut i: u32) -> u32 {
+            while p[i as usize] != i {
+                p[i as usize] = p[p[i as usize] as usize];
+                i = p[i as usize];
+            }
+            i
+        }
+        let mut tie = |vs: &[VarId]| {
+            for w in vs.windows(2) {
+                let (a, b) = (find(&mut parent, w[0].index() as u32), find(&mut parent, w[1].index() as u32));
+                parent[a.max(b) as usize] = a.min(b);
+            }
+        };
+        for eq in self.dae.equations.as_slice() {
+            tie(&self.row_vars(&eq.row));
+        }
+        for c in &self.dae.calls {
+            let mut vs: Vec<VarId> = c.args.iter().flat_map(|r| self.row_vars(r)).collect();
+            vs.extend(&c.outputs);
+            tie(&vs);
+        }
+        for w in &self.dae.whens {
+            let mut vs: Vec<VarId> = Vec::new();
+            for b in &w.branches {
+                vs.extend(&b.conditions);
+                for a in &b.actions {
+                    match a {
+                        Action::Assign { var, value } => {
+                            vs.push(*var);
+                            vs.extend(self.row_vars(value));
+                        }
+                        Action::Reinit { var, value, .. } => {
+                            vs.push(*var);
+                            vs.extend(self.row_vars(value));
+                        }
+                        Action::Call { args, outputs, .. } => {
+                            vs.extend(outputs.iter().flatten());
+                            vs.extend(args.iter().flat_map(|r| self.row_vars(r)));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            tie(&vs);
+        }
+        for op in &self.clocks.ops {
+            if let Some(a) = op.arg {
+                let vs = self.vars_in(a);
+                tie(&vs);
+                if matches!(op.kind, Kind::FirstTick | Kind::Interval)
+                    && let Some(&v) = vs.first()
+                {
+                    tie(&[op.out, v]);
+                }
+            }
+        }
+        for &(k, c) in &self.clocks.tagged {
+            if k < self.dae.equations.len() {
+                let mut vs = self.row_vars(&self.dae.equations.as_slice()[k].row);
+                vs.push(c);
+                tie(&vs);
+            } else {
+                tie(&[VarId::new(usize::MAX - k), c]);
+            }
+        }
+        for &(k, c) in &self.clocks.tagged_calls {
+            let mut vs = self.dae.calls[k].outputs.clone();
+            vs.push(c);
+            tie(&vs);
+        }
+        let of: Vec<u32> = (0..n as u32).map(|i| find(&mut parent, i)).collect();
+        let part = |v: VarId| of[v.index()];
+        // Which partitions are clocked, and what is known of their clocks.
+        let mut clocked: FxHashSet<u32> = FxHashSet::default();
+        let mut clock: FxHashMap<u32, Clock> = FxHashMap::default();
+        for &v in &self.clocks.vars {
+            clocked.insert(part(v));
+        }
+        for &(v, c) in &self.clocks.defs {
+            clock.insert(part(v), c);
+            clocked.insert(part(v));
+        }
+        for &v in &self.clocks.states {
+            clocked.insert(part(v));
+        }
+        for op in &self.clocks.ops {
+            let arg = op.arg.and_then(|a| self.vars_in(a).first().copied());
+            match op.kind {
+                Kind::Sample | Kind::FirstTick | Kind::Interval => {
+                    clocked.insert(part(op.out));
+                }
+                Kind::Hold => {
+                    if let Some(a) = arg {
+                        clocked.insert(part(a));
+                    }
+                }
+                _ => {
+                    clocked.insert(part(op.out));
+                    if let Some(a) = arg {
+                        clocked.insert(part(a));
+                    }
+                }
+            }
+        }
+        // Clocks travel along sub/super/shift/back in both directions.
+        loop {
+            let mut changed = false;
+            for op in &self.clocks.ops {
+                let Some(a) = op.arg.and_then(|a| self.vars_in(a).first().copied()) else { continue };
+                let (pa, po) = (part(a), part(op.out));
+                let r = |f: i128| Rational::new(f, 1);
+                let forward = |c: Clock| -> Option<Clock> {
+                    Some(match op.kind {
+                        Kind::Sub(f) => Clock { period: c.period.mul(r(f?)), ..c },
+                        Kind::Super(f) => Clock { period: c.period.div(r(f?)), ..c },
+                        Kind::Shift(s) => Clock { offset: c.offset.add(c.period.mul(s)), ..c },
+                        Kind::Back(s) => Clock { offset: c.offset.add(c.period.mul(Rational::new(-s.n, s.d))), ..c },
+                        _ => return None,
+                    })
+                };
+                let backward = |c: Clock| -> Option<Clock> {
+                    Some(match op.kind {
+                        Kind::Sub(f) => Clock { period: c.period.div(r(f?)), ..c },
+                        Kind::Super(f) => Clock { period: c.period.mul(r(f?)), ..c },
+                        Kind::Shift(s) => Clock { offset: c.offset.add(c.period.mul(Rational::new(-s.n, s.d))), ..c },
+                        Kind::Back(s) => Clock { offset: c.offset.add(c.period.mul(s)), ..c },
+                        _ => return None,
+                    })
+                };
+                match (clock.get(&pa).copied(), clock.get(&po).copied()) {
+                    (Some(c), None) => {
+                        if let Some(d) = forward(c) {
+                            clock.insert(po, d);
+                            changed = true;
+                        }
+                    }
+                    (None, Some(c)) => {
+                        if let Some(d) = backward(c) {
+                            clock.insert(pa, d);
+                            changed = true;
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        // Partitions without any clock get a default of one second, as `Clock()` left alone would.
+        let mut order: Vec<u32> = clocked.iter().copied().collect();
+        order.sort_unstable();
+        for &p in &order {
+            if !clock.contains_key(&p) {
+                let has_equations = self.dae.equations.as_slice().iter().any(|e| self.row_vars(&e.row).first().is_some_and(|&v| part(v) == p));
+                if has_equations {
+                    let name = self.dae.vars[VarId::new(p as usize)].name.clone();
+                    let span = self.dae.vars[VarId::new(p as usize)].origin.span.unwrap_or(Span::NONE);
+                    self.diagnostics.push(
+                        Diagnostic::warning(Stage::FrontEnd, span, format!("the clock of {name} cannot be inferred; one second is used"))
+                            .hint("assign a clock to one of the signals tied to it"),
+                    );
+                }
+                clock.insert(p, Clock { base: Base::Periodic(1.0), period: Rational::new(1, 1), offset: Rational::new(0, 1) });
+            }
+        }
+        let ticks = self.make_ticks(&order, &clock);
+        self.lower_partitions(&of, &order, &clock, &ticks)
+    }
+
+    /// One Boolean per distinct clock, true exactly at its ticks.
+    fn make_ticks(&mut self, order: &[u32], clock: &FxHashMap<u32, Clock>) -> FxHashMap<u32, VarId> {
+        let mut out = FxHashMap::default();
+        let mut bases: Vec<(Base, Vec<Clock>)> = Vec::new();
+        for p in order {
+            let c = clock[p];
+            match bases.iter_mut().find(|(b, _)| *b == c.base) {
+                Some((_, l)) => {
+                    if !l.contains(&c) {
+                        l.push(c);
+                    }
+                }
+                None => bases.push((c.base, vec![c])),
+            }
+        }
+        let origin = Origin { note: "clock", ..Origin::default() };
+        let mut tick_of: Vec<(Clock, VarId)> = Vec::new();
+        for (base, list) in bases {
+            let mut g = list[0].period;
+            for c in &list {
+                g = g.gcd(c.period);
+                if c.offset.n != 0 {
+                    g = g.gcd(c.offset);
+                }
+            }
+            let finest = list.iter().map(|c| c.period.value()).fold(f64::INFINITY, f64::min);
+            let shared = finest / g.value() <= 50.0 || matches!(base, Base::Event(_));
+            if let (Base::Periodic(t), false) = (base, shared) {
+                for c in list {
+                    let v = self.hidden("tick", VarType::Boolean, Variability::Discrete, origin.clone());
+                    let (start, interval) = (self.dae.constant_row(c.offset.value() * t), self.dae.constant_row(c.period.value() * t));
+                    self.dae.samplers.push(Sampler { var: v, start, interval, origin: origin.clone() });
+                    tick_of.push((c, v));
+                }
+                continue;
+            }
+            let tick = self.hidden("tick", VarType::Boolean, Variability::Discrete, origin.clone());
+            match base {
+                Base::Periodic(t) => {
+                    let (start, interval) = (self.dae.constant_row(0.0), self.dae.constant_row(g.value() * t));
+                    self.dae.samplers.push(Sampler { var: tick, start, interval, origin: origin.clone() });
+                }
+                Base::Event(c) => {
+                    let x = self.var_expr(c);
+                    let pre = self.rows.operand(&mut self.dae.pool, Operand::Pre { var: c });
+                    let not = self.dae.pool.not(pre);
+                    let edge = self.dae.pool.bin(Binary::And, x, not);
+                    self.define(tick, edge, &origin);
+                }
+            }
+            let mut counter = None;
+            for c in list {
+                let (k, j) = (c.period.div(g), c.offset.div(g));
+                if k == Rational::new(1, 1) && j.n == 0 {
+                    tick_of.push((c, tick));
+                    continue;
+                }
+                let n = match counter {
+                    Some(n) => n,
+                    None => {
+                        let n = self.hidden("count", VarType::Integer, Variability::Discrete, origin.clone());
+                        let row = self.dae.constant_row(-1.0);
+                        self.dae.vars[n].start = Some(row);
+                        self.dae.vars[n].fixed = Some(true);
+                        let pre = self.rows.operand(&mut self.dae.pool, Operand::Pre { var: n });
+                        let one = self.dae.pool.num(1.0);
+                        let next = self.dae.pool.add(pre, one);
+                        let value = self.row(next);
+                        let branch = WhenBranch { conditions: vec![tick], initial: false, actions: vec![Action::Assign { var: n, value }] };
+                        self.dae.whens.push(When { branches: vec![branch], guard: None, origin: origin.clone() });
+                        counter = Some(n);
+                        n
+                    }
+                };
+                let v = self.hidden("tick", VarType::Boolean, Variability::Discrete, origin.clone());
+                let (x, t) = (self.var_expr(n), self.var_expr(tick));
+                let (k, j) = (self.dae.pool.num(k.value()), self.dae.pool.num(j.value().round()));
+                let d = self.dae.pool.sub(x, j);
+                let q = self.dae.pool.div(d, k);
+                let f = self.dae.pool.un(Unary::Floor, q);
+                let whole = self.dae.pool.bin(Binary::Eq, f, q);
+                let begun = self.dae.pool.bin(Binary::Ge, x, j);
+                let both = self.dae.pool.bin(Binary::And, whole, begun);
+                let e = self.dae.pool.bin(Binary::And, t, both);
+                self.define(v, e, &origin);
+                tick_of.push((c, v));
+            }
+        }
+        for &p in order {
+            if let Some((_, v)) = tick_of.iter().find(|(c, _)| *c == clock[&p]) {
+                out.insert(p, *v);
+            }
+        }
+        out
+    }
+
+    fn define(&mut self, v: VarId, e: ExprId, origin: &Origin) {
+        let x = self.var_expr(v);
+        let r = self.dae.pool.intern(XNode::Binary(Binary::Sub, x, e));
+        let row = self.row(r);
+        self.dae.equations.push(Equation { row, guard: None, origin: origin.clone() });
+    }
+
+    /// Moves the equations of clocked partitions into when-clauses.
+    fn lower_partitions(&mut self, of: &[u32], order: &[u32], clock: &FxHashMap<u32, Clock>, ticks: &FxHashMap<u32, VarId>) -> R<()> {
+        let clocked: FxHashSet<u32> = order.iter().copied().collect();
+        let within = |v: VarId| of.get(v.index()).copied().filter(|p| clocked.contains(p));
+        let mut bodies: FxHashMap<u32, Vec<(ExprId, Origin)>> = FxHashMap::default();
+        // Sort out the equations.
+        let all = std::mem::take(&mut self.dae.equations);
+        let mut pending_ifs: FxHashMap<usize, Vec<Equation>> = FxHashMap::default();
+        for eq in all.as_slice() {
+            let vs = self.row_vars(&eq.row);
+            if !vs.is_empty() && vs.iter().all(|v| self.clocks.vars.contains(v)) {
+                continue; // between clocks
+            }
+            match vs.first().and_then(|&v| within(v)) {
+                Some(p) if eq.guard.is_none() => {
+                    let e = self.rows.open(&mut self.dae.pool, &eq.row);
+                    bodies.entry(p).or_default().push((e, eq.origin.clone()));
+                }
+                Some(_) => {
+                    if let Some((g, _)) = eq.guard {
+                        pending_ifs.entry(g.index()).or_default().push(eq.clone());
+                    }
+                }
+                None => {
+                    self.dae.equations.push(eq.clone());
+                }
+            }
+        }
+        // If-equations: the k-th equations of the branches become one.
+        let mut groups: Vec<usize> = pending_ifs.keys().copied().collect();
+        groups.sort_unstable();
+        for g in groups {
+            let list = &pending_ifs[&g];
+            let group = self.dae.ifs.as_slice()[g].clone();
+            let m = group.conditions.len();
+            let mut by: Vec<Vec<ExprId>> = vec![Vec::new(); m + 1];
+            let mut first = None;
+            for eq in list {
+                let Some((_, b)) = eq.guard else { continue };
+                let e = self.rows.open(&mut self.dae.pool, &eq.row);
+                by[b as usize].push(e);
+                first = first.or_else(|| self.row_vars(&eq.row).first().copied());
+            }
+            let k = by[0].len();
+            let Some(p) = first.and_then(within) else { continue };
+            if by.iter().any(|b| b.len() != k) {
+                let span = group.origin.span.unwrap_or(Span::NONE);
+                return Err(self.err(span, "the branches of an if-equation in a clocked partition must have equally many equations"));
+            }
+            for i in 0..k {
+                let mut e = by[m][i];
+                for (c, b) in group.conditions.iter().zip(&by).rev() {
+                    let c = self.rows.open(&mut self.dae.pool, c);
+                    e = self.dae.pool.select(c, b[i], e);
+                }
+                bodies.entry(p).or_default().push((e, group.origin.clone()));
+            }
+        }
+        // The operators themselves.
+        let ops = std::mem::take(&mut self.clocks.ops);
+        for op in &ops {
+            let x = self.var_expr(op.out);
+            let origin = Origin { span: Some(op.span), ..Origin::default() };
+            if self.clocks.vars.contains(&op.out) {
+                continue;
+            }
+            let value = match op.kind {
+                Kind::Sample => {
+                    let a = op.arg.unwrap_or(x);
+                    // The left limit of what is sampled.
+                    let mut map = FxHashMap::default();
+                    for k in self.dae.pool.holes(a) {
+                        if let Some(Operand::Var { var, order: 0, .. }) = self.hole(k)
+                            && self.varies(var)
+                        {
+                            map.insert(k, self.rows.operand(&mut self.dae.pool, Operand::Pre { var }));
+                        }
+                    }
+                    self.dae.pool.substitute(a, |p, k| map.get(&k).copied().unwrap_or_else(|| p.hole(k)))
+                }
+                Kind::Interval => match within(op.out).and_then(|p| clock.get(&p)) {
+                    Some(Clock { base: Base::Periodic(t), period, .. }) => self.dae.pool.num(t * period.value()),
+                    _ => {
+                        // Time since the tick before.
+                        let o = origin.clone();
+                        let last = self.hidden("last", VarType::Real, Variability::Discrete, o);
+                        let l = self.var_expr(last);
+                        let time = self.var_expr(HybridDae::TIME);
+                        let r = self.dae.pool.intern(XNode::Binary(Binary::Sub, l, time));
+                        if let Some(p) = within(op.out) {
+                            bodies.entry(p).or_default().push((r, origin.clone()));
+                        }
+                        let pre = self.rows.operand(&mut self.dae.pool, Operand::Pre { var: last });
+                        self.dae.pool.sub(time, pre)
+                    }
+                },
+                Kind::FirstTick => {
+                    let o = origin.clone();
+                    let done = self.hidden("started", VarType::Boolean, Variability::Discrete, o);
+                    let d = self.var_expr(done);
+                    let one = self.dae.pool.num(1.0);
+                    let r = self.dae.pool.intern(XNode::Binary(Binary::Sub, d, one));
+                    if let Some(p) = within(op.out) {
+                        bodies.entry(p).or_default().push((r, origin.clone()));
+                    }
+                    let pre = self.rows.operand(&mut self.dae.pool, Operand::Pre { var: done });
+                    self.dae.pool.not(pre)
+                }
+                _ => op.arg.unwrap_or(x),
+            };
+            let r = self.dae.pool.intern(XNode::Binary(Binary::Sub, x, value));
+            match within(op.out) {
+                Some(p) => bodies.entry(p).or_default().push((r, origin)),
+                None => self.define(op.out, value, &origin),
+            }
+        }
+        self.clocks.ops = ops;
+        // Clock variables are their ticks.
+        let mut clock_vars: Vec<VarId> = self.clocks.vars.iter().copied().collect();
+        clock_vars.sort();
+        for v in clock_vars {
+            if let Some(t) = within(v).and_then(|p| ticks.get(&p).copied()) {
+                let e = self.var_expr(t);
+                let origin = Origin { note: "clock", ..self.dae.vars[v].origin.clone() };
+                self.define(v, e, &origin);
+            }
+        }
+        // Calls: algorithms and functions with several results.
+        let mut calls: FxHashMap<u32, Vec<Action>> = FxHashMap::default();
+        let list = std::mem::take(&mut self.dae.calls);
+        for c in list {
+            match c.outputs.first().and_then(|&v| within(v)) {
+                Some(p) => {
+                    for &v in &c.outputs {
+                        self.dae.vars[v].variability = Variability::Discrete;
+                    }
+                    let outputs = c.outputs.iter().map(|&v| Some(v)).collect();
+                    calls.entry(p).or_default().push(Action::Call { func: c.func, args: c.args, outputs });
+                }
+                None => self.dae.calls.push(c),
+            }
+        }
+        // Ordinary when-clauses inside clocked partitions stay as they are: their conditions are clocked variables.
+        for &p in order {
+            let mut eqs = bodies.remove(&p).unwrap_or_default();
+            let taken: FxHashSet<VarId> = calls
+                .get(&p)
+                .into_iter()
+                .flatten()
+                .flat_map(|a| match a {
+                    Action::Call { outputs, .. } => outputs.iter().flatten().copied().collect(),
+                    _ => Vec::new(),
+                })
+                .collect();
+            self.discretize(&mut eqs, clock[&p]);
+            let mut actions = self.solve_partition(eqs, &taken)?;
+            actions.extend(calls.remove(&p).unwrap_or_default());
+            if actions.is_empty() {
+                continue;
+            }
+            let Some(&tick) = ticks.get(&p) else { continue };
+            let origin = Origin { note: "clocked partition", ..Origin::default() };
+            let branch = WhenBranch { conditions: vec![tick], initial: false, actions };
+            self.dae.whens.push(When { branches: vec![branch], guard: None, origin });
+        }
+        Ok(())
+    }
+
+    /// Continuous equations in a clocked partition: explicit Euler over the tick.
+    fn discretize(&mut self, eqs: &mut Vec<(ExprId, Origin)>, clock: Clock) {
+        let mut ders: FxHashMap<u32, ExprId> = FxHashMap::default();
+        let mut new = Vec::new();
+        for (e, origin) in eqs.iter() {
+            for k in self.dae.pool.holes(*e) {
+                if let Some(Operand::Var { var, order: 1, .. }) = self.hole(k)
+                    && !ders.contains_key(&k)
+                {
+                    let d = self.hidden("der", VarType::Real, Variability::Discrete, origin.clone());
+                    let dx = self.var_expr(d);
+                    ders.insert(k, dx);
+                    let (x, px, pd) = (
+                        self.var_expr(var),
+                        self.rows.operand(&mut self.dae.pool, Operand::Pre { var }),
+                        self.rows.operand(&mut self.dae.pool, Operand::Pre { var: d }),
+                    );
+                    let h = match clock.base {
+                        Base::Periodic(t) => self.dae.pool.num(t * clock.period.value()),
+                        Base::Event(_) => self.dae.pool.num(0.0),
+                    };
+                    let step = self.dae.pool.mul(h, pd);
+                    let next = self.dae.pool.add(px, step);
+                    new.push((self.dae.pool.intern(XNode::Binary(Binary::Sub, x, next)), origin.clone()));
+                }
+            }
+        }
+        if ders.is_empty() {
+            return;
+        }
+        for (e, _) in eqs.iter_mut() {
+            *e = self.dae.pool.substitute(*e, |p, k| ders.get(&k).copied().unwrap_or_else(|| p.hole(k)));
+        }
+        eqs.extend(new);
+    }
+
+    /// Finds the variable each equation determines, and solves for it.
+    fn solve_partition(&mut self, eqs: Vec<(ExprId, Origin)>, taken: &FxHashSet<VarId>) -> R<Vec<Action>> {
+        // No events inside: relations are plain at a tick.
+        let eqs: Vec<(ExprId, Origin)> = eqs
+            .into_iter()
+            .map(|(e, o)| {
+                let e = self.dae.pool.rewrite(e, &mut |p, x| match *p.node(x) {
+                    XNode::Relation(op, a, b) => Some(p.intern(XNode::Binary(op.plain(), a, b))),
+                    XNode::EventFloor(a) => Some(p.un(Unary::Floor, a)),
+                    _ => None,
+                });
+                (e, o)
+            })
+            .collect();
+        let mut edges: Vec<Vec<(Coefficient, u32, VarId)>> = Vec::new();
+        for (e, _) in &eqs {
+            let mut list = Vec::new();
+            // `v - value` with a discrete v: only v, or a lone variable on the other side.
+            let sides = match *self.dae.pool.node(*e) {
+                XNode::Binary(Binary::Sub, a, b) => Some((a, b)),
+                _ => None,
+            };
+            for k in self.dae.pool.holes(*e) {
+                let Some(Operand::Var { var, order: 0, neg: false }) = self.hole(k) else { continue };
+                if !self.varies(var) || taken.contains(&var) {
+                    continue;
+                }
+                if self.dae.vars[var].ty != VarType::Real {
+                    if let Some((a, b)) = sides {
+                        let lone = |me: &Self, x: ExprId, y: ExprId| me.as_var(x) == Some(var) && !me.dae.pool.has_hole(y, k);
+                        if lone(self, a, b) || lone(self, b, a) {
+                            list.push((Coefficient::Unit, k, var));
+                        }
+                    }
+                    continue;
+                }
+                let c = if let Some((a, b)) = sides
+                    && (self.as_var(a) == Some(var) && !self.dae.pool.has_hole(b, k) || self.as_var(b) == Some(var) && !self.dae.pool.has_hole(a, k))
+                {
+                    Coefficient::Unit
+                } else {
+                    let parameter: FxHashSet<u32> = self
+                        .dae
+                        .pool
+                        .holes(*e)
+                        .into_iter()
+                        .filter(|&j| self.hole(j).and_then(Operand::variable).is_some_and(|v| self.dae.vars[v].variability <= Variability::Parameter))
+                        .collect();
+                    classify(&mut self.dae.pool, *e, k, |j| parameter.contains(&j))
+                };
+                if c < Coefficient::Nonlinear {
+                    list.push((c, k, var));
+                }
+            }
+            list.sort_by_key(|x| x.0);
+            edges.push(list);
+        }
+        let mut owner: FxHashMap<VarId, usize> = FxHashMap::default();
+        fn augment(i: usize, edges: &[Vec<(Coefficient, u32, VarId)>], owner: &mut FxHashMap<VarId, usize>, seen: &mut FxHashSet<VarId>) -> bool {
+            for &(_, _, v) in &edges[i] {
+                if !owner.contains_key(&v) && seen.insert(v) {
+                    owner.insert(v, i);
+                    return true;
+                }
+            }
+            for &(_, _, v) in &edges[i] {
+                if seen.insert(v)
+                    && let Some(&j) = owner.get(&v)
+                    && augment(j, edges, owner, seen)
+                {
+                    owner.insert(v, i);
+                    return true;
+                }
+            }
+            false
+        }
+        let mut by_choice: Vec<usize> = (0..eqs.len()).collect();
+        by_choice.sort_by_key(|&i| edges[i].len());
+        for i in by_choice {
+            if !augment(i, &edges, &mut owner, &mut FxHashSet::default()) {
+                let span = eqs[i].1.span.unwrap_or(Span::NONE);
+                let mut d = self.err(span, "this clocked equation determines no variable: the clocked partition has too many equations, or one that cannot be solved");
+                d.instance = eqs[i].1.instance.clone();
+                return Err(d);
+            }
+        }
+        let mut out: Vec<(usize, Action)> = Vec::new();
+        for (v, i) in owner {
+            let Some(&(_, k, _)) = edges[i].iter().find(|x| x.2 == v) else { continue };
+            let e = eqs[i].0;
+            let value = match *self.dae.pool.node(e) {
+                XNode::Binary(Binary::Sub, a, b) if self.as_var(a) == Some(v) && !self.dae.pool.has_hole(b, k) => b,
+                XNode::Binary(Binary::Sub, a, b) if self.as_var(b) == Some(v) && !self.dae.pool.has_hole(a, k) => a,
+                _ => match affine_in(&mut self.dae.pool, e, k) {
+                    Some(a) => {
+                        let q = self.dae.pool.div(a.rest, a.slope);
+                        self.dae.pool.neg(q)
+                    }
+                    None => continue,
+                },
+            };
+            if self.dae.vars[v].variability > Variability::Discrete {
+                self.dae.vars[v].variability = Variability::Discrete;
+            }
+            let value = self.row(value);
+            out.push((i, Action::Assign { var: v, value }));
+        }
+        out.sort_by_key(|x| x.0);
+        Ok(out.into_iter().map(|x| x.1).collect())
     }
 }

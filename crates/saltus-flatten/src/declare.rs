@@ -82,6 +82,10 @@ impl<'t> Flattener<'t> {
         if let Some(ty) = t.builtin {
             let Ok(dims) = self.dims(n) else { return };
             let base = self.path(n);
+            if ty == Ty::Clock {
+                let first = self.dae.vars.next_id();
+                self.is_clock_var(first, dims.iter().product());
+            }
             let ty = self.var_type(ty);
             let variability = match self.node(n).variability {
                 VariabilityPrefix::Constant => Variability::Constant,
@@ -272,9 +276,6 @@ impl<'t> Flattener<'t> {
             }
             return Ok(());
         };
-        if ty == Ty::Clock {
-            return self.clock_binding(n, first, &b);
-        }
         let v = match (&self.node(n).constant, parameter) {
             (crate::instance::Constant::Known(v), true) => v.clone(),
             _ => {
@@ -301,6 +302,9 @@ impl<'t> Flattener<'t> {
                     self.dae.vars[at(k)].start = Some(row);
                 }
             } else {
+                if self.dae.vars[at(k)].causality == DaeCausality::Input {
+                    self.dae.vars[at(k)].causality = DaeCausality::Local; // supplied by its binding
+                }
                 let x = self.var_expr(at(k));
                 let r = if self.dae.vars[at(k)].ty != VarType::Real {
                     self.dae.pool.intern(XNode::Binary(Binary::Sub, x, e[k]))

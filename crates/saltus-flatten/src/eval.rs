@@ -359,8 +359,10 @@ impl<'t> Flattener<'t> {
         if self.all_const(&v) || v.rank() > 0 && !matches!(e.kind, ExprKind::Range(..)) {
             return Ok(v);
         }
-        if self.value_variability(&v) <= Variability::Parameter {
-            return self.eval(&Env { mode: Mode::Konst, ..*env }, e);
+        if self.value_variability(&v) <= Variability::Parameter
+            && let Ok(k) = self.eval(&Env { mode: Mode::Konst, ..*env }, e)
+        {
+            return Ok(k);
         }
         Ok(v)
     }
@@ -859,6 +861,34 @@ impl<'t> Flattener<'t> {
                 Ok(Value::Func(Rc::new(crate::value::FuncValue { node, bound: Vec::new() })))
             }
         }
+    }
+
+    /// Whether a call of this name means the language's own function: user functions of that name come first, those
+    /// that are only declared to be the built-in one do not count.
+    pub(crate) fn is_builtin_call(&mut self, scope: Scope, r: &ComponentRef) -> bool {
+        let [p] = &r.parts[..] else { return false };
+        let name = p.name.name;
+        if !self.builtin_names.contains(name.as_str()) {
+            return false;
+        }
+        if r.global || matches!(name.as_str(), "der" | "pre" | "size" | "noEvent" | "smooth" | "String" | "Integer" | "Clock" | "initial" | "fill" | "zeros") {
+            return true;
+        }
+        let key = (self.node(scope.node).template.as_ref().map_or(0, |t| Rc::as_ptr(t) as usize), scope.part, name);
+        if key.0 != 0
+            && let Some(&b) = self.builtin_calls.get(&key)
+        {
+            return b;
+        }
+        let b = match self.lookup(scope, name) {
+            Ok(Some(Found::Class(c))) => match &self.lib.def(c.class).body {
+                ClassBody::Long { external: Some(x), .. } => x.language.as_deref() == Some("builtin"),
+                _ => !matches!(self.lib.def(c.class).kind, saltus_syntax::ast::ClassKind::Function),
+            },
+            _ => true,
+        };
+        self.builtin_calls.insert(key, b);
+        b
     }
 
     pub(crate) fn enum_literals(&self, class: saltus_resolve::ClassId) -> Vec<Name> {

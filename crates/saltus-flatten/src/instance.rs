@@ -120,7 +120,11 @@ impl<'t> Flattener<'t> {
         }
         let (class, scope) = (self.node(n).cref.class, self.node(n).cref.scope);
         let t = self.template_of(class, scope)?;
+        if self.in_progress(class, scope) {
+            return Ok(t);
+        }
         let node = self.node_mut(n);
+        node.effective.clear();
         node.children = vec![Slot::Unknown; t.members.len()];
         node.template = Some(t.clone());
         Ok(t)
@@ -458,9 +462,9 @@ impl<'t> Flattener<'t> {
         let cref = ClassRef { class: ty.class, scope: ty.scope, mods: merge(&mods, &ty.mods) };
         let kind = NodeKind::Component;
         let c = self.new_node(m.name, Some(n), kind, cref);
-        let (live, vp, cp, prot) = {
+        let (live, vp, cp, prot, fp) = {
             let p = self.node(n);
-            (p.live, p.variability, p.causality, p.protected)
+            (p.live, p.variability, p.causality, p.protected, p.connection)
         };
         let tt = self.template(c)?;
         let prefix = clause.type_prefix;
@@ -472,7 +476,7 @@ impl<'t> Flattener<'t> {
         node.variability = var;
         let caus = [prefix.causality, original.0.type_prefix.causality, tt.causality, cp];
         node.causality = caus.into_iter().find(|&c| c != Causality::None).unwrap_or_default();
-        node.connection = [prefix.connection, original.0.type_prefix.connection, tt.connection]
+        node.connection = [prefix.connection, original.0.type_prefix.connection, tt.connection, fp]
             .into_iter()
             .find(|&c| c != Connection::Potential)
             .unwrap_or_default();
@@ -678,6 +682,11 @@ impl<'t> Flattener<'t> {
             {
                 return Ok(x as usize);
             }
+        }
+        if let Value::Arr(a) = v
+            && matches!(a.ty, Ty::Enum(_) | Ty::Bool)
+        {
+            return Ok(a.e.len()); // an enumeration type as dimension
         }
         let text = self.value_text(v);
         Err(self.err(span, format!("a dimension must be a nonnegative Integer, not {text}")))

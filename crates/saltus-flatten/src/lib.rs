@@ -100,11 +100,13 @@ pub(crate) struct Flattener<'t> {
     nodes: Vec<Node<'t>>,
     top: NodeId,
     templates: FxHashMap<(ClassId, Scope), Option<Rc<Template<'t>>>>,
+    shallow: FxHashMap<(ClassId, Scope), Rc<Template<'t>>>,
     class_nodes: FxHashMap<(ClassId, Scope, usize), NodeId>,
     imports: FxHashMap<(ClassId, Name), Option<Found<'t>>>,
     importing: Vec<ClassId>,
     builtin_types: FxHashMap<ClassId, Ty>,
     builtin_names: FxHashSet<&'static str>,
+    builtin_calls: FxHashMap<(usize, u16, Name), bool>,
     no_mod: Rc<Mod<'t>>,
     names: Names,
     /// Components made without a declaration in their parent: automatic inner ones, members of expandable connectors.
@@ -132,7 +134,7 @@ pub(crate) struct Flattener<'t> {
 
 const BUILTIN: &str = "type Real end Real; type Integer end Integer; type Boolean end Boolean; type String end String;
 type Clock end Clock; partial class ExternalObject end ExternalObject;
-type StateSelect = enumeration(never, avoid, 'default', prefer, always);
+type StateSelect = enumeration(never, avoid, default, prefer, always);
 type AssertionLevel = enumeration(warning, error);";
 
 const NAMES: &[&str] = &[
@@ -186,10 +188,12 @@ impl<'t> Flattener<'t> {
             nodes: Vec::new(),
             top: NodeId(1),
             templates: FxHashMap::default(),
+            shallow: FxHashMap::default(),
             class_nodes: FxHashMap::default(),
             imports: FxHashMap::default(),
             importing: Vec::new(),
             builtin_types,
+            builtin_calls: FxHashMap::default(),
             builtin_names: NAMES.iter().copied().collect(),
             no_mod: no_mod.clone(),
             names: Names { start: Name::new("start"), fixed: Name::new("fixed"), time: Name::new("time"), re: Name::new("re"), im: Name::new("im") },

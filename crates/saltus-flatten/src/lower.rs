@@ -364,7 +364,7 @@ impl<'t> Flattener<'t> {
                     named: Vec::new(),
                     iterators: Vec::new(),
                 };
-                let v = self.lower_call(lx, &call, x.span)?;
+                let v = self.lower_builtin(lx, &symbol, &call, x.span)?;
                 let mut l = Vec::new();
                 v.leaves(&mut l);
                 if let (Some(r), Some(e)) = (result, l.into_iter().next()) {
@@ -1169,6 +1169,19 @@ impl<'t> Flattener<'t> {
 
     /// A constant, enumeration literal or function.
     fn lower_constant(&mut self, lx: &mut Lowering, r: &ComponentRef) -> R<LVal> {
+        // A variable of the function that is declared further down: its binding stands for it.
+        if !r.global
+            && let [p] = &r.parts[..]
+            && let Some(Found::Component(n)) = self.lookup(lx.scope, p.name.name)?
+            && n.0 != u32::MAX
+            && self.node(n).variability == VariabilityPrefix::None
+            && self.node(n).parent == Some(lx.scope.node)
+            && let Some(b) = self.leaf_or_own_mod(n)?.binding.clone()
+            && let crate::modifier::Source::Expr(e) = b.source
+        {
+            let v = self.lower(lx, e)?;
+            return self.lower_subscripts(lx, v, &p.subscripts);
+        }
         let env = Env::konst(lx.scope);
         let known = lx.known.clone();
         let dynamic = r.parts.iter().any(|p| !p.subscripts.is_empty());
@@ -1296,10 +1309,7 @@ impl<'t> Flattener<'t> {
 
     /// A call of a function of the model; `None` if it is a built-in one.
     fn lower_user_call(&mut self, lx: &mut Lowering, c: &Call, span: Span) -> R<Option<(FuncId, Vec<FExpr>, Vec<LVal>)>> {
-        if let [p] = &c.function.parts[..]
-            && !c.function.global
-            && self.builtin_names.contains(p.name.name.as_str())
-        {
+        if self.is_builtin_call(lx.scope, &c.function) {
             return Ok(None);
         }
         let LVal::Func(node, bound) = self.lower_ref(lx, &c.function)? else { return Err(self.err(c.function.span, "this is not a function")) };
@@ -1396,11 +1406,8 @@ impl<'t> Flattener<'t> {
     }
 
     fn lower_call(&mut self, lx: &mut Lowering, c: &Call, span: Span) -> R<LVal> {
-        if let [p] = &c.function.parts[..]
-            && !c.function.global
-            && self.builtin_names.contains(p.name.name.as_str())
-        {
-            return self.lower_builtin(lx, p.name.name.as_str(), c, span);
+        if self.is_builtin_call(lx.scope, &c.function) {
+            return self.lower_builtin(lx, c.function.parts[0].name.name.as_str(), c, span);
         }
         if let Some((f, args, outs)) = self.lower_user_call(lx, c, span)? {
             if outs.is_empty() {

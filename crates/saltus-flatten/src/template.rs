@@ -91,31 +91,14 @@ impl<'t> Flattener<'t> {
     /// The template of a class in its scope.
     pub(crate) fn template_of(&mut self, class: ClassId, scope: Scope) -> R<Rc<Template<'t>>> {
         if let Some(t) = self.templates.get(&(class, scope)) {
-            return match t {
-                Some(t) => Ok(t.clone()),
-                None => Err(self.err(
-                    self.lib.def(class).name.span,
-                    format!("the class {} extends itself", self.lib.qualified(class)),
-                )),
-            };
+            return Ok(match t {
+                Some(t) => t.clone(),
+                // Its bases are being looked up through it: only what it declares itself is seen.
+                None => self.shallow(class, scope),
+            });
         }
         self.templates.insert((class, scope), None);
-        let mut t = Template {
-            class,
-            parts: Vec::new(),
-            members: Vec::new(),
-            index: FxHashMap::default(),
-            builtin: None,
-            dims: Vec::new(),
-            causality: Causality::None,
-            connection: Connection::Potential,
-            variability: VariabilityPrefix::None,
-            kind: self.lib.def(class).kind,
-            expandable: false,
-            partial: self.lib.def(class).prefixes.partial,
-            seen: RefCell::default(),
-            types: RefCell::default(),
-        };
+        let mut t = self.empty_template(class);
         let r = self.add_part(&mut t, class, scope, 0, None, self.no_mod.clone(), None, false);
         if let Err(e) = r {
             self.templates.remove(&(class, scope));
@@ -135,6 +118,49 @@ impl<'t> Flattener<'t> {
         let t = Rc::new(t);
         self.templates.insert((class, scope), Some(t.clone()));
         Ok(t)
+    }
+
+    /// Whether the template of a class is still being made.
+    pub(crate) fn in_progress(&self, class: ClassId, scope: Scope) -> bool {
+        matches!(self.templates.get(&(class, scope)), Some(None))
+    }
+
+    fn shallow(&mut self, class: ClassId, scope: Scope) -> Rc<Template<'t>> {
+        if let Some(t) = self.shallow.get(&(class, scope)) {
+            return t.clone();
+        }
+        let mut t = self.empty_template(class);
+        let def = self.lib.def(class);
+        t.parts.push(Part { class, def, parent: scope, from: 0, end: 1, modification: None, base_mods: self.no_mod.clone(), mod_scope: None, protected: false });
+        for (name, m) in &self.lib.own(class).members {
+            let kind = match *m {
+                OwnMember::Class(c) => MemberKind::Class(vec![(c, 0)]),
+                OwnMember::Component(..) => continue,
+            };
+            self.put_member(&mut t, Member { name: *name, part: 0, kind, protected: false, replaced: None });
+        }
+        let t = Rc::new(t);
+        self.shallow.insert((class, scope), t.clone());
+        t
+    }
+
+    fn empty_template(&self, class: ClassId) -> Template<'t> {
+        Template {
+            class,
+            parts: Vec::new(),
+            members: Vec::new(),
+            index: FxHashMap::default(),
+            builtin: None,
+            dims: Vec::new(),
+            causality: Causality::None,
+            connection: Connection::Potential,
+            variability: VariabilityPrefix::None,
+            kind: self.lib.def(class).kind,
+            expandable: false,
+            partial: self.lib.def(class).prefixes.partial,
+            seen: RefCell::default(),
+            types: RefCell::default(),
+        }
     }
 
     fn add_part(
@@ -176,6 +202,10 @@ impl<'t> Flattener<'t> {
         }
         match &def.body {
             ClassBody::Long { extends, elements, .. } => {
+                if let Some(modification) = extends {
+                    let base = self.overridden(class, parent)?;
+                    self.add_part(t, base.0, base.1, me, modification.as_ref(), self.no_mod.clone(), None, false)?;
+                }
                 let mut members = self.lib.own(class).members.iter().peekable();
                 for (k, el) in elements.iter().enumerate() {
                     match el {
@@ -223,10 +253,6 @@ impl<'t> Flattener<'t> {
                         Element::Import(_) => {}
                     }
                 }
-                if let Some(modification) = extends {
-                    let base = self.overridden(class, parent)?;
-                    self.add_part(t, base.0, base.1, me, modification.as_ref(), self.no_mod.clone(), None, false)?;
-                }
             }
             ClassBody::Short { prefix, base, dims, modification, .. } => {
                 if !dims.is_empty() {
@@ -267,6 +293,12 @@ impl<'t> Flattener<'t> {
             && let Some(&(c, part)) = chain.get(k + 1)
         {
             return Ok((c, Scope { node: parent.node, part }));
+        }
+        // Members of extended packages that are files of their own.
+        for (k, p) in t.parts.iter().enumerate().skip(1) {
+            if let Some(c) = self.lib.file_member(p.class, e.name) {
+                return Ok((c, Scope { node: parent.node, part: k as u16 }));
+            }
         }
         Err(self.err(e.def.name.span, format!("there is no inherited class {} to extend", e.name)))
     }

@@ -66,6 +66,10 @@ impl Domain for Float {
             Binary::Le => f64::from(a <= b),
             Binary::Gt => f64::from(a > b),
             Binary::Ge => f64::from(a >= b),
+            Binary::Eq => f64::from(a == b),
+            Binary::Ne => f64::from(a != b),
+            Binary::And => f64::from(*a != 0.0 && *b != 0.0),
+            Binary::Or => f64::from(*a != 0.0 || *b != 0.0),
             _ => saltus_expr::binary(op, *a, *b),
         }
     }

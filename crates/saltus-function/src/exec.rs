@@ -320,8 +320,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 Slot::A(k) => flat.extend(self.st.arrays[frame.a + k as usize].data.iter().cloned()),
             }
         }
-        let shapes_known =
-            f.inputs.iter().all(|i| i.dims.iter().all(|d| !matches!(d, DimCode::Free)));
+        let shapes_known = f.inputs.iter().all(|i| i.dims.iter().all(|d| !matches!(d, DimCode::Free)));
         let tops = (self.st.sargs.len(), self.st.aargs.len());
         let consts: Option<Vec<f64>> = flat.iter().map(|v| self.dom.as_const(v)).collect();
         if let Some(values) = consts
@@ -627,10 +626,8 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 let found = found.clone();
                 let want = self.dims(&input.dims, Some(&found))?;
                 if want != found {
-                    return Err(self.shape(format!(
-                        "input {} has size {found:?} instead of {want:?}",
-                        f.array_names[k as usize]
-                    )));
+                    return Err(self
+                        .shape(format!("input {} has size {found:?} instead of {want:?}", f.array_names[k as usize])));
                 }
             }
         }
@@ -678,9 +675,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
 
     fn external(&mut self, x: &'c ExtCode) -> Res<()> {
         let Some(function) = x.function else {
-            return Err(
-                self.err(ErrorKind::Unsupported, format!("not supported yet: external function {}", x.symbol))
-            );
+            return Err(self.err(ErrorKind::Unsupported, format!("not supported yet: external function {}", x.symbol)));
         };
         let mut args: SmallVec<[ExtArg; 8]> = SmallVec::new();
         let mut dargs: SmallVec<[ExtArg; 8]> = SmallVec::new();
@@ -929,10 +924,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
     }
 
     fn snapshot(&self) -> (Vec<D::S>, Vec<Array<D::S>>) {
-        (
-            self.st.scalars[self.frame.s..self.st.stop].to_vec(),
-            self.st.arrays[self.frame.a..self.st.atop].to_vec(),
-        )
+        (self.st.scalars[self.frame.s..self.st.stop].to_vec(), self.st.arrays[self.frame.a..self.st.atop].to_vec())
     }
 
     fn restore(&mut self, (scalars, arrays): (Vec<D::S>, Vec<Array<D::S>>)) {
@@ -1076,10 +1068,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
     #[cold]
     fn out_of_range(&self, local: Option<u32>, dim: usize, v: f64, n: usize) -> Box<ExecError> {
         let name = local.and_then(|k| self.f.array_names.get(k as usize)).map_or("the array", String::as_str);
-        self.err(
-            ErrorKind::Index,
-            format!("subscript {} of {name} is {v}, which is not between 1 and {n}", dim + 1),
-        )
+        self.err(ErrorKind::Index, format!("subscript {} of {name} is {v}, which is not between 1 and {n}", dim + 1))
     }
 
     #[inline]
@@ -1144,7 +1133,8 @@ impl<'c, D: Domain> Run<'c, '_, D> {
     fn sx_node(&mut self, e: &'c Sx) -> Res<D::S> {
         Ok(match e {
             Sx::BinLL(op, a, b) => {
-                let (a, b) = (&self.st.scalars[self.frame.s + *a as usize], &self.st.scalars[self.frame.s + *b as usize]);
+                let (a, b) =
+                    (&self.st.scalars[self.frame.s + *a as usize], &self.st.scalars[self.frame.s + *b as usize]);
                 self.dom.binary(*op, a, b)
             }
             Sx::BinLN(op, a, v) => {
@@ -1265,7 +1255,9 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 let d = self.sx(&parts.1)?;
                 let d = self.known(&d)?;
                 if !(d >= 1.0 && d <= a.dims.len() as f64) {
-                    return Err(self.err(ErrorKind::Index, format!("an array of {} dimensions has no size {d}", a.dims.len())));
+                    return Err(
+                        self.err(ErrorKind::Index, format!("an array of {} dimensions has no size {d}", a.dims.len()))
+                    );
                 }
                 let n = a.dims[d as usize - 1];
                 self.give(a);
@@ -2163,7 +2155,13 @@ impl Executor {
         match Arc::get_mut(&mut self.code) {
             Some(code) => code.reach(functions, f),
             None => {
+                // The code is shared with a clone: lower again what was there.
                 let mut code = Code::default();
+                for (i, known) in self.code.functions.iter().enumerate() {
+                    if known.is_some() {
+                        code.reach(functions, FuncId(i as u32));
+                    }
+                }
                 code.reach(functions, f);
                 self.code = Arc::new(code);
             }

@@ -24,7 +24,13 @@ pub fn scientific(x: f64, digits: usize) -> String {
 }
 
 fn special(x: f64) -> String {
-    if x.is_nan() { "nan".into() } else if x > 0.0 { "inf".into() } else { "-inf".into() }
+    if x.is_nan() {
+        "nan".into()
+    } else if x > 0.0 {
+        "inf".into()
+    } else {
+        "-inf".into()
+    }
 }
 
 fn exponent_form(x: f64, digits: usize) -> Option<(String, i32)> {

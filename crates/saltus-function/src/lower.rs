@@ -423,9 +423,14 @@ impl Lower<'_> {
             FExpr::Unary(Unary::Sign, _) => Integer,
             FExpr::Unary(..) => Real,
             FExpr::Binary(op, a, b) => match op {
-                Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge | Binary::Eq | Binary::Ne | Binary::And | Binary::Or => {
-                    Boolean
-                }
+                Binary::Lt
+                | Binary::Le
+                | Binary::Gt
+                | Binary::Ge
+                | Binary::Eq
+                | Binary::Ne
+                | Binary::And
+                | Binary::Or => Boolean,
                 Binary::Add | Binary::Sub | Binary::Mul | Binary::Min | Binary::Max => match (self.ty(a), self.ty(b)) {
                     (Integer, Integer) => Integer,
                     (String, _) | (_, String) => String,
@@ -439,9 +444,8 @@ impl Lower<'_> {
             }
             FExpr::Array(v) => v.first().map_or(Real, |x| self.ty(x)),
             FExpr::Range(a, s, b) => {
-                let all = self.ty(a) == Integer
-                    && self.ty(b) == Integer
-                    && s.as_ref().is_none_or(|s| self.ty(s) == Integer);
+                let all =
+                    self.ty(a) == Integer && self.ty(b) == Integer && s.as_ref().is_none_or(|s| self.ty(s) == Integer);
                 if all { Integer } else { Real }
             }
             FExpr::Comprehension(b, _) | FExpr::Reduction(_, b, _) => self.ty(b),
@@ -463,7 +467,11 @@ impl Lower<'_> {
                             if t == Integer
                                 && matches!(
                                     *b,
-                                    FExpr::Num(_) | FExpr::Local(_) | FExpr::Binary(..) | FExpr::Unary(..) | FExpr::Index(..)
+                                    FExpr::Num(_)
+                                        | FExpr::Local(_)
+                                        | FExpr::Binary(..)
+                                        | FExpr::Unary(..)
+                                        | FExpr::Index(..)
                                 ) =>
                         {
                             self.ty(b)
@@ -744,10 +752,8 @@ impl Lower<'_> {
                 Arg::A(a) => Arg::A(Ax::Map1(*op, Box::new(a))),
             },
             FExpr::Binary(op, a, b) => {
-                let text = matches!(
-                    op,
-                    Binary::Add | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge
-                ) && (self.ty(a) == ScalarType::String || self.ty(b) == ScalarType::String);
+                let text = matches!(op, Binary::Add | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge)
+                    && (self.ty(a) == ScalarType::String || self.ty(b) == ScalarType::String);
                 let (a, b) = (self.arg(a)?, self.arg(b)?);
                 let op = match op {
                     Binary::Add if text => Op2::Concat,
@@ -889,11 +895,7 @@ impl Lower<'_> {
             Builtin::Zeros | Builtin::Ones => {
                 let value = Sx::Num(if b == Builtin::Ones { 1.0 } else { 0.0 });
                 let dims = args.iter().map(|a| self.scalar(a)).collect::<Res<Box<[Sx]>>>()?;
-                if dims.is_empty() {
-                    Arg::S(value)
-                } else {
-                    Arg::A(Ax::Fill(Box::new(Arg::S(value)), dims))
-                }
+                if dims.is_empty() { Arg::S(value) } else { Arg::A(Ax::Fill(Box::new(Arg::S(value)), dims)) }
             }
             Builtin::Fill => {
                 let value = self.arg(&args[0])?;
@@ -991,9 +993,7 @@ impl Lower<'_> {
                 }
                 all
             }
-            Builtin::CompareStrings => {
-                Arg::S(Sx::Compare(Box::new((self.scalar(&args[0])?, self.scalar(&args[1])?))))
-            }
+            Builtin::CompareStrings => Arg::S(Sx::Compare(Box::new((self.scalar(&args[0])?, self.scalar(&args[1])?)))),
             Builtin::SemiLinear => match (self.arg(&args[0])?, self.arg(&args[1])?, self.arg(&args[2])?) {
                 (Arg::S(x), Arg::S(p), Arg::S(n)) => Arg::S(Sx::SemiLinear(Box::new((x, p, n)))),
                 (x, p, n) => Arg::A(Ax::SemiLinear(Box::new((x, p, n)))),

@@ -66,12 +66,7 @@ fn arr(v: &[f64]) -> FExpr {
 /// The value of a closed array expression of this rank, with its sizes.
 fn value(e: FExpr, rank: usize) -> (Vec<usize>, Vec<f64>) {
     let dims = (0..rank).map(|_| Dim::Free).collect();
-    let f = function(
-        vec![local("y", ScalarType::Real, dims), int("i"), int("j")],
-        &[],
-        &[0],
-        vec![set(0, e)],
-    );
+    let f = function(vec![local("y", ScalarType::Real, dims), int("i"), int("j")], &[], &[0], vec![set(0, e)]);
     Executor::new(&[f]).call_shaped(FuncId(0), &[]).unwrap().remove(0)
 }
 fn text(e: FExpr) -> String {
@@ -94,10 +89,7 @@ fn newton() -> Function {
             FStmtKind::While(
                 bin(Binary::Lt, l(2), n(30.0)),
                 stmts(vec![
-                    set(
-                        1,
-                        bin(Binary::Mul, n(0.5), bin(Binary::Add, l(1), bin(Binary::Div, l(0), l(1)))),
-                    ),
+                    set(1, bin(Binary::Mul, n(0.5), bin(Binary::Add, l(1), bin(Binary::Div, l(0), l(1))))),
                     set(2, bin(Binary::Add, l(2), n(1.0))),
                 ]),
             ),
@@ -162,20 +154,29 @@ fn matrices() {
     assert_eq!(value(at(m.clone(), vec![n(2.0)]), 1).1, [3.0, 4.0]);
     let column = FExpr::Index(Box::new(m), vec![FIndex::All, FIndex::At(n(2.0))]);
     assert_eq!(value(column, 1).1, [2.0, 4.0]);
-    assert_eq!(value(builtin(Builtin::Cross, vec![arr(&[1.0, 0.0, 0.0]), arr(&[0.0, 1.0, 0.0])]), 1).1, [0.0, 0.0, 1.0]);
+    assert_eq!(
+        value(builtin(Builtin::Cross, vec![arr(&[1.0, 0.0, 0.0]), arr(&[0.0, 1.0, 0.0])]), 1).1,
+        [0.0, 0.0, 1.0]
+    );
     assert_eq!(value(builtin(Builtin::Linspace, vec![n(0.0), n(1.0), n(5.0)]), 1).1, [0.0, 0.25, 0.5, 0.75, 1.0]);
     assert_eq!(value(builtin(Builtin::Fill, vec![n(7.0), n(2.0), n(0.0)]), 2).0, [2, 0]);
     // {10*j + i for i in 1:2, j in 1:3} has size [3, 2].
     let body = bin(Binary::Add, bin(Binary::Mul, n(10.0), l(2)), l(1));
     let c = FExpr::Comprehension(Box::new(body), vec![(LocalId(1), range(1.0, 2.0)), (LocalId(2), range(1.0, 3.0))]);
     assert_eq!(value(c, 2), (vec![3, 2], vec![11.0, 12.0, 21.0, 22.0, 31.0, 32.0]));
-    let r = FExpr::Reduction(Builtin::MaxOf, Box::new(bin(Binary::Mul, l(1), l(1))), vec![(LocalId(1), range(-3.0, 2.0))]);
+    let r =
+        FExpr::Reduction(Builtin::MaxOf, Box::new(bin(Binary::Mul, l(1), l(1))), vec![(LocalId(1), range(-3.0, 2.0))]);
     assert_eq!(value(r, 0).1, [9.0]);
 }
 
 #[test]
 fn integers() {
-    let cases = [(7.0, 3.0, 2.0, 1.0, 1.0), (-7.0, 3.0, -2.0, 2.0, -1.0), (7.0, -3.0, -2.0, -2.0, 1.0), (5.5, 2.0, 2.0, 1.5, 1.5)];
+    let cases = [
+        (7.0, 3.0, 2.0, 1.0, 1.0),
+        (-7.0, 3.0, -2.0, 2.0, -1.0),
+        (7.0, -3.0, -2.0, -2.0, 1.0),
+        (5.5, 2.0, 2.0, 1.5, 1.5),
+    ];
     for (a, b, div, modulo, rem) in cases {
         let f = |op| value(builtin(op, vec![n(a), n(b)]), 0).1[0];
         assert_eq!((f(Builtin::Div), f(Builtin::Mod), f(Builtin::Rem)), (div, modulo, rem));
@@ -228,11 +229,8 @@ fn sizes_from_inputs_and_order_of_entry() {
 fn recursion() {
     // fact(n) = if n <= 1 then 1 else n * fact(n - 1)
     let again = FExpr::Call(FuncId(0), vec![bin(Binary::Sub, l(0), n(1.0))], 0);
-    let body = FExpr::If(
-        Box::new(bin(Binary::Le, l(0), n(1.0))),
-        Box::new(n(1.0)),
-        Box::new(bin(Binary::Mul, l(0), again)),
-    );
+    let body =
+        FExpr::If(Box::new(bin(Binary::Le, l(0), n(1.0))), Box::new(n(1.0)), Box::new(bin(Binary::Mul, l(0), again)));
     let f = function(vec![int("n"), int("y")], &[0], &[1], vec![set(1, body)]);
     assert_eq!(call(f.clone(), &[10.0]).unwrap(), [3628800.0]);
     let mut pool = Pool::new();
@@ -256,10 +254,7 @@ fn asserts() {
             vec![
                 FStmtKind::Assert(
                     bin(Binary::Gt, l(0), n(0.0)),
-                    builtin(
-                        Builtin::Concat,
-                        vec![FExpr::Str("x is ".into()), builtin(Builtin::ToString, vec![l(0)])],
-                    ),
+                    builtin(Builtin::Concat, vec![FExpr::Str("x is ".into()), builtin(Builtin::ToString, vec![l(0)])]),
                     warning,
                 ),
                 set(1, l(0)),
@@ -337,7 +332,12 @@ fn malformed_is_an_error() {
         function(vec![vector("x", 2)], &[], &[0], vec![set_at(0, vec![FIndex::At(n(f64::NAN))], n(1.0))]),
         function(vec![real("x")], &[], &[0], vec![set(0, builtin(Builtin::MatMul, vec![]))]),
         function(vec![real("x")], &[], &[0], vec![set(0, FExpr::Array(vec![n(1.0), arr(&[1.0])]))]),
-        function(vec![real("x")], &[], &[0], vec![set(0, builtin(Builtin::Sum, vec![builtin(Builtin::Zeros, vec![n(1e12)])]))]),
+        function(
+            vec![real("x")],
+            &[],
+            &[0],
+            vec![set(0, builtin(Builtin::Sum, vec![builtin(Builtin::Zeros, vec![n(1e12)])]))],
+        ),
     ];
     for f in bad {
         let shown = format!("{:?}", f.body);
@@ -436,12 +436,7 @@ fn external(symbol: &str, args: Vec<FExpr>, result: Option<u32>) -> Option<Exter
 #[test]
 fn tables_through_functions() {
     let matrix = local("table", ScalarType::Real, vec![Dim::Fixed(3), Dim::Fixed(2)]);
-    let mut make = function(
-        vec![matrix, local("id", ScalarType::Object, vec![])],
-        &[0],
-        &[1],
-        vec![],
-    );
+    let mut make = function(vec![matrix, local("id", ScalarType::Object, vec![])], &[0], &[1], vec![]);
     make.external = external(
         "ModelicaStandardTables_CombiTable1D_init3",
         vec![
@@ -460,12 +455,7 @@ fn tables_through_functions() {
         ],
         Some(1),
     );
-    let mut get = function(
-        vec![local("id", ScalarType::Object, vec![]), real("u"), real("y")],
-        &[0, 1],
-        &[2],
-        vec![],
-    );
+    let mut get = function(vec![local("id", ScalarType::Object, vec![]), real("u"), real("y")], &[0, 1], &[2], vec![]);
     get.external = external("ModelicaStandardTables_CombiTable1D_getValue", vec![l(0), n(1.0), l(1)], Some(2));
     let mut unknown = get.clone();
     unknown.external = external("no_such_function", vec![], None);
@@ -514,11 +504,18 @@ fn speed() {
         vec![
             set(3, n(1.0)),
             FStmtKind::While(
-                bin(Binary::And, bin(Binary::Lt, l(3), n(7.0)), bin(Binary::Gt, l(0), at(l(2), vec![bin(Binary::Add, l(3), n(1.0))]))),
+                bin(
+                    Binary::And,
+                    bin(Binary::Lt, l(3), n(7.0)),
+                    bin(Binary::Gt, l(0), at(l(2), vec![bin(Binary::Add, l(3), n(1.0))])),
+                ),
                 stmts(vec![set(3, bin(Binary::Add, l(3), n(1.0)))]),
             ),
             FStmtKind::If(
-                vec![(bin(Binary::Gt, l(0), n(2.0)), stmts(vec![set(1, bin(Binary::Mul, l(0), at(l(2), vec![l(3)])))]))],
+                vec![(
+                    bin(Binary::Gt, l(0), n(2.0)),
+                    stmts(vec![set(1, bin(Binary::Mul, l(0), at(l(2), vec![l(3)])))]),
+                )],
                 stmts(vec![set(1, bin(Binary::Add, l(0), n(1.0)))]),
             ),
         ],
@@ -536,7 +533,11 @@ fn speed() {
         vec![real("x"), real("s"), int("i")],
         &[0],
         &[1],
-        vec![FStmtKind::For(LocalId(2), range(1.0, 1e6), stmts(vec![set(1, bin(Binary::Add, l(1), bin(Binary::Mul, l(2), l(0))))]))],
+        vec![FStmtKind::For(
+            LocalId(2),
+            range(1.0, 1e6),
+            stmts(vec![set(1, bin(Binary::Add, l(1), bin(Binary::Mul, l(2), l(0))))]),
+        )],
     );
     let mut x = Executor::new(&[f]);
     let start = std::time::Instant::now();

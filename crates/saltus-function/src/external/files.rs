@@ -1,4 +1,4 @@
-//! Matrices in files: the library's text format, comma separated values, and MATLAB level 4.
+//! Matrices in files: the library's text format, comma separated values, and MATLAB level 4 (and 5 without compression).
 
 use super::tables::Matrix;
 use super::{ExtArg, ExtDerivative, ExtResult, External, array, num, set_array, string};
@@ -78,8 +78,8 @@ fn parse_csv(text: &str, delimiter: &str, header: usize) -> Result<Matrix, Strin
 
 /// A matrix of a MATLAB level 4 file.
 fn read_mat4(bytes: &[u8], name: &str) -> Result<Matrix, String> {
-    if bytes.starts_with(b"MATLAB 5.0") || bytes.starts_with(b"MATLAB 7") {
-        return Err("not supported yet: MATLAB files of level 5 and later (save it with -v4)".into());
+    if bytes.starts_with(b"MATLAB") {
+        return read_mat5(bytes, name);
     }
     let mut at = 0usize;
     let int = |at: usize| -> Option<i32> { Some(i32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?)) };
@@ -117,6 +117,81 @@ fn read_mat4(bytes: &[u8], name: &str) -> Result<Matrix, String> {
         return Ok(Matrix { rows, cols, values });
     }
     Err(format!("there is no matrix named {name}"))
+}
+
+/// One element of a level 5 file: its type, its data, and where the next one begins.
+fn element(bytes: &[u8], at: usize) -> Option<(u32, &[u8], usize)> {
+    let word = |at: usize| -> Option<u32> { Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?)) };
+    let kind = word(at)?;
+    if kind >> 16 != 0 {
+        let len = (kind >> 16) as usize;
+        return Some((kind & 0xffff, bytes.get(at + 4..at + 4 + len)?, at + 8));
+    }
+    let len = word(at + 4)? as usize;
+    let end = at.checked_add(8)?.checked_add(len)?;
+    // Compressed elements are not padded.
+    let next = if kind == 15 { end } else { end.next_multiple_of(8) };
+    Some((kind, bytes.get(at + 8..end)?, next))
+}
+
+/// A real matrix of a MATLAB level 5 file without compression (`-v6`).
+fn read_mat5(bytes: &[u8], name: &str) -> Result<Matrix, String> {
+    if bytes.get(126..128) != Some(b"IM") {
+        return Err("this is no MATLAB level 5 file of this byte order".into());
+    }
+    let (mut at, mut compressed) = (128, false);
+    while let Some((kind, data, next)) = element(bytes, at) {
+        at = next;
+        compressed |= kind == 15;
+        if kind != 14 {
+            continue;
+        }
+        let parts = || {
+            let (_, _, p) = element(data, 0)?;
+            let (_, dims, p) = element(data, p)?;
+            let (_, found, p) = element(data, p)?;
+            let (kind, values, _) = element(data, p)?;
+            Some((dims, found, kind, values))
+        };
+        let Some((dims, found, kind, values)) = parts() else { continue };
+        if found != name.as_bytes() {
+            continue;
+        }
+        let dims: Vec<usize> =
+            dims.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize).collect();
+        let [rows, cols] = dims[..] else { return Err(format!("{name} is no matrix")) };
+        let n = rows.checked_mul(cols).filter(|n| *n < 1 << 28).ok_or("the matrix is too large")?;
+        let width = match kind {
+            1 | 2 => 1,
+            3 | 4 => 2,
+            5..=7 => 4,
+            9 => 8,
+            _ => return Err("unknown number type".into()),
+        };
+        if values.len() < n * width {
+            return Err("the file ends too early".into());
+        }
+        let value = |k: usize| {
+            let b = &values[k * width..(k + 1) * width];
+            match kind {
+                1 => f64::from(b[0] as i8),
+                2 => f64::from(b[0]),
+                3 => f64::from(i16::from_le_bytes([b[0], b[1]])),
+                4 => f64::from(u16::from_le_bytes([b[0], b[1]])),
+                5 => f64::from(i32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+                6 => f64::from(u32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+                7 => f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]])),
+                _ => f64::from_le_bytes(b.try_into().unwrap_or_default()),
+            }
+        };
+        let values = (0..n).map(|k| value(k % cols * rows + k / cols)).collect();
+        return Ok(Matrix { rows, cols, values });
+    }
+    Err(if compressed {
+        "not supported yet: compressed MATLAB files (save it with -v6 or -v4)".into()
+    } else {
+        format!("there is no matrix named {name}")
+    })
 }
 
 fn write_mat4(file: &str, name: &str, rows: usize, cols: usize, values: &[f64], append: bool) -> Result<(), String> {
@@ -199,5 +274,31 @@ mod tests {
             let _ = read_mat4(&bytes[..n], "B");
         }
         std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn mat5() {
+        let mut body: Vec<u8> = Vec::new();
+        let mut put = |kind: u32, data: &[u8]| {
+            body.extend(kind.to_le_bytes());
+            body.extend((data.len() as u32).to_le_bytes());
+            body.extend(data);
+            body.resize(body.len().next_multiple_of(8), 0);
+        };
+        put(6, &[6, 0, 0, 0, 0, 0, 0, 0]);
+        put(5, &[2, 0, 0, 0, 2, 0, 0, 0]);
+        put(1, b"tab");
+        put(2, &[1, 3, 2, 4]);
+        let mut bytes = vec![b' '; 128];
+        bytes[..10].copy_from_slice(b"MATLAB 5.0");
+        bytes[126..].copy_from_slice(b"IM");
+        bytes.extend(14u32.to_le_bytes());
+        bytes.extend((body.len() as u32).to_le_bytes());
+        bytes.extend(body);
+        assert_eq!(read_mat4(&bytes, "tab").unwrap().values, [1.0, 2.0, 3.0, 4.0]);
+        assert!(read_mat4(&bytes, "other").is_err());
+        for n in 0..bytes.len() {
+            let _ = read_mat4(&bytes[..n], "tab");
+        }
     }
 }

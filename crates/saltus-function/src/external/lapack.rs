@@ -351,7 +351,10 @@ fn dtrsm(a: &mut [ExtArg]) -> ExtResult {
     for c in 0..x.n {
         for s in 0..n {
             let i = if lower { s } else { n - 1 - s };
-            let sum: f64 = (0..n).filter(|k| *k != i).map(|k| t.get(i, k) * if (k < i) == lower { x.get(k, c) } else { 0.0 }).sum();
+            let sum: f64 = (0..n)
+                .filter(|k| *k != i)
+                .map(|k| t.get(i, k) * if (k < i) == lower { x.get(k, c) } else { 0.0 })
+                .sum();
             *x.at(i, c) = (x.get(i, c) - sum) / t.get(i, i);
         }
     }
@@ -670,7 +673,8 @@ fn eigen(x: &M) -> Option<(Vec<f64>, Vec<f64>, M)> {
         let column: Vec<(f64, f64)> = (0..n).map(|i| (u[(i, k)].re, u[(i, k)].im)).collect();
         let norm = column.iter().map(|c| c.0 * c.0 + c.1 * c.1).sum::<f64>().sqrt();
         // The largest component becomes real.
-        let big = column.iter().fold((0.0, 0.0), |b: (f64, f64), c| if c.0.hypot(c.1) > b.0.hypot(b.1) { *c } else { b });
+        let big =
+            column.iter().fold((0.0, 0.0), |b: (f64, f64), c| if c.0.hypot(c.1) > b.0.hypot(b.1) { *c } else { b });
         let size = big.0.hypot(big.1);
         let (c, s) = if z.im > 0.0 && size > 0.0 { (big.0 / size, -big.1 / size) } else { (1.0, 0.0) };
         let at = re.len();

@@ -106,7 +106,9 @@ mod tests {
 
     #[test]
     fn uniform_and_reproducible() {
-        for (call, n) in [(xorshift64star as fn(&mut [ExtArg]) -> ExtResult, 2), (xorshift128plus, 4), (xorshift1024star, 33)] {
+        for (call, n) in
+            [(xorshift64star as fn(&mut [ExtArg]) -> ExtResult, 2), (xorshift128plus, 4), (xorshift1024star, 33)]
+        {
             let mut state: Vec<f64> = (0..n).map(|i| f64::from(123456789 + 7919 * i)).collect();
             if n == 33 {
                 state[32] = 0.0;

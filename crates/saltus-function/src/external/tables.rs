@@ -98,11 +98,7 @@ fn slopes(kind: Smoothness, x: &[f64], y: &[f64], periodic: bool) -> Vec<f64> {
         }
         Smoothness::FritschButland => {
             let inner = |hl: f64, hr: f64, ml: f64, mr: f64| {
-                if ml * mr <= 0.0 {
-                    0.0
-                } else {
-                    3.0 * (hl + hr) / ((2.0 * hr + hl) / ml + (hr + 2.0 * hl) / mr)
-                }
+                if ml * mr <= 0.0 { 0.0 } else { 3.0 * (hl + hr) / ((2.0 * hr + hl) / ml + (hr + 2.0 * hl) / mr) }
             };
             let ends = periodic.then(|| inner(h[k - 1], h[0], m[k - 1], m[0]));
             (0..n)
@@ -297,7 +293,10 @@ impl Table1 {
         let x: Arc<[f64]> = (0..*rows).map(|i| values[i * cols]).collect();
         for w in x.windows(2) {
             if w[1] < w[0] || (strict && w[1] <= w[0]) || w[0].is_nan() || w[1].is_nan() {
-                return Err(format!("the first column of the table does not increase: {} is followed by {}", w[0], w[1]));
+                return Err(format!(
+                    "the first column of the table does not increase: {} is followed by {}",
+                    w[0], w[1]
+                ));
             }
         }
         let periodic = extrapolation == Extrapolation::Periodic;
@@ -558,9 +557,7 @@ fn init_time(a: &mut [ExtArg]) -> ExtResult {
         })
         .map(|i| x[i])
         .collect();
-    if extrapolation == Extrapolation::Periodic
-        && timing != 3
-        && table.curves.iter().any(|c| c.y.first() != c.y.last())
+    if extrapolation == Extrapolation::Periodic && timing != 3 && table.curves.iter().any(|c| c.y.first() != c.y.last())
     {
         events.push(x[n - 1]);
     }
@@ -634,10 +631,14 @@ pub(super) static LIST: &[External] = &[
             Ok(j.2 * num(d, 2)? * num(a, 3)? + j.1 * num(d, 3)?)
         })
     ),
-    table!("CombiTable1D_getDer2Value", |a| {
-        let j = jet_1d(a)?;
-        Ok(j.2 * num(a, 3)?.powi(2) + j.1 * num(a, 4)?)
-    }, ExtDerivative::Differences),
+    table!(
+        "CombiTable1D_getDer2Value",
+        |a| {
+            let j = jet_1d(a)?;
+            Ok(j.2 * num(a, 3)?.powi(2) + j.1 * num(a, 4)?)
+        },
+        ExtDerivative::Differences
+    ),
     table!("CombiTable1D_minimumAbscissa", |a| Ok(range_1d(a)?.0)),
     table!("CombiTable1D_maximumAbscissa", |a| Ok(range_1d(a)?.1)),
     table!("CombiTimeTable_init", init_time),
@@ -657,10 +658,14 @@ pub(super) static LIST: &[External] = &[
             Ok(j.2 * num(d, 2)? * num(a, 5)? + j.1 * num(d, 5)?)
         })
     ),
-    table!("CombiTimeTable_getDer2Value", |a| {
-        let j = jet_time(a)?;
-        Ok(j.2 * num(a, 5)?.powi(2) + j.1 * num(a, 6)?)
-    }, ExtDerivative::Differences),
+    table!(
+        "CombiTimeTable_getDer2Value",
+        |a| {
+            let j = jet_time(a)?;
+            Ok(j.2 * num(a, 5)?.powi(2) + j.1 * num(a, 6)?)
+        },
+        ExtDerivative::Differences
+    ),
     table!("CombiTimeTable_minimumTime", |a| Ok(range_1d(a)?.0)),
     table!("CombiTimeTable_maximumTime", |a| Ok(range_1d(a)?.1)),
     table!("CombiTimeTable_nextTimeEvent", |a| match &*table1(a)? {
@@ -691,11 +696,15 @@ pub(super) static LIST: &[External] = &[
             Ok((j[3] * du + j[4] * dv) * su + (j[4] * du + j[5] * dv) * sv + j[1] * num(d, 3)? + j[2] * num(d, 4)?)
         })
     ),
-    table!("CombiTable2D_getDer2Value", |a| {
-        let j = jet_2d(a)?;
-        let (u, v) = (num(a, 3)?, num(a, 4)?);
-        Ok(j[3] * u * u + 2.0 * j[4] * u * v + j[5] * v * v + j[1] * num(a, 5)? + j[2] * num(a, 6)?)
-    }, ExtDerivative::Differences),
+    table!(
+        "CombiTable2D_getDer2Value",
+        |a| {
+            let j = jet_2d(a)?;
+            let (u, v) = (num(a, 3)?, num(a, 4)?);
+            Ok(j[3] * u * u + 2.0 * j[4] * u * v + j[5] * v * v + j[1] * num(a, 5)? + j[2] * num(a, 6)?)
+        },
+        ExtDerivative::Differences
+    ),
     table!("CombiTable2D_minimumAbscissa", |a| bounds_2d(a, false)),
     table!("CombiTable2D_maximumAbscissa", |a| bounds_2d(a, true)),
 ];

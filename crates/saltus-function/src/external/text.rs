@@ -148,11 +148,7 @@ fn hash(a: &mut [ExtArg]) -> ExtResult {
     let mut h = 0xAAAA_AAAAu32;
     for (i, b) in string(a, 0)?.bytes().enumerate() {
         let c = u32::from(b);
-        h ^= if i % 2 == 0 {
-            (h << 7) ^ c.wrapping_mul(h >> 3)
-        } else {
-            !((h << 11).wrapping_add(c ^ (h >> 5)))
-        };
+        h ^= if i % 2 == 0 { (h << 7) ^ c.wrapping_mul(h >> 3) } else { !((h << 11).wrapping_add(c ^ (h >> 5))) };
     }
     Ok(f64::from(h as i32))
 }

@@ -1,0 +1,163 @@
+//! The commands on small models: what is written where, and which exit code tells what.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::{env, fs, process};
+
+const BALL: &str = "model Ball
+  parameter Real e = 0.8;
+  Real h(start = 1, fixed = true);
+  Real v(start = 0, fixed = true);
+equation
+  der(h) = v;
+  der(v) = -9.81;
+  when h <= 0 then
+    reinit(v, -e*pre(v));
+  end when;
+end Ball;
+";
+
+/// A folder with a file `model.mo`; it goes away with the value.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str, model: &str) -> Folder {
+        let path = env::temp_dir().join(format!("saltus-run-{}-{name}", process::id()));
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join("model.mo"), model).unwrap();
+        Folder(path)
+    }
+
+    /// Exit code, standard output, standard error.
+    fn saltus(&self, words: &str) -> (i32, String, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_saltus"))
+            .args(words.split_whitespace())
+            .current_dir(&self.0)
+            .env("NO_COLOR", "1")
+            .env_remove("MODELICAPATH")
+            .output()
+            .unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+    }
+
+    fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.0.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_run_leaves_its_files_and_says_where() {
+    let folder = Folder::new("files", BALL);
+    let (code, stdout, stderr) = folder.saltus("simulate model.mo --stop 0.6 --events e.json --plot h,v --set e=0.5");
+    assert_eq!((code, stdout.as_str()), (0, ""), "{stderr}");
+    for file in ["Ball.csv", "Ball.svg", "e.json"] {
+        assert!(stderr.contains(&format!("wrote {file}")), "{stderr}");
+    }
+    let csv = folder.read("Ball.csv");
+    assert!(csv.starts_with("time,"), "{csv}");
+    let events: Value = serde_json::from_str(&folder.read("e.json")).unwrap();
+    let bounce = events.as_array().unwrap().iter().find(|e| e["kind"] == "state").unwrap();
+    assert!((bounce["time"].as_f64().unwrap() - (2.0 / 9.81_f64).sqrt()).abs() < 1e-4, "{bounce}");
+    assert!(folder.read("Ball.svg").contains("<svg"));
+}
+
+#[test]
+fn a_dash_writes_to_standard_output_and_nothing_else() {
+    let folder = Folder::new("dash", BALL);
+    let (code, stdout, stderr) = folder.saltus("simulate model.mo --stop 0.1 --intervals 2 --output -");
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert_eq!(stdout.lines().count(), 4, "{stdout}");
+    assert!(!folder.0.join("Ball.csv").exists());
+}
+
+#[test]
+fn times_may_be_negative() {
+    let folder = Folder::new("negative", BALL);
+    let (code, stdout, stderr) = folder.saltus("simulate model.mo --start -1 --stop -0.9 --intervals 2 --output -");
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.lines().nth(1).unwrap().starts_with("-1"), "{stdout}");
+}
+
+#[test]
+fn numbers_for_machines_are_one_object() {
+    let folder = Folder::new("stats", BALL);
+    let (code, _, stderr) = folder.saltus("simulate model.mo --stop 1 --stats --json --output r.mat");
+    assert_eq!(code, 0, "{stderr}");
+    let objects: Vec<Value> = stderr.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let stats = objects.iter().find(|o| o["type"] == "stats").unwrap();
+    assert_eq!((&stats["model"], &stats["end"]), (&"Ball".into(), &1.0.into()));
+    assert!(stats["state_events"].as_u64() >= Some(1) && stats["rows"].as_u64() > Some(2), "{stats}");
+    assert!(folder.saltus("simulate model.mo --stats").2.contains("start to first row"));
+}
+
+#[test]
+fn events_are_told_on_request() {
+    let folder = Folder::new("trace", BALL);
+    let (_, _, stderr) = folder.saltus("simulate model.mo --stop 0.6 --trace events --output -");
+    assert!(stderr.contains("state event") && stderr.contains("v from -4.4"), "{stderr}");
+}
+
+#[test]
+fn errors_name_the_place_and_the_stage() {
+    let folder = Folder::new("errors", "model M\n  Real x = y;\n  Real z = q;\nend M;\n");
+    let (code, _, stderr) = folder.saltus("simulate model.mo");
+    assert_eq!(code, 3, "{stderr}");
+    assert!(stderr.contains("model.mo:2:12") && stderr.contains("model.mo:3:12"), "{stderr}");
+    assert!(stderr.contains("2 |   Real x = y;\n  |            ^"), "{stderr}");
+    assert!(!folder.0.join("M.csv").exists());
+    let (code, _, stderr) = folder.saltus("check model.mo --json");
+    assert_eq!(code, 3);
+    let first: Value = serde_json::from_str(stderr.lines().next().unwrap()).unwrap();
+    assert_eq!((&first["file"], &first["line"], &first["column"]), (&"model.mo".into(), &2.into(), &12.into()));
+}
+
+#[test]
+fn unknown_variables_are_not_drawn() {
+    let folder = Folder::new("plot", BALL);
+    let (code, _, stderr) = folder.saltus("simulate model.mo --plot height");
+    assert_eq!(code, 2);
+    assert!(stderr.contains("there is no variable height"), "{stderr}");
+}
+
+#[test]
+fn looking_without_running() {
+    let folder = Folder::new("look", BALL);
+    assert_eq!(folder.saltus("check model.mo"), (0, "Ball: no errors\n".into(), String::new()));
+    for words in
+        ["flatten model.mo", "analyze model.mo", "check model.mo --dump syntax", "simulate model.mo --dump flat"]
+    {
+        let (code, stdout, stderr) = folder.saltus(words);
+        assert_eq!((code, stderr.as_str()), (0, ""), "{words}");
+        assert!(stdout.contains('h') && stdout.ends_with('\n'), "{words}: {stdout}");
+    }
+}
+
+/// `saltus … | head -1` ends quietly.
+#[cfg(unix)]
+#[test]
+fn a_reader_may_go_away() {
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::Stdio;
+    let folder = Folder::new("pipe", BALL);
+    let mut child = process::Command::new(env!("CARGO_BIN_EXE_saltus"))
+        .args(["simulate", "model.mo", "--intervals", "200000", "--output", "-"])
+        .current_dir(&folder.0)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let mut stderr = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert!(line.starts_with("time,"), "{line}");
+    assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
+}

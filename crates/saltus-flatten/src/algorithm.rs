@@ -1,0 +1,464 @@
+//! Algorithm sections: one function per section, whose inputs are what it reads and whose outputs are what it assigns.
+
+use crate::eval::visit_refs;
+use crate::lower::{LTree, LVal, Lowering};
+use crate::modifier::Scope;
+use crate::value::{Ty, Value};
+use crate::when::is_initial;
+use crate::{Env, Flattener, R};
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_base::Span;
+use saltus_dae::{Action, CallEquation, HybridDae, Operand, VarId, VarType, Variability, When, WhenBranch};
+use saltus_expr::{Binary, ExprId, FuncId, Node as XNode, Unary};
+use saltus_function::{Dim, FExpr, FIndex, FStmt, FStmtKind, LValue, LocalId, ScalarType};
+use saltus_syntax::ast::{BinaryOp, Call, ComponentRef, Expr, ExprKind, Statement, StatementKind};
+
+/// What the lowering of an algorithm knows about the model around it.
+pub(crate) struct ModelContext {
+    /// Whether expressions may be evaluated outside and handed in.
+    pub capture: bool,
+    assigned: FxHashSet<VarId>,
+    captured: FxHashMap<ExprId, LocalId>,
+    args: Vec<ExprId>,
+    trees: FxHashMap<Vec<ExprId>, LTree>,
+    outputs: Vec<(LocalId, Vec<VarId>)>,
+    /// The conditions of the when-statement around, and whether it fires initially.
+    when: Option<(Vec<VarId>, bool)>,
+    initial: bool,
+}
+
+impl<'t> Flattener<'t> {
+    pub(crate) fn algorithm(&mut self, scope: Scope, initial: bool, statements: &'t [Statement], span: Span) -> R<()> {
+        let env = Env::model(scope);
+        let mut assigned = FxHashSet::default();
+        self.assigned_in(&env, statements, &mut assigned);
+        self.counter += 1;
+        let name = format!("$algorithm{}", self.counter);
+        let mut lx = Lowering::new(name, scope, span);
+        lx.model = Some(ModelContext {
+            capture: !initial,
+            assigned,
+            captured: FxHashMap::default(),
+            args: Vec::new(),
+            trees: FxHashMap::default(),
+            outputs: Vec::new(),
+            when: None,
+            initial,
+        });
+        let mut body = self.lower_statements(&mut lx, statements)?;
+        let Some(ctx) = lx.model.take() else { return Ok(()) };
+        let mut outputs = Vec::new();
+        for (local, vars) in &ctx.outputs {
+            if vars.iter().all(|v| ctx.assigned.contains(v)) {
+                lx.f.outputs.push(*local);
+                outputs.extend(vars.iter().copied());
+                continue;
+            }
+            // Only some elements belong to this section: they leave one by one.
+            let dims: Vec<usize> = lx.f.locals[local.0 as usize]
+                .dims
+                .iter()
+                .map(|d| match d {
+                    Dim::Fixed(n) => *n,
+                    _ => 1,
+                })
+                .collect();
+            for (k, v) in vars.iter().enumerate() {
+                if !ctx.assigned.contains(v) {
+                    continue;
+                }
+                let (mut at, mut rest) = (Vec::new(), k);
+                for d in dims.iter().rev() {
+                    at.push(FIndex::At(FExpr::Num((rest % d + 1) as f64)));
+                    rest /= d;
+                }
+                at.reverse();
+                let ty = lx.f.locals[local.0 as usize].ty;
+                let name = self.dae.vars[*v].name.clone();
+                let out = lx.local(name, ty, Vec::new(), None);
+                let value = FExpr::Index(Box::new(FExpr::Local(*local)), at);
+                body.push(FStmt { kind: FStmtKind::Assign(LValue { local: out, indices: Vec::new() }, value), span });
+                lx.f.outputs.push(out);
+                outputs.push(*v);
+            }
+        }
+        lx.f.body = body;
+        let func = FuncId(self.dae.functions.len() as u32);
+        self.dae.functions.push(lx.f);
+        let args = ctx.args.iter().map(|&a| self.row(a)).collect();
+        let origin = self.origin(&env, span, "algorithm");
+        let call = CallEquation { func, args, outputs, guard: None, origin };
+        if initial {
+            self.dae.initial_calls.push(call);
+        } else {
+            self.dae.calls.push(call);
+        }
+        Ok(())
+    }
+
+    /// The variables that statements assign.
+    fn assigned_in(&mut self, env: &Env, s: &'t [Statement], out: &mut FxHashSet<VarId>) {
+        let mut refs: Vec<&'t ComponentRef> = Vec::new();
+        fn go<'a>(s: &'a [Statement], refs: &mut Vec<&'a ComponentRef>) {
+            for s in s {
+                match &s.kind {
+                    StatementKind::Assign(r, _) => refs.push(r),
+                    StatementKind::MultiAssign(t, _) => refs.extend(t.iter().flatten()),
+                    StatementKind::If { branches, otherwise } => {
+                        branches.iter().for_each(|(_, b)| go(b, refs));
+                        go(otherwise, refs);
+                    }
+                    StatementKind::For { body, .. } | StatementKind::While { body, .. } => go(body, refs),
+                    StatementKind::When { branches } => branches.iter().for_each(|(_, b)| go(b, refs)),
+                    _ => {}
+                }
+            }
+        }
+        go(s, &mut refs);
+        for r in refs {
+            let v = match self.eval_ref(env, r) {
+                Ok(v) => Some(v),
+                Err(_) => {
+                    let mut bare = r.clone();
+                    bare.parts.iter_mut().for_each(|p| p.subscripts.clear());
+                    self.eval_ref(env, &bare).ok()
+                }
+            };
+            if let Some(v) = v {
+                for e in v.scalar_list() {
+                    match self.as_var(e) {
+                        Some(v) => {
+                            out.insert(v);
+                        }
+                        None => {
+                            // A subscript known only at run time: any element.
+                            for k in self.dae.pool.holes(e) {
+                                if let Some(Operand::Var { var, order: 0, .. }) = self.hole(k)
+                                    && self.dae.vars[var].variability > Variability::Parameter
+                                {
+                                    out.insert(var);
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn discrete_in_statements(&mut self, env: &Env, s: &'t [Statement], inside: bool) {
+        for s in s {
+            match &s.kind {
+                StatementKind::Assign(r, _) if inside => self.mark_discrete(env, r),
+                StatementKind::MultiAssign(t, _) if inside => t.iter().flatten().for_each(|r| self.mark_discrete(env, r)),
+                StatementKind::If { branches, otherwise } => {
+                    branches.iter().for_each(|(_, b)| self.discrete_in_statements(env, b, inside));
+                    self.discrete_in_statements(env, otherwise, inside);
+                }
+                StatementKind::For { body, .. } | StatementKind::While { body, .. } => self.discrete_in_statements(env, body, inside),
+                StatementKind::When { branches } => branches.iter().for_each(|(_, b)| self.discrete_in_statements(env, b, true)),
+                _ => {}
+            }
+        }
+    }
+
+    /// An input that takes the value of an expression of the model.
+    fn model_input(&mut self, lx: &mut Lowering, e: ExprId, ty: ScalarType, name: &str) -> LocalId {
+        if let Some(l) = lx.model.as_ref().and_then(|m| m.captured.get(&e)) {
+            return *l;
+        }
+        let l = lx.local(name.to_string(), ty, Vec::new(), None);
+        lx.f.inputs.push(l);
+        if let Some(m) = &mut lx.model {
+            m.captured.insert(e, l);
+            m.args.push(e);
+        }
+        l
+    }
+
+    /// Expressions that are evaluated outside of the algorithm: relations (they make events), `pre`, `der`, `time`, …
+    pub(crate) fn capture(&mut self, lx: &mut Lowering, e: &Expr) -> R<Option<LVal>> {
+        let Some(ctx) = &lx.model else { return Ok(None) };
+        let must = match &e.kind {
+            ExprKind::Binary(BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge, ..) => false,
+            ExprKind::Ref(r) if !r.global && r.parts.len() == 1 && r.parts[0].name.name == self.names.time => true,
+            ExprKind::Call(c) if c.function.parts.len() == 1 => match c.function.parts[0].name.name.as_str() {
+                "der" | "pre" | "edge" | "change" | "initial" | "terminal" | "sample" | "delay" | "inStream" | "actualStream"
+                | "cardinality" | "getInstanceName" | "previous" | "hold" | "firstTick" | "interval" | "subSample" | "superSample" => true,
+                "floor" | "ceil" | "integer" | "div" | "mod" | "rem" => false,
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        if !must && !ctx.capture {
+            return Ok(None);
+        }
+        let mut dynamic = false;
+        visit_refs(e, &mut |r| dynamic |= r.parts.first().is_some_and(|p| lx.iterators.iter().any(|(n, _)| *n == p.name.name)));
+        if dynamic && !must {
+            return Ok(None);
+        }
+        let plain = ctx.when.is_some() || ctx.initial;
+        let env = Env { plain, ..self.env_of(lx) };
+        let known = lx.known.clone();
+        let v = match self.with_known(&known, &env, &mut |me, env| me.eval(env, e)) {
+            Ok(v) => v,
+            Err(d) if must => return Err(d),
+            Err(_) => return Ok(None),
+        };
+        let Some(ctx) = &lx.model else { return Ok(None) };
+        if !must {
+            for x in v.scalar_list() {
+                for k in self.dae.pool.holes(x) {
+                    if let Some(Operand::Var { var, order: 0, .. }) = self.hole(k)
+                        && ctx.assigned.contains(&var)
+                    {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+        self.hand_in(lx, &v, e.span).map(Some)
+    }
+
+    /// A model value as an expression inside the algorithm.
+    fn hand_in(&mut self, lx: &mut Lowering, v: &Value, span: Span) -> R<LVal> {
+        match v {
+            Value::Num(x, ty) => {
+                if self.dae.pool.as_const(*x).is_some() {
+                    return self.literal(lx, v);
+                }
+                let mut x = *x;
+                let mut events = false;
+                self.dae.pool.visit(x, |_, n| events |= matches!(n, XNode::Relation(..)));
+                if events && *ty == Ty::Bool {
+                    let env = self.env_of(lx);
+                    let c = self.condition_var(&env, x, span);
+                    x = self.var_expr(c);
+                }
+                let l = self.model_input(lx, x, ty.scalar(), "$in");
+                Ok(LVal::Leaf(FExpr::Local(l), *ty, 0))
+            }
+            Value::Arr(a) => {
+                if a.e.iter().all(|e| self.dae.pool.as_const(*e).is_some()) {
+                    return self.literal(lx, v);
+                }
+                let items = v.elements().iter().map(|e| self.hand_in(lx, e, span)).collect::<R<Vec<_>>>()?;
+                let mut flat: Vec<FExpr> = items
+                    .into_iter()
+                    .map(|i| match i {
+                        LVal::Leaf(e, ..) => e,
+                        _ => FExpr::Num(0.0),
+                    })
+                    .collect();
+                for d in a.dims.iter().skip(1).rev() {
+                    flat = flat.chunks(*d).map(|c| FExpr::Array(c.to_vec())).collect();
+                }
+                Ok(LVal::Leaf(FExpr::Array(flat), a.ty, a.dims.len()))
+            }
+            Value::Rec(r) => Ok(LVal::Rec {
+                class: r.class,
+                scope: r.scope,
+                rank: 0,
+                fields: r.fields.iter().map(|(n, v)| Ok((*n, self.hand_in(lx, v, span)?))).collect::<R<_>>()?,
+            }),
+            _ => self.literal(lx, v),
+        }
+    }
+
+    /// The locals standing for a variable of the model; the subscripts of the last part are still to apply.
+    pub(crate) fn model_tree(&mut self, lx: &mut Lowering, r: &ComponentRef) -> R<Option<(LTree, usize)>> {
+        let mut bare = r.clone();
+        let last = bare.parts.len() - 1;
+        bare.parts[last].subscripts.clear();
+        let env = self.env_of(lx);
+        let known = lx.known.clone();
+        let v = self.with_known(&known, &env, &mut |me, env| me.eval_ref(env, &bare))?;
+        if matches!(v, Value::Func(_)) {
+            return Ok(None);
+        }
+        let key = v.scalar_list();
+        if key.iter().all(|e| self.dae.pool.as_const(*e).is_some()) {
+            return Ok(None);
+        }
+        if let Some(t) = lx.model.as_ref().and_then(|m| m.trees.get(&key)) {
+            return Ok(Some((t.clone(), last)));
+        }
+        let name = crate::eval::ref_text(&bare);
+        let t = self.model_locals(lx, &v, &name, &[], r.span)?;
+        if let Some(m) = &mut lx.model {
+            m.trees.insert(key, t.clone());
+        }
+        Ok(Some((t, last)))
+    }
+
+    fn model_locals(&mut self, lx: &mut Lowering, v: &Value, name: &str, outer: &[usize], span: Span) -> R<LTree> {
+        match v {
+            Value::Num(..) | Value::Arr(_) => {
+                let ty = v.ty().unwrap_or(Ty::Real);
+                let dims: Vec<usize> = outer.iter().chain(v.dims()).copied().collect();
+                let fixed: Vec<Dim> = dims.iter().map(|&d| Dim::Fixed(d)).collect();
+                let e = v.scalar_list();
+                let vars: Vec<Option<VarId>> = e.iter().map(|&x| self.as_var(x)).collect();
+                let any = lx.model.as_ref().is_some_and(|m| vars.iter().flatten().any(|v| m.assigned.contains(v)));
+                let input = lx.local(if any { format!("{name}$in") } else { name.to_string() }, ty.scalar(), fixed.clone(), None);
+                lx.f.inputs.push(input);
+                for (x, var) in e.iter().zip(&vars) {
+                    let assigned = var.is_some_and(|v| lx.model.as_ref().is_some_and(|m| m.assigned.contains(&v)));
+                    let arg = match var {
+                        Some(var) if assigned => {
+                            let discrete = self.dae.vars[*var].variability == Variability::Discrete;
+                            if discrete && !lx.model.as_ref().is_some_and(|m| m.initial) {
+                                self.rows.operand(&mut self.dae.pool, Operand::Pre { var: *var })
+                            } else {
+                                match self.dae.vars[*var].start.clone() {
+                                    Some(s) => self.rows.open(&mut self.dae.pool, &s),
+                                    None => self.dae.pool.num(if let VarType::Enumeration(_) = self.dae.vars[*var].ty { 1.0 } else { 0.0 }),
+                                }
+                            }
+                        }
+                        _ => *x,
+                    };
+                    if let Some(m) = &mut lx.model {
+                        m.args.push(arg);
+                    }
+                }
+                if !any {
+                    return Ok(LTree::Leaf { local: input, ty, rank: dims.len() });
+                }
+                let local = lx.local(name.to_string(), ty.scalar(), fixed, Some(FExpr::Local(input)));
+                let Some(list) = vars.into_iter().collect::<Option<Vec<VarId>>>() else {
+                    return Err(self.err(span, format!("{name} cannot be assigned as a whole")));
+                };
+                if let Some(m) = &mut lx.model {
+                    m.outputs.push((local, list));
+                }
+                Ok(LTree::Leaf { local, ty, rank: dims.len() })
+            }
+            Value::Rec(r) => {
+                let mut fields = Vec::new();
+                for (n, f) in &r.fields {
+                    fields.push((*n, self.model_locals(lx, f, &format!("{name}.{n}"), outer, span)?));
+                }
+                Ok(LTree::Rec { class: r.class, scope: r.scope, rank: outer.len(), fields })
+            }
+            Value::RecArr(a) => {
+                let Some(Value::Rec(first)) = a.e.first() else { return Err(self.err(span, format!("{name} is empty"))) };
+                let mut fields = Vec::new();
+                for (n, _) in &first.fields {
+                    if let Some(f) = v.field(*n) {
+                        fields.push((*n, self.model_locals(lx, &f, &format!("{name}.{n}"), outer, span)?));
+                    }
+                }
+                Ok(LTree::Rec { class: first.class, scope: first.scope, rank: a.dims.len(), fields })
+            }
+            _ => Err(self.err(span, format!("{name} is not a variable"))),
+        }
+    }
+
+    /// `when` in an algorithm: a Boolean per condition leaves the function and comes back as its left limit.
+    pub(crate) fn algorithm_when(&mut self, lx: &mut Lowering, branches: &[(Expr, Vec<Statement>)], span: Span, out: &mut Vec<FStmt>) -> R<()> {
+        if lx.model.is_none() {
+            return Err(self.err(span, "when cannot be used in a function"));
+        }
+        let initial_var = self.var_expr(HybridDae::INITIAL);
+        let mut list = Vec::new();
+        for (c, body) in branches {
+            let mut parts = Vec::new();
+            flatten_condition(c, &mut parts);
+            let at_start = self.model_input(lx, initial_var, ScalarType::Boolean, "$initial");
+            let mut fire: Option<FExpr> = None;
+            let mut vars = Vec::new();
+            let mut initial = false;
+            let mut or = |x: FExpr| {
+                fire = Some(match fire.take() {
+                    Some(f) => FExpr::Binary(Binary::Or, Box::new(f), Box::new(x)),
+                    None => x,
+                });
+            };
+            // A vector of conditions given as a variable is taken element by element.
+            let mut conditions: Vec<(FExpr, Span)> = Vec::new();
+            for p in parts {
+                if is_initial(p) {
+                    initial = true;
+                    or(FExpr::Local(at_start));
+                    continue;
+                }
+                let LVal::Leaf(cond, Ty::Bool, rank) = self.lower(lx, p)? else {
+                    return Err(self.err(p.span, "a when-condition must be a Boolean"));
+                };
+                if rank == 0 {
+                    conditions.push((cond, p.span));
+                    continue;
+                }
+                let env = Env { mode: crate::Mode::Shape, ..self.env_of(lx) };
+                let known = lx.known.clone();
+                let v = self.with_known(&known, &env, &mut |me, env| me.eval(env, p))?;
+                for k in 0..v.len() {
+                    let at = vec![FIndex::At(FExpr::Num(k as f64 + 1.0))];
+                    conditions.push((FExpr::Index(Box::new(cond.clone()), at), p.span));
+                }
+            }
+            for (cond, cond_span) in conditions {
+                let origin = saltus_dae::Origin { span: Some(cond_span), instance: self.instance_text(lx.scope.node), note: "when condition" };
+                let w = self.hidden("when", VarType::Boolean, Variability::Discrete, origin);
+                vars.push(w);
+                let we = self.var_expr(w);
+                let pre = self.pre(we, cond_span)?;
+                let pw = self.model_input(lx, pre, ScalarType::Boolean, "$pre");
+                let name = self.dae.vars[w].name.clone();
+                let wl = lx.local(name, ScalarType::Boolean, Vec::new(), Some(FExpr::Num(0.0)));
+                if let Some(m) = &mut lx.model {
+                    m.outputs.push((wl, vec![w]));
+                    m.assigned.insert(w);
+                }
+                out.push(FStmt { kind: FStmtKind::Assign(LValue { local: wl, indices: Vec::new() }, cond), span: cond_span });
+                let not = |l| FExpr::Unary(Unary::Not, Box::new(FExpr::Local(l)));
+                let and = |a, b| FExpr::Binary(Binary::And, Box::new(a), Box::new(b));
+                or(and(and(FExpr::Local(wl), not(pw)), not(at_start)));
+            }
+            if let Some(m) = &mut lx.model {
+                m.when = Some((vars, initial));
+            }
+            let b = self.lower_statements(lx, body);
+            if let Some(m) = &mut lx.model {
+                m.when = None;
+            }
+            list.push((fire.unwrap_or(FExpr::Num(0.0)), b?));
+        }
+        out.push(FStmt { kind: FStmtKind::If(list, Vec::new()), span });
+        Ok(())
+    }
+
+    pub(crate) fn algorithm_reinit(&mut self, lx: &mut Lowering, c: &Call, span: Span) -> R<()> {
+        let Some((conditions, initial)) = lx.model.as_ref().and_then(|m| m.when.clone()) else {
+            return Err(self.err(span, "reinit can only stand in a when-statement"));
+        };
+        let [x, v] = &c.args[..] else { return Err(self.err(span, "reinit needs a state and a value")) };
+        let env = Env { plain: true, when: true, ..self.env_of(lx) };
+        let known = lx.known.clone();
+        let (x, v) = self.with_known(&known, &env, &mut |me, env| Ok((me.eval(env, x)?, me.eval(env, v)?)))?;
+        let (a, b) = self.pair(&x, &v, span)?;
+        let mut actions = Vec::new();
+        for ((x, _), (v, _)) in a.into_iter().zip(b) {
+            let Some(var) = self.as_var(x) else { return Err(self.err(span, "reinit needs a variable")) };
+            let value = self.row(v);
+            actions.push(Action::Reinit { var, value, condition: None });
+        }
+        let origin = self.origin(&env, span, "");
+        self.dae.whens.push(When { branches: vec![WhenBranch { conditions, initial, actions }], guard: None, origin });
+        Ok(())
+    }
+}
+
+fn flatten_condition<'e>(c: &'e Expr, out: &mut Vec<&'e Expr>) {
+    match &c.kind {
+        ExprKind::Array(items) => items.iter().for_each(|i| flatten_condition(i, out)),
+        ExprKind::Tuple(items) if items.len() == 1 => items.iter().flatten().for_each(|i| flatten_condition(i, out)),
+        ExprKind::Binary(BinaryOp::Or, a, b) if is_initial(a) || is_initial(b) => {
+            flatten_condition(a, out);
+            flatten_condition(b, out);
+        }
+        _ => out.push(c),
+    }
+}
