@@ -108,10 +108,8 @@ impl Output {
     }
 
     fn note(&mut self, result: io::Result<()>) -> io::Result<()> {
-        result.map_err(|error| {
-            let copy = io::Error::new(error.kind(), error.to_string());
-            self.failed.get_or_insert(copy);
-            error
+        result.inspect_err(|error| {
+            self.failed.get_or_insert_with(|| io::Error::new(error.kind(), error.to_string()));
         })
     }
 

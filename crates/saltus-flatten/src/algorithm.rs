@@ -268,12 +268,31 @@ impl<'t> Flattener<'t> {
 
     /// The locals standing for a variable of the model; the subscripts of the last part are still to apply.
     pub(crate) fn model_tree(&mut self, lx: &mut Lowering, r: &ComponentRef) -> R<Option<(LTree, usize)>> {
-        let mut bare = r.clone();
-        let last = bare.parts.len() - 1;
-        bare.parts[last].subscripts.clear();
         let env = self.env_of(lx);
         let known = lx.known.clone();
-        let v = self.with_known(&known, &env, &mut |me, env| me.eval_ref(env, &bare))?;
+        // The outermost record the reference goes through, or the variable itself: one set of locals for each.
+        let mut found = None;
+        for last in 0..r.parts.len() {
+            let mut bare = r.clone();
+            bare.parts.truncate(last + 1);
+            bare.parts[last].subscripts.clear();
+            match self.with_known(&known, &env, &mut |me, env| me.eval_ref(env, &bare)) {
+                Ok(v) => {
+                    let record = match &v {
+                        Value::Rec(x) => self.is_record_class(x.class),
+                        Value::RecArr(x) => matches!(x.e.first(), Some(Value::Rec(x)) if self.is_record_class(x.class)),
+                        _ => false,
+                    };
+                    if record || last + 1 == r.parts.len() {
+                        found = Some((v, bare, last));
+                        break;
+                    }
+                }
+                Err(e) if last + 1 == r.parts.len() => return Err(e),
+                Err(_) => {}
+            }
+        }
+        let Some((v, bare, last)) = found else { return Ok(None) };
         if matches!(v, Value::Func(_)) {
             return Ok(None);
         }
@@ -290,6 +309,11 @@ impl<'t> Flattener<'t> {
             m.trees.insert(key, t.clone());
         }
         Ok(Some((t, last)))
+    }
+
+    fn is_record_class(&self, c: saltus_resolve::ClassId) -> bool {
+        use saltus_syntax::ast::ClassKind;
+        matches!(self.lib.def(c).kind, ClassKind::Record | ClassKind::OperatorRecord)
     }
 
     fn model_locals(&mut self, lx: &mut Lowering, v: &Value, name: &str, outer: &[usize], span: Span) -> R<LTree> {

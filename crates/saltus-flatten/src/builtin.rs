@@ -345,6 +345,9 @@ impl<'t> Flattener<'t> {
             }
             "edge" | "change" => {
                 let v = self.one(env, c, span)?;
+                if env.mode == Mode::Shape {
+                    return Ok(Some(retype(v, Ty::Bool)));
+                }
                 let edge = name == "edge";
                 let mut out = Vec::new();
                 for e in v.scalar_list() {
@@ -423,6 +426,9 @@ impl<'t> Flattener<'t> {
                         if iv.ty() != Some(Ty::Clock)
                             && let (Value::Num(s, _), Value::Num(i, _)) = (&sv, &iv)
                         {
+                            if env.mode == Mode::Shape {
+                                return Ok(Some(Value::Num(self.dae.pool.hole(u32::MAX), Ty::Bool)));
+                            }
                             return Ok(Some(self.sampler(env, *s, *i, span)));
                         }
                         return self.clock_call(env, name, c, span).map(Some);
@@ -436,6 +442,11 @@ impl<'t> Flattener<'t> {
             "delay" => {
                 let a = self.positional(c, &["expr", "delayTime", "delayMax"], span)?;
                 let vs = a.iter().flatten().map(|e| self.eval(env, e)).collect::<R<Vec<_>>>()?;
+                if env.mode == Mode::Shape
+                    && let Some(v) = vs.first()
+                {
+                    return Ok(Some(v.clone()));
+                }
                 let [v, d, rest @ ..] = &vs[..] else { return Err(self.err(span, "delay needs two or three arguments")) };
                 let Value::Num(d, _) = d else { return Err(self.err(span, "the delay time must be a scalar")) };
                 let m = match rest.first() {

@@ -141,6 +141,9 @@ impl<'t> Flattener<'t> {
 
     pub(crate) fn clock_call(&mut self, env: &Env, name: &str, c: &Call, span: Span) -> R<Value> {
         if name == "Clock" {
+            if env.mode != Mode::Model {
+                return Ok(Value::Num(self.dae.pool.hole(u32::MAX), Ty::Clock));
+            }
             let v = self.clock_var(env, span);
             let first = c.args.first().or_else(|| c.named.first().map(|(_, e)| e));
             if let Some(e) = first {
@@ -663,10 +666,21 @@ impl<'t> Flattener<'t> {
                 return Err(self.err(span, "the branches of an if-equation in a clocked partition must have equally many equations"));
             }
             for i in 0..k {
-                let mut e = by[m][i];
+                // `v = a` in one branch and `v = b` in the other: `v = if c then a else b`.
+                let side = |me: &Self, e: ExprId| match *me.dae.pool.node(e) {
+                    XNode::Binary(Binary::Sub, a, b) if me.as_var(a).is_some() => Some((a, b)),
+                    _ => None,
+                };
+                let lone = side(self, by[m][i]).map(|x| x.0).filter(|&v| by.iter().all(|b| side(self, b[i]).is_some_and(|x| x.0 == v)));
+                let value = |me: &Self, e: ExprId| if lone.is_some() { side(me, e).map_or(e, |x| x.1) } else { e };
+                let mut e = value(self, by[m][i]);
                 for (c, b) in group.conditions.iter().zip(&by).rev() {
                     let c = self.rows.open(&mut self.dae.pool, c);
-                    e = self.dae.pool.select(c, b[i], e);
+                    let x = value(self, b[i]);
+                    e = self.dae.pool.select(c, x, e);
+                }
+                if let Some(v) = lone {
+                    e = self.dae.pool.intern(XNode::Binary(Binary::Sub, v, e));
                 }
                 bodies.entry(p).or_default().push((e, group.origin.clone()));
             }

@@ -36,11 +36,12 @@ impl Model {
         let before: Vec<f64> = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
         let states_before: Vec<(u32, f64)> = program.states.iter().map(|s| (s.0, self.machine.values[s.0 as usize])).collect();
         self.remember();
+        self.machine.note_left();
         let mut words: Vec<String> = Vec::new();
         for &i in fired {
             let r = &self.machine.relations[i];
             let (slot, kind) = (r.var as usize, r.kind.clone());
-            let text = self.sys.dae.vars[self.sys.relations[i].var].description.clone();
+            let text = self.sys.relations[i].text.clone();
             match kind {
                 RelationKind::Sign(_) => {
                     self.machine.values[slot] = 1.0 - self.machine.values[slot];

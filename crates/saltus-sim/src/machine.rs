@@ -130,6 +130,8 @@ pub struct RelationSlots {
     pub time: Option<TimeSwitch>,
     /// Largest |g| seen: what "at zero" means.
     pub size: f64,
+    /// g when the event being handled began.
+    pub left: f64,
 }
 
 /// A relation `slope * time + rest` over things that change only at events.
@@ -223,7 +225,10 @@ impl Machine {
             }
         } else {
             let band = self.band(i);
-            match &self.relations[i].kind {
+            let r = &self.relations[i];
+            match &r.kind {
+                // A jump across or onto zero is judged by where it ends.
+                RelationKind::Sign(_) if !((g - r.left).abs() <= 4.0 * band) => plain(&r.kind, if g.abs() <= band { 0.0 } else { g }),
                 RelationKind::Sign(op) => {
                     // The locked bit stays unless g is beyond doubt on the other side.
                     let positive_true = matches!(op, RelOp::Gt | RelOp::Ge);
@@ -241,6 +246,17 @@ impl Machine {
         };
         let r = &self.relations[i];
         self.values[r.var as usize] = new;
+    }
+
+    /// Notes every crossing function as an event begins.
+    pub fn note_left(&mut self) {
+        for i in 0..self.relations.len() {
+            let r = &self.relations[i];
+            self.backend.run(&r.batch, &mut self.values, &mut self.host);
+            let g = self.values[self.relations[i].g as usize];
+            self.relations[i].left = g;
+        }
+        self.host.error = None;
     }
 
     /// For a relation on time alone: its value from now on, and when it changes next.
@@ -604,5 +620,5 @@ pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation) -> Rel
         ];
         time = Some(TimeSwitch { batches, slots });
     }
-    RelationSlots { batch, g, var, kind: r.kind.clone(), time, size: 0.0 }
+    RelationSlots { batch, g, var, kind: r.kind.clone(), time, size: 0.0, left: f64::NAN }
 }

@@ -544,9 +544,9 @@ impl Model {
         };
         let mut text = equation_text(&self.sys.dae, row);
         for r in &self.sys.relations {
-            let v = &self.sys.dae.vars[r.var];
-            if text.contains(&v.name) {
-                text = text.replace(&v.name, &v.description);
+            let name = &self.sys.dae.vars[r.var].name;
+            if name.starts_with('$') && text.contains(name.as_str()) {
+                text = text.replace(name.as_str(), &r.text);
             }
         }
         if level > 0 {

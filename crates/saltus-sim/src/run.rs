@@ -488,6 +488,7 @@ impl Runner<'_> {
             model.machine.crossing_values(&which, &mut g[k]);
         }
         let mut best: Option<(f64, f64)> = None;
+        let mut stuck: Vec<usize> = Vec::new();
         for (j, &i) in which.iter().enumerate() {
             let samples: Vec<f64> = g.iter().map(|r| r[j]).collect();
             let big = samples.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
@@ -495,6 +496,15 @@ impl Runner<'_> {
             r.size = r.size.max(big);
             let bit = model.machine.values[r.var as usize];
             let band = model.machine.band(i);
+            // At zero all along, yet locked to a value zero does not have: it has been reached.
+            if let kind @ RelationKind::Sign(_) = &model.machine.relations[i].kind
+                && samples.iter().all(|g| g.abs() <= band)
+                && bit != crate::machine::plain(kind, 0.0)
+            {
+                best = Some((t0, t0));
+                stuck.push(i);
+                continue;
+            }
             let limits = match best {
                 Some((_, after)) => (t0, after),
                 None => (t0, t1),
@@ -533,6 +543,9 @@ impl Runner<'_> {
             }
         }
         let Some((_, mut after)) = best else { return Ok(None) };
+        if !stuck.is_empty() && after <= t0 {
+            return Ok(Some((t0, stuck)));
+        }
         // Step past the zero band, so that the bit flips beyond doubt.
         let mut fired = Vec::new();
         let mut push = 4.0 * f64::EPSILON * after.abs().max(self.span() * 1e-3);
@@ -651,7 +664,7 @@ impl Runner<'_> {
                     .filter(|b| b.1 != b.2)
                     .collect();
                 let span = model.sys.relations[i].origin.span.unwrap_or(Span::NONE);
-                let text = model.sys.dae.vars[model.sys.relations[i].var].description.clone();
+                let text = model.sys.relations[i].text.clone();
                 self.say(observer, &format!("sliding along the boundary of {text} from time {t}"), span, &format!("slide {i}"));
                 self.sliding = Some(Sliding { relation: i, bits, share: 0.5 });
                 self.held_relations = fired.to_vec();
@@ -676,7 +689,7 @@ impl Runner<'_> {
 
     fn accumulate(&mut self, model: &mut Model, program: &ModeProgram, i: usize, reinitialized: &[u32], at: f64, observer: &mut dyn Observer) -> Result<(), Diagnostic> {
         let span = model.sys.relations[i].origin.span.unwrap_or(Span::NONE);
-        let text = model.sys.dae.vars[model.sys.relations[i].var].description.clone();
+        let text = model.sys.relations[i].text.clone();
         if let Some(d) = zeno_error(self.options.zeno, at, &text, span) {
             return Err(d);
         }

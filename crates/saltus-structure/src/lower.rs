@@ -29,6 +29,8 @@ struct Lower {
     sys: System,
     /// Relations already made, by kind, template and operands.
     known: FxHashMap<(u8, ExprId, Vec<(u32, i32, u64)>), VarId>,
+    /// Whether unknown relations get a variable, or are evaluated where they stand.
+    create: bool,
     derivatives: FxHashMap<(VarId, u8), VarId>,
 }
 
@@ -70,7 +72,7 @@ impl Lower {
             external,
             original,
         };
-        Lower { sys, known: FxHashMap::default(), derivatives: FxHashMap::default() }
+        Lower { sys, known: FxHashMap::default(), create: true, derivatives: FxHashMap::default() }
     }
 
     fn hidden(&mut self, prefix: &str, ty: VarType, variability: Variability, description: String, origin: &Origin) -> VarId {
@@ -116,8 +118,14 @@ impl Lower {
             std::mem::swap(pool, &mut self.sys.dae.pool);
             let row = tidy(&mut self.sys.dae, &Row { template: g, args: args.clone().into() });
             let row = self.no_derivatives(&row, origin);
-            let var = self.relation(kind, row, origin);
+            let var = self.relation(kind.clone(), row, origin);
             std::mem::swap(pool, &mut self.sys.dae.pool);
+            let Some(var) = var else {
+                return Some(match kind {
+                    RelationKind::Sign(op) => pool.bin(op.plain(), a, b.unwrap_or(a)),
+                    RelationKind::Floor => pool.un(saltus_expr::Unary::Floor, a),
+                });
+            };
             let op = Operand::var(var);
             let k = args.iter().position(|&o| o == op).unwrap_or_else(|| {
                 args.push(op);
@@ -134,7 +142,7 @@ impl Lower {
         }
     }
 
-    fn relation(&mut self, kind: RelationKind, g: Row, origin: &Origin) -> VarId {
+    fn relation(&mut self, kind: RelationKind, g: Row, origin: &Origin) -> Option<VarId> {
         let code = match kind {
             RelationKind::Floor => 0,
             RelationKind::Sign(RelOp::Lt) => 1,
@@ -144,18 +152,21 @@ impl Lower {
         };
         let key = (code, g.template, g.args.iter().map(operand_key).collect::<Vec<_>>());
         if let Some(&v) = self.known.get(&key) {
-            return v;
+            return Some(v);
+        }
+        if !self.create {
+            return None;
         }
         let (ty, text) = match kind {
             RelationKind::Floor => (VarType::Integer, format!("floor({})", row_text(&self.sys.dae, &g))),
             RelationKind::Sign(op) => (VarType::Boolean, relation_text(&self.sys.dae, op, &g)),
         };
-        let var = self.hidden("$rel", ty, Variability::Discrete, text, origin);
+        let var = self.hidden("$rel", ty, Variability::Discrete, text.clone(), origin);
         let at = self.sys.relations.len();
-        self.sys.relations.push(Relation { var, kind, g, origin: origin.clone() });
+        self.sys.relations.push(Relation { var, kind, g, text, origin: origin.clone() });
         self.sys.discrete.push(DiscEq { var, kind: DiscKind::Relation(at), guard: None, origin: origin.clone() });
         self.known.insert(key, var);
-        var
+        Some(var)
     }
 
     /// Outside equations a derivative is read through a variable of its own, so that the plan provides it.
@@ -194,10 +205,13 @@ impl Lower {
         self.no_derivatives(&row, origin)
     }
 
-    /// For rows read only while an event is handled: relations are evaluated where they stand.
+    /// For rows read only while an event is handled: relations that are watched anyway are read, others are evaluated
+    /// where they stand.
     fn plain(&mut self, row: &Row, origin: &Origin) -> Row {
-        let template = plain(&mut self.sys.dae.pool, row.template);
-        self.no_derivatives(&Row { template, args: row.args.clone() }, origin)
+        self.create = false;
+        let row = self.events(row, origin);
+        self.create = true;
+        self.no_derivatives(&row, origin)
     }
 
     /// A Boolean variable holding the row's value.
@@ -328,13 +342,29 @@ impl Lower {
             if self.sys.role(var) != Role::Discrete || (self.sys.dae.vars[var].ty == VarType::Real && continuous) {
                 continue;
             }
-            if self.sys.dae.pool.has_hole(other, k) {
+            if self.sys.dae.pool.has_hole(other, k) || (continuous && self.real_valued(other, &row.args)) {
                 continue;
             }
             let value = tidy(&mut self.sys.dae, &Row { template: other, args: row.args.clone() });
             return Some((var, value));
         }
         None
+    }
+
+    /// Whether the value of an expression varies continuously (so that it cannot define a discrete variable).
+    fn real_valued(&self, e: ExprId, args: &[Operand]) -> bool {
+        match self.sys.dae.pool.node(e) {
+            Node::Hole(k) => matches!(args[*k as usize], Operand::Var { var, .. } if self.sys.role(var) == Role::Continuous),
+            Node::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Pow | Binary::Min | Binary::Max | Binary::Atan2, a, b) => {
+                self.real_valued(*a, args) || self.real_valued(*b, args)
+            }
+            Node::If(_, a, b) => self.real_valued(*a, args) || self.real_valued(*b, args),
+            Node::Unary(op, a) => {
+                use saltus_expr::Unary;
+                !matches!(op, Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc) && self.real_valued(*a, args)
+            }
+            _ => false,
+        }
     }
 
     fn calls(&mut self) {

@@ -270,6 +270,8 @@ fn discrete_aliases(sys: &mut System) -> bool {
                 && sys.dae.vars[a].ty != VarType::String
                 && compatible_start(sys, a, b)
             {
+                // The user's name survives a generated one.
+                let (a, b) = if sys.dae.vars[b].hidden && !sys.dae.vars[a].hidden && !sys.external.contains(&b) { (b, a) } else { (a, b) };
                 if sys.dae.vars[b].start.is_none() && sys.dae.vars[a].start.is_some() {
                     sys.dae.vars[b].start = sys.dae.vars[a].start.clone();
                 }
@@ -316,6 +318,9 @@ fn resolve_everything(sys: &mut System) {
     let mut relations = std::mem::take(&mut sys.relations);
     for r in &mut relations {
         r.g = sys.resolve_row(&r.g);
+        if let Operand::Var { var, neg: false, .. } = sys.resolve(Operand::var(r.var)) {
+            r.var = var;
+        }
     }
     sys.relations = relations;
     let mut initial = std::mem::take(&mut sys.initial);

@@ -24,6 +24,8 @@ pub struct Relation {
     pub kind: RelationKind,
     /// The discontinuity function.
     pub g: Row,
+    /// What the user wrote.
+    pub text: String,
     /// Where it comes from.
     pub origin: Origin,
 }
