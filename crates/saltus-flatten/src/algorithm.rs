@@ -213,6 +213,12 @@ impl<'t> Flattener<'t> {
                     if let Some(Operand::Var { var, order: 0, .. }) = self.hole(k)
                         && ctx.assigned.contains(&var)
                     {
+                        // Evaluated inside, but its change must still be an event.
+                        if let (false, Value::Num(x, Ty::Bool)) = (plain, &v) {
+                            let x = *x;
+                            let env = self.env_of(lx);
+                            self.condition_var(&env, x, e.span);
+                        }
                         return Ok(None);
                     }
                 }

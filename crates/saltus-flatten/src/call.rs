@@ -17,6 +17,9 @@ use std::rc::Rc;
 /// How many new expression nodes inlining one call may make.
 const INLINE_BUDGET: usize = 4000;
 
+/// Functions with more operations than this stay calls.
+const INLINE_WEIGHT: usize = 1500;
+
 impl<'t> Flattener<'t> {
     pub(crate) fn user_call(&mut self, env: &Env, c: &Call, span: Span) -> R<Value> {
         let f = self.eval_ref(env, &c.function)?;
@@ -402,11 +405,18 @@ impl<'t> Flattener<'t> {
             return self.outputs_value(outs, span);
         }
         let f = self.function(node, given, Some(dims), span)?;
-        if !sig.impure && !sig.external && !self.functions.opaque.contains(&f) && !object {
+        let key = (f, flat.clone().into_boxed_slice());
+        if let Some(list) = self.functions.inlined.get(&key) {
+            let mut it = list.clone().into_iter();
+            let outs = outs.iter().map(|o| o.rebuild(&mut |x, _| it.next().unwrap_or(x))).collect();
+            return self.outputs_value(outs, span);
+        }
+        if !sig.impure && !sig.external && !self.functions.opaque.contains(&f) && !object && self.weight(f) <= INLINE_WEIGHT {
             match saltus_function::call_symbolic(&self.dae.functions, f, &flat, &mut self.dae.pool, INLINE_BUDGET) {
                 Ok(list) => {
                     let count: usize = outs.iter().map(|o| o.scalar_list().len()).sum();
                     if list.len() == count {
+                        self.functions.inlined.insert(key, list.clone());
                         let mut it = list.into_iter();
                         let outs = outs.iter().map(|o| o.rebuild(&mut |x, _| it.next().unwrap_or(x))).collect();
                         return self.outputs_value(outs, span);

@@ -659,6 +659,20 @@ impl<'t> Flattener<'t> {
                 by[b as usize].push(e);
                 first = first.or_else(|| self.row_vars(&eq.row).first().copied());
             }
+            // The branches may list the same variables in different orders.
+            let lead: Vec<Option<VarId>> = by[m].iter().map(|&e| self.sides(e).and_then(|s| self.as_var(s.0))).collect();
+            for b in by.iter_mut() {
+                let mut rest = b.clone();
+                let mut sorted = Vec::new();
+                for l in &lead {
+                    let at = rest.iter().position(|&e| l.is_some() && self.sides(e).and_then(|s| self.as_var(s.0)) == *l).unwrap_or(0);
+                    if at < rest.len() {
+                        sorted.push(rest.remove(at));
+                    }
+                }
+                sorted.extend(rest);
+                *b = sorted;
+            }
             let k = by[0].len();
             let Some(p) = first.and_then(within) else { continue };
             if by.iter().any(|b| b.len() != k) {
@@ -667,10 +681,8 @@ impl<'t> Flattener<'t> {
             }
             for i in 0..k {
                 // `v = a` in one branch and `v = b` in the other: `v = if c then a else b`.
-                let side = |me: &Self, e: ExprId| match *me.dae.pool.node(e) {
-                    XNode::Binary(Binary::Sub, a, b) if me.as_var(a).is_some() => Some((a, b)),
-                    _ => None,
-                };
+                let zero = self.dae.pool.num(0.0);
+                let side = |me: &Self, e: ExprId| me.sides(e).map(|(a, b)| (a, b.unwrap_or(zero))).filter(|(a, _)| me.as_var(*a).is_some());
                 let lone = side(self, by[m][i]).map(|x| x.0).filter(|&v| by.iter().all(|b| side(self, b[i]).is_some_and(|x| x.0 == v)));
                 let value = |me: &Self, e: ExprId| if lone.is_some() { side(me, e).map_or(e, |x| x.1) } else { e };
                 let mut e = value(self, by[m][i]);
@@ -831,6 +843,15 @@ impl<'t> Flattener<'t> {
         eqs.extend(new);
     }
 
+    /// Both sides of a residual; a lone variable equals zero.
+    fn sides(&self, e: ExprId) -> Option<(ExprId, Option<ExprId>)> {
+        match *self.dae.pool.node(e) {
+            XNode::Binary(Binary::Sub, a, b) => Some((a, Some(b))),
+            XNode::Hole(_) => Some((e, None)),
+            _ => None,
+        }
+    }
+
     /// Finds the variable each equation determines, and solves for it.
     fn solve_partition(&mut self, eqs: Vec<(ExprId, Origin)>, taken: &FxHashSet<VarId>) -> R<Vec<Action>> {
         // No events inside: relations are plain at a tick.
@@ -849,10 +870,8 @@ impl<'t> Flattener<'t> {
         for (e, _) in &eqs {
             let mut list = Vec::new();
             // `v - value` with a discrete v: only v, or a lone variable on the other side.
-            let sides = match *self.dae.pool.node(*e) {
-                XNode::Binary(Binary::Sub, a, b) => Some((a, b)),
-                _ => None,
-            };
+            let zero = self.dae.pool.num(0.0);
+            let sides = self.sides(*e).map(|(a, b)| (a, b.unwrap_or(zero)));
             for k in self.dae.pool.holes(*e) {
                 let Some(Operand::Var { var, order: 0, neg: false }) = self.hole(k) else { continue };
                 if !self.varies(var) || taken.contains(&var) {
@@ -924,6 +943,7 @@ impl<'t> Flattener<'t> {
             let value = match *self.dae.pool.node(e) {
                 XNode::Binary(Binary::Sub, a, b) if self.as_var(a) == Some(v) && !self.dae.pool.has_hole(b, k) => b,
                 XNode::Binary(Binary::Sub, a, b) if self.as_var(b) == Some(v) && !self.dae.pool.has_hole(a, k) => a,
+                XNode::Hole(_) => self.dae.pool.num(0.0),
                 _ => match affine_in(&mut self.dae.pool, e, k) {
                     Some(a) => {
                         let q = self.dae.pool.div(a.rest, a.slope);

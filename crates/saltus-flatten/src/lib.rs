@@ -387,7 +387,29 @@ impl<'t> Flattener<'t> {
         }
     }
 
+    /// The row of an expression. A residual `v - value` of a discrete v keeps that form, whatever the value.
     pub(crate) fn row(&mut self, e: ExprId) -> Row {
+        use saltus_expr::{Binary, Node as XNode};
+        if let XNode::Binary(Binary::Sub, a, b) = *self.dae.pool.node(e)
+            && let Some(v) = self.as_var(a)
+            && self.dae.vars[v].variability == Variability::Discrete
+        {
+            let value = self.rows.row(&mut self.dae.pool, b);
+            let own = saltus_dae::Operand::var(v);
+            let mut args = vec![own];
+            let mut map = Vec::with_capacity(value.args.len());
+            for &x in &value.args {
+                if x == own {
+                    map.push(0);
+                } else {
+                    args.push(x);
+                    map.push(args.len() as u32 - 1);
+                }
+            }
+            let t = self.dae.pool.substitute(value.template, |p, k| p.hole(map[k as usize]));
+            let h = self.dae.pool.hole(0);
+            return Row { template: self.dae.pool.intern(XNode::Binary(Binary::Sub, h, t)), args: args.into() };
+        }
         self.rows.row(&mut self.dae.pool, e)
     }
 

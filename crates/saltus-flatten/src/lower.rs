@@ -82,6 +82,8 @@ pub(crate) struct FunctionCache {
     /// Functions that cannot be inlined, and why not is not asked twice.
     pub opaque: rustc_hash::FxHashSet<FuncId>,
     pub impure: FxHashMap<FuncId, bool>,
+    pub weights: FxHashMap<FuncId, usize>,
+    pub inlined: FxHashMap<(FuncId, Box<[ExprId]>), Vec<ExprId>>,
 }
 
 pub(crate) struct Signature {
@@ -375,6 +377,62 @@ impl<'t> Flattener<'t> {
             }
         }
         Ok(())
+    }
+
+    /// Roughly how many operations one run of a function takes; decides whether inlining is worth trying.
+    pub(crate) fn weight(&mut self, f: FuncId) -> usize {
+        if let Some(&w) = self.functions.weights.get(&f) {
+            return w;
+        }
+        self.functions.weights.insert(f, 100_000); // recursion
+        let Some(fun) = self.dae.functions.get(f.0 as usize).cloned() else { return 0 };
+        let mut w = if fun.external.is_some() { 5 } else { 0 };
+        for l in &fun.locals {
+            if let Some(b) = &l.binding {
+                w += self.expr_weight(b);
+            }
+        }
+        w += self.body_weight(&fun.body);
+        self.functions.weights.insert(f, w);
+        w
+    }
+
+    fn body_weight(&mut self, body: &[FStmt]) -> usize {
+        let mut w: usize = 0;
+        for s in body {
+            w = w.saturating_add(match &s.kind {
+                FStmtKind::Assign(_, e) => self.expr_weight(e),
+                FStmtKind::MultiAssign(_, f, args) => args.iter().map(|a| self.expr_weight(a)).sum::<usize>() + self.weight(*f),
+                FStmtKind::If(b, o) => b.iter().map(|(c, b)| self.expr_weight(c) + self.body_weight(b)).sum::<usize>() + self.body_weight(o),
+                FStmtKind::For(_, r, b) => self.expr_weight(r) + self.body_weight(b).saturating_mul(8),
+                FStmtKind::While(c, b) => self.expr_weight(c) + self.body_weight(b).saturating_mul(20),
+                _ => 1,
+            });
+        }
+        w
+    }
+
+    fn expr_weight(&mut self, e: &FExpr) -> usize {
+        match e {
+            FExpr::Num(_) | FExpr::Str(_) | FExpr::Local(_) => 0,
+            FExpr::Index(a, i) => {
+                1 + self.expr_weight(a)
+                    + i.iter()
+                        .map(|i| match i {
+                            FIndex::At(e) => self.expr_weight(e),
+                            FIndex::All => 1,
+                        })
+                        .sum::<usize>()
+            }
+            FExpr::Unary(_, a) => 1 + self.expr_weight(a),
+            FExpr::Binary(_, a, b) => 1 + self.expr_weight(a) + self.expr_weight(b),
+            FExpr::If(c, a, b) => 1 + self.expr_weight(c) + self.expr_weight(a) + self.expr_weight(b),
+            FExpr::Array(v) => v.iter().map(|a| self.expr_weight(a)).sum(),
+            FExpr::Range(a, _, b) => 3 + self.expr_weight(a) + self.expr_weight(b),
+            FExpr::Comprehension(b, _) | FExpr::Reduction(_, b, _) => self.expr_weight(b).saturating_mul(8),
+            FExpr::Call(f, args, _) => args.iter().map(|a| self.expr_weight(a)).sum::<usize>() + self.weight(*f),
+            FExpr::Builtin(_, args) => 3 + args.iter().map(|a| self.expr_weight(a)).sum::<usize>(),
+        }
     }
 
     /// Makes the locals of a variable; `dims` may change the dimensions of each leaf.

@@ -85,7 +85,7 @@ impl<'t> Flattener<'t> {
         let mut out = Vec::new();
         for (c, body) in branches {
             let (conditions, initial) = self.when_condition(env, c)?;
-            let inner = Env { plain: true, when: true, ..*env };
+            let inner = Env { when: true, ..*env };
             let mut actions = Vec::new();
             self.when_body(&inner, body, &mut actions)?;
             out.push(WhenBranch { conditions, initial, actions });

@@ -111,9 +111,9 @@ impl Model {
                                 let text = self.message(&message);
                                 let span = self.sys.reactions[k].origin.span.unwrap_or(Span::NONE);
                                 if error {
-                                    return Err(Diagnostic::error(Stage::Run, span, format!("assertion failed at time {t}: {text}")));
+                                    return Err(Diagnostic::error(Stage::Run, span, format!("assertion failed at time {t:?}: {text}")));
                                 }
-                                observer.message(&format!("at time {t}: {text}"), span);
+                                observer.message(&format!("at time {t:?}: {text}"), span);
                             }
                         }
                     }
@@ -141,7 +141,7 @@ impl Model {
                     return Err(Diagnostic::error(
                         Stage::Run,
                         Span::NONE,
-                        format!("at time {t} the modes change without end; no consistent mode among: {}", list.join(" | ")),
+                        format!("at time {t:?} the modes change without end; no consistent mode among: {}", list.join(" | ")),
                     ));
                 }
                 keys.push(key.clone());
@@ -203,7 +203,7 @@ impl Model {
             .collect();
         let var: Option<VarId> = self.discrete.iter().find(|d| self.machine.values[d.0 as usize] != self.machine.values[d.1 as usize]).map(|d| d.2);
         let span = var.and_then(|v| self.sys.dae.vars[v].origin.span).unwrap_or(Span::NONE);
-        Diagnostic::error(Stage::Run, span, format!("event iteration at time {t} finds no consistent values: {} keep alternating", names.join(", ")))
+        Diagnostic::error(Stage::Run, span, format!("event iteration at time {t:?} finds no consistent values: {} keep alternating", names.join(", ")))
             .hint("a condition that switches itself off again needs pre() or hysteresis")
     }
 
@@ -282,7 +282,7 @@ impl ZenoWatch {
 
 /// The user's choice as a diagnostic, if it is to fail.
 pub fn zeno_error(choice: Zeno, t: f64, text: &str, span: Span) -> Option<Diagnostic> {
-    (choice == Zeno::Error).then(|| Diagnostic::error(Stage::Run, span, format!("infinitely many events accumulate at time {t}: {text}")))
+    (choice == Zeno::Error).then(|| Diagnostic::error(Stage::Run, span, format!("infinitely many events accumulate at time {t:?}: {text}")))
 }
 
 /// Cells as names (used by messages).

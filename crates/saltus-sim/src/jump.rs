@@ -128,6 +128,6 @@ impl Model {
 
     fn no_restart(&self, program: &ModeProgram, t: f64, why: &str) -> Diagnostic {
         let mode = self.key_text(&program.plan.key).unwrap_or_default();
-        Diagnostic::error(Stage::Run, saltus_base::Span::NONE, format!("at time {t} the mode {mode} cannot be entered: {why}"))
+        Diagnostic::error(Stage::Run, saltus_base::Span::NONE, format!("at time {t:?} the mode {mode} cannot be entered: {why}"))
     }
 }

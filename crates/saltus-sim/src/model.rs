@@ -562,7 +562,7 @@ impl Model {
             Trouble::NotFinite(cells) => {
                 let names: Vec<String> = cells.iter().take(6).map(name).collect();
                 let span = cells.first().and_then(|c| self.sys.dae.vars[c.var].origin.span);
-                Diagnostic::error(stage, span.unwrap_or(Span::NONE), format!("{what} at time {t}: {} is not a number", names.join(", ")))
+                Diagnostic::error(stage, span.unwrap_or(Span::NONE), format!("{what} at time {t:?}: {} is not a number", names.join(", ")))
                     .hint("look for a division by zero, a square root or logarithm of a negative number")
             }
             Trouble::Unsolved { reason, unknowns, equations } => {
@@ -572,7 +572,7 @@ impl Model {
                 let mut d = Diagnostic::error(
                     stage,
                     span,
-                    format!("{what} at time {t}: {} simultaneous equation{} for {} could not be solved; worst: {text}", equations.len(), if equations.len() == 1 { "" } else { "s" }, unknowns.iter().take(4).map(|(c, _)| name(c)).collect::<Vec<_>>().join(", ")),
+                    format!("{what} at time {t:?}: {} simultaneous equation{} for {} could not be solved; worst: {text}", equations.len(), if equations.len() == 1 { "" } else { "s" }, unknowns.iter().take(4).map(|(c, _)| name(c)).collect::<Vec<_>>().join(", ")),
                 )
                 .within(instance)
                 .hint(format!("values reached: {}", shown.join(", ")))
@@ -592,11 +592,11 @@ impl Model {
                 Diagnostic::error(
                     stage,
                     span.unwrap_or(Span::NONE),
-                    format!("{what} at time {t}: no consistent values of {}: every choice contradicts itself ({tried} tried)", names.join(", ")),
+                    format!("{what} at time {t:?}: no consistent values of {}: every choice contradicts itself ({tried} tried)", names.join(", ")),
                 )
                 .hint("the relations and the branches they select exclude each other; check their signs")
             }
-            Trouble::Function(e) => Diagnostic::error(stage, e.span, format!("{what} at time {t}: {}", e.message)),
+            Trouble::Function(e) => Diagnostic::error(stage, e.span, format!("{what} at time {t:?}: {}", e.message)),
         }
     }
 }

@@ -205,7 +205,9 @@ impl Runner<'_> {
         for i in 0..model.sys.dae.vars.len() {
             let v = VarId::new(i);
             let var = &model.sys.dae.vars[v];
-            if HybridDae::is_builtin(v) || var.variability <= Variability::Parameter || (var.hidden && !self.options.all_variables) {
+            // Of the parameters, those of the model itself: they are few, and their values may come from a computation.
+            let parameter = var.variability <= Variability::Parameter && (var.variability == Variability::Constant || var.name.contains('.'));
+            if HybridDae::is_builtin(v) || parameter || (var.hidden && !self.options.all_variables) {
                 continue;
             }
             let kind = match var.ty {
@@ -665,7 +667,7 @@ impl Runner<'_> {
                     .collect();
                 let span = model.sys.relations[i].origin.span.unwrap_or(Span::NONE);
                 let text = model.sys.relations[i].text.clone();
-                self.say(observer, &format!("sliding along the boundary of {text} from time {t}"), span, &format!("slide {i}"));
+                self.say(observer, &format!("sliding along the boundary of {text} from time {t:?}"), span, &format!("slide {i}"));
                 self.sliding = Some(Sliding { relation: i, bits, share: 0.5 });
                 self.held_relations = fired.to_vec();
                 return;
@@ -694,7 +696,7 @@ impl Runner<'_> {
             return Err(d);
         }
         if self.options.zeno == Zeno::Stop {
-            self.report.terminated = Some(format!("events of {text} accumulate at time {at}"));
+            self.report.terminated = Some(format!("events of {text} accumulate at time {at:?}"));
             return Ok(());
         }
         // At rest: what the impacts reset is zero, and stays so until it would leave.
@@ -702,7 +704,7 @@ impl Runner<'_> {
         for &k in &held {
             model.machine.values[program.states[k].0 as usize] = 0.0;
         }
-        self.say(observer, &format!("events of {text} accumulate at time {at}: at rest from there on"), span, &format!("zeno {i}"));
+        self.say(observer, &format!("events of {text} accumulate at time {at:?}: at rest from there on"), span, &format!("zeno {i}"));
         self.resting = Some(Resting { relation: i, held });
         self.held_relations = vec![i];
         Ok(())
@@ -770,9 +772,9 @@ impl Runner<'_> {
             let text = model.message(&a.message);
             let span = a.origin.span.unwrap_or(Span::NONE);
             if a.error {
-                return Err(Diagnostic::error(Stage::Run, span, format!("assertion failed at time {t}: {text}")).within(a.origin.instance));
+                return Err(Diagnostic::error(Stage::Run, span, format!("assertion failed at time {t:?}: {text}")).within(a.origin.instance));
             }
-            self.say(observer, &format!("at time {t}: {text}"), span, &format!("assert {k}"));
+            self.say(observer, &format!("at time {t:?}: {text}"), span, &format!("assert {k}"));
         }
         model.machine.host.error = None;
         Ok(())
@@ -804,7 +806,7 @@ impl Runner<'_> {
             return d;
         }
         let who = state.map_or(String::new(), |s| format!(", worst at {s}"));
-        Diagnostic::error(Stage::Run, Span::NONE, format!("the integrator cannot go on at time {t}{who}: {e}"))
+        Diagnostic::error(Stage::Run, Span::NONE, format!("the integrator cannot go on at time {t:?}{who}: {e}"))
             .hint("a singularity of the solution, a discontinuity hidden in a function, or a tolerance that is too tight")
     }
 }

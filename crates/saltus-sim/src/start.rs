@@ -47,7 +47,7 @@ impl Model {
             Diagnostic::error(
                 Stage::Initialization,
                 Span::NONE,
-                format!("no consistent mode at time {start}: every mode's own conditions contradict it; tried: {}", keys.join(" | ")),
+                format!("no consistent mode at time {start:?}: every mode's own conditions contradict it; tried: {}", keys.join(" | ")),
             )
         }))
     }
@@ -129,7 +129,7 @@ impl Model {
         Err(Diagnostic::error(
             Stage::Initialization,
             span,
-            format!("initialization is over-determined and inconsistent at time {start}: {text} is off by {r:.6e}"),
+            format!("initialization is over-determined and inconsistent at time {start:?}: {text} is off by {r:.6e}"),
         )
         .within(instance)
         .hint("one of the initial conditions must go: set fixed = false on a variable or remove an initial equation"))

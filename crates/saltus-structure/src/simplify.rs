@@ -93,6 +93,7 @@ pub fn simplify(sys: &mut System, ops: &mut RowOps, options: SimplifyOptions) {
         }
     }
     resolve_everything(sys);
+    orient_equalities(sys);
 }
 
 fn trivial(sys: &System, eq: &SysEq) -> Option<Trivial> {
@@ -248,6 +249,39 @@ fn signed(sys: &mut System, row: &Row, neg: bool) -> Row {
 /// Records an alias. Chains are followed by [`System::resolve`] and cut short at the end.
 fn point(sys: &mut System, drop: VarId, to: Alias) {
     sys.alias[drop] = Some(to);
+}
+
+/// Discrete equalities that could not be eliminated (their start values differ) may define either side: the one that
+/// nothing else defines.
+fn orient_equalities(sys: &mut System) {
+    let equality = |sys: &System, k: usize| -> Option<(VarId, VarId)> {
+        let d = &sys.discrete[k];
+        let DiscKind::Value(row) = &d.kind else { return None };
+        match (sys.dae.pool.node(row.template), &*row.args) {
+            (Node::Hole(0), [Operand::Var { var, order: 0, neg: false }]) if d.guard.is_none() && sys.role(*var) == Role::Discrete => Some((d.var, *var)),
+            _ => None,
+        }
+    };
+    let mut open: Vec<(usize, VarId, VarId)> = Vec::new();
+    let mut defined: rustc_hash::FxHashSet<VarId> = rustc_hash::FxHashSet::default();
+    for k in 0..sys.discrete.len() {
+        match equality(sys, k) {
+            Some((a, b)) => open.push((k, a, b)),
+            None => {
+                defined.insert(sys.discrete[k].var);
+            }
+        }
+    }
+    while !open.is_empty() {
+        let ready = open.iter().position(|&(_, a, b)| defined.contains(&a) != defined.contains(&b)).unwrap_or(0);
+        let (k, a, b) = open.swap_remove(ready);
+        let (target, from) = if defined.contains(&a) && !defined.contains(&b) { (b, a) } else { (a, b) };
+        defined.insert(target);
+        sys.discrete[k].var = target;
+        if let DiscKind::Value(row) = &mut sys.discrete[k].kind {
+            row.args = Box::new([Operand::var(from)]);
+        }
+    }
 }
 
 /// Discrete definitions of the form `a = b`.
