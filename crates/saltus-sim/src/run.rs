@@ -297,7 +297,17 @@ impl Runner<'_> {
             let _ = rhs.rhs(t, x, &mut dx);
         }
         place(&mut model.machine, &model.delays, program, t, x);
-        model.machine.run(&program.continuous)
+        match model.machine.run(&program.continuous) {
+            Err(Trouble::Unsolved { .. }) if !model.machine.patient => {
+                // The branch followed so far may have ended (a fold): look for another solution.
+                model.machine.patient = true;
+                place(&mut model.machine, &model.delays, program, t, x);
+                let found = model.machine.run(&program.continuous);
+                model.machine.patient = false;
+                found
+            }
+            other => other,
+        }
     }
 
     fn go(&mut self, model: &mut Model, mut program: Rc<ModeProgram>, sink: &mut dyn Sink, observer: &mut dyn Observer) -> Result<RunReport, Diagnostic> {
@@ -350,9 +360,16 @@ impl Runner<'_> {
             let outcome = integrator.step(&mut rhs, tstop);
             let trouble = rhs.trouble.take();
             if let Err(e) = outcome {
+                if matches!(trouble, Some(Trouble::Unsolved { .. })) && !model.machine.patient {
+                    // Once more with the slow, robust methods.
+                    model.machine.patient = true;
+                    restart = Some(Restart::Cold);
+                    continue;
+                }
                 self.fold(&*integrator);
                 return Err(self.step_failed(model, &program, e, trouble));
             }
+            model.machine.patient = false;
             let (t0, t1) = (integrator.t_prev(), integrator.t());
             since_event += 1;
             let found = self.locate(model, &program, &*integrator, t0, t1)?;

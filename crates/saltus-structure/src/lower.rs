@@ -371,6 +371,12 @@ impl Lower {
         let calls = std::mem::take(&mut self.sys.dae.calls);
         for c in &calls {
             for (k, &out) in c.outputs.iter().enumerate() {
+                if self.sys.role(out) == Role::Discrete {
+                    let row = self.call_row(None, c.func, &c.args, k);
+                    let row = self.value(&row, &c.origin);
+                    self.sys.discrete.push(DiscEq { var: out, kind: DiscKind::Value(row), guard: guard(c.guard), origin: c.origin.clone() });
+                    continue;
+                }
                 let row = self.call_row(Some(out), c.func, &c.args, k);
                 self.equation(&row, guard(c.guard), &c.origin);
             }
