@@ -14,7 +14,7 @@ use saltus_program::{Backend, Interpreter};
 use saltus_resolve::{ClassId, ClassTable, StdFileSystem};
 use saltus_results::Sink;
 use saltus_sim::{Model, Observer, RunOptions, RunReport};
-use saltus_structure::{Modes, RowOps, SimplifyOptions, System, analyse_modes, lower, simplify};
+use saltus_structure::{Modes, RowOps, SimplifyOptions, System, analyse_modes, fold_zero_parameters, lower, simplify};
 use saltus_syntax::ast::{ClassBody, ClassDef, ClassKind, Element};
 use std::path::{Path, PathBuf};
 
@@ -183,6 +183,9 @@ impl Engine {
         let mut sys = lower(dae);
         let mut ops = RowOps::default();
         let how = SimplifyOptions { keep_all: self.options.keep_all_variables, max: self.options.max_eliminations.unwrap_or(usize::MAX) };
+        let late: Vec<_> = saltus_structure::late_parameters(&sys);
+        let values = modes::parameter_values(&sys);
+        fold_zero_parameters(&mut sys, &mut ops, &|v| values.get(&v) == Some(&0.0) && !late.contains(&v));
         simplify(&mut sys, &mut ops, how);
         let modes = analyse_modes(&mut sys, &mut ops);
         (sys, ops, modes)

@@ -81,7 +81,7 @@ fn excluded(sys: &System, modes: &Modes, key: &ModeKey) -> bool {
 
 /// Keys that occur because of time and parameters alone, if all keyed conditions depend on nothing else.
 fn modes_by_time(sys: &mut System, modes: &Modes, span: (f64, f64)) -> Vec<ModeKey> {
-    let Some(parameters) = parameter_values(sys) else { return Vec::new() };
+    let parameters = parameter_values(sys);
     // Instants at which time relations switch.
     let mut instants = vec![span.0];
     for i in 0..sys.relations.len() {
@@ -165,7 +165,7 @@ fn truth(sys: &System, parameters: &FxHashMap<VarId, f64>, v: VarId, t: f64, dep
 }
 
 /// Values of parameters whose bindings are plain arithmetic.
-fn parameter_values(sys: &System) -> Option<FxHashMap<VarId, f64>> {
+pub fn parameter_values(sys: &System) -> FxHashMap<VarId, f64> {
     let mut out: FxHashMap<VarId, f64> = FxHashMap::default();
     for _ in 0..20 {
         let before = out.len();
@@ -183,5 +183,5 @@ fn parameter_values(sys: &System) -> Option<FxHashMap<VarId, f64>> {
             break;
         }
     }
-    Some(out)
+    out
 }

@@ -802,7 +802,7 @@ impl<'t> Flattener<'t> {
         let mut s = match ty {
             Ty::Bool => (x != 0.0).to_string(),
             Ty::Int => format!("{}", x as i64),
-            Ty::Enum(en) => self.enum_literals(en).get(x as usize - 1).map_or_else(String::new, |n| n.to_string()),
+            Ty::Enum(en) => self.enum_literals(en).get((x as usize).wrapping_sub(1)).map_or_else(String::new, |n| n.to_string()),
             _ => format_g(x, digits as usize),
         };
         while s.chars().count() < minimum {

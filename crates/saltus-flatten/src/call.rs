@@ -367,7 +367,7 @@ impl<'t> Flattener<'t> {
         let shape_only = env.mode == Mode::Shape;
         let all_const = flat.iter().all(|e| self.dae.pool.as_const(*e).is_some());
         let object = sig.outputs.iter().any(|o| self.node(o.node).template.as_ref().is_some_and(|t| t.builtin == Some(Ty::Object)));
-        if all_const && !sig.impure && !object && !self.has_object(&args) {
+        if all_const && (!sig.impure || env.mode == Mode::Konst) && !object && !self.has_object(&args) {
             let f = self.function(node, given.clone(), None, span)?;
             let numbers: Vec<f64> = flat.iter().map(|e| self.dae.pool.as_const(*e).unwrap_or(0.0)).collect();
             match self.execute(f, &numbers) {

@@ -794,7 +794,7 @@ impl<'t> Flattener<'t> {
                 })
                 .collect();
             self.discretize(&mut eqs, clock[&p]);
-            let mut actions = self.solve_partition(eqs, &taken)?;
+            let mut actions = self.solve_partition(eqs, &taken, &|v: VarId| of.get(v.index()).is_none_or(|&q| q == p))?;
             actions.extend(calls.remove(&p).unwrap_or_default());
             if actions.is_empty() {
                 continue;
@@ -853,7 +853,7 @@ impl<'t> Flattener<'t> {
     }
 
     /// Finds the variable each equation determines, and solves for it.
-    fn solve_partition(&mut self, eqs: Vec<(ExprId, Origin)>, taken: &FxHashSet<VarId>) -> R<Vec<Action>> {
+    fn solve_partition(&mut self, eqs: Vec<(ExprId, Origin)>, taken: &FxHashSet<VarId>, member: &dyn Fn(VarId) -> bool) -> R<Vec<Action>> {
         // No events inside: relations are plain at a tick.
         let eqs: Vec<(ExprId, Origin)> = eqs
             .into_iter()
@@ -874,7 +874,7 @@ impl<'t> Flattener<'t> {
             let sides = self.sides(*e).map(|(a, b)| (a, b.unwrap_or(zero)));
             for k in self.dae.pool.holes(*e) {
                 let Some(Operand::Var { var, order: 0, neg: false }) = self.hole(k) else { continue };
-                if !self.varies(var) || taken.contains(&var) {
+                if !self.varies(var) || taken.contains(&var) || !member(var) {
                     continue;
                 }
                 if self.dae.vars[var].ty != VarType::Real {

@@ -633,12 +633,8 @@ impl<'t> Flattener<'t> {
                 Connection::Potential => {
                     if u != v && self.connections.potentials.union(u, v) {
                         let (a, b) = (self.var_expr(u), self.var_expr(v));
-                        // The side that is read stands on the left, so that the equation defines it.
-                        let r = if self.dae.vars[u].variability == Variability::Discrete {
-                            self.dae.pool.intern(XNode::Binary(Binary::Sub, a, b))
-                        } else {
-                            self.dae.pool.sub(a, b)
-                        };
+                        let ty = if self.is_real_var(u) { Ty::Real } else { Ty::Int };
+                        let r = self.residual(a, b, ty);
                         self.connections.equations.push((r, p.span, p.within));
                     }
                 }

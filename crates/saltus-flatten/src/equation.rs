@@ -263,13 +263,13 @@ impl<'t> Flattener<'t> {
     /// `x - y`, turned so that a lone discrete variable stands in front.
     pub(crate) fn residual(&mut self, x: ExprId, y: ExprId, ty: Ty) -> ExprId {
         let discrete = |me: &Self, e: ExprId| me.as_var(e).filter(|&v| me.dae.vars[v].variability == Variability::Discrete).is_some();
-        if discrete(self, x) {
+        // A Real equation with something continuous on the other side determines that side.
+        if discrete(self, x) && (ty != Ty::Real || self.variability(y) <= Variability::Discrete) {
             return self.dae.pool.intern(XNode::Binary(Binary::Sub, x, y));
         }
-        if discrete(self, y) {
+        if discrete(self, y) && (ty != Ty::Real || self.variability(x) <= Variability::Discrete) {
             return self.dae.pool.intern(XNode::Binary(Binary::Sub, y, x));
         }
-        let _ = ty;
         if self.dae.pool.as_const(x).is_some() && self.dae.pool.as_const(y).is_none() {
             return self.dae.pool.sub(y, x);
         }
@@ -281,6 +281,10 @@ impl<'t> Flattener<'t> {
             if c != 0.0 {
                 let e = self.err(span, format!("this equation can never hold: the sides differ by {c}"));
                 self.report(e, env.scope.node);
+            } else if !self.in_initial {
+                let d = saltus_base::Diagnostic::warning(saltus_base::Stage::FrontEnd, span, "this equation says nothing: both sides are the same")
+                    .within(self.instance_text(env.scope.node));
+                self.diagnostics.push(d);
             }
             return;
         }
@@ -367,7 +371,7 @@ impl<'t> Flattener<'t> {
                     Ok(Value::Num(x, Ty::Str)) => self.string_piece(x, m),
                     Ok(Value::Num(x, Ty::Enum(en))) if self.dae.pool.as_const(x).is_some() => {
                         let k = self.dae.pool.as_const(x).unwrap_or(1.0) as usize;
-                        let t = self.enum_literals(en).get(k - 1).map_or_else(String::new, |n| n.to_string());
+                        let t = self.enum_literals(en).get(k.wrapping_sub(1)).map_or_else(String::new, |n| n.to_string());
                         m.pieces.push(Piece::Text(t));
                     }
                     Ok(Value::Num(x, _)) => {

@@ -1437,6 +1437,50 @@ impl<'t> Flattener<'t> {
         Ok((f, flat, outs))
     }
 
+    /// The first result of a call; arguments of higher rank than declared are taken element by element.
+    fn lower_applied(&mut self, lx: &mut Lowering, node: NodeId, args: Vec<LVal>, named: Vec<(Name, LVal)>, span: Span) -> R<LVal> {
+        let sig = self.signature(node, span)?;
+        let mut it = args.iter();
+        let mut over: Option<FExpr> = None;
+        let mut ranks = Vec::new();
+        for p in &sig.inputs {
+            let v = named.iter().find(|(n, _)| *n == p.name).map(|(_, v)| v).or_else(|| it.next());
+            if let Some(v) = v
+                && !matches!(v, LVal::Func(..))
+                && v.rank() > p.rank
+            {
+                let mut l = Vec::new();
+                v.leaves(&mut l);
+                over = over.or_else(|| l.first().map(|x| x.0.clone()));
+            }
+            ranks.push((p.name, p.rank));
+        }
+        let Some(base) = over else {
+            let (f, flat, outs) = self.lower_call_values(lx, node, args, named, span)?;
+            if outs.is_empty() {
+                return Err(self.err(span, "this function has no result"));
+            }
+            return Ok(pick_output(f, &flat, &outs, 0));
+        };
+        let id = lx.local("$i".into(), ScalarType::Integer, Vec::new(), None);
+        let pick = |v: LVal, rank: usize| {
+            if v.rank() > rank && !matches!(v, LVal::Func(..)) { apply_indices(&v, &[FIndex::At(FExpr::Local(id))], 1) } else { v }
+        };
+        let mut free = ranks.iter().filter(|(n, _)| !named.iter().any(|(m, _)| m == n));
+        let args = args.into_iter().map(|v| pick(v, free.next().map_or(usize::MAX, |x| x.1))).collect();
+        let named = named
+            .into_iter()
+            .map(|(n, v)| {
+                let r = ranks.iter().find(|(m, _)| *m == n).map_or(usize::MAX, |x| x.1);
+                (n, pick(v, r))
+            })
+            .collect();
+        let v = self.lower_applied(lx, node, args, named, span)?;
+        let size = FExpr::Builtin(Builtin::Size, vec![base, FExpr::Num(1.0)]);
+        let range = FExpr::Range(boxed(FExpr::Num(1.0)), None, boxed(size));
+        Ok(v.map(&mut |x| FExpr::Comprehension(boxed(x), vec![(id, range.clone())]), &|r| r + 1))
+    }
+
     /// The structure of a function variable, without values.
     fn type_of(&mut self, n: NodeId) -> R<LVal> {
         let mut lx = Lowering::new(String::new(), Scope { node: n, part: 0 }, Span::NONE);
@@ -1467,11 +1511,17 @@ impl<'t> Flattener<'t> {
         if self.is_builtin_call(lx.scope, &c.function) {
             return self.lower_builtin(lx, c.function.parts[0].name.name.as_str(), c, span);
         }
-        if let Some((f, args, outs)) = self.lower_user_call(lx, c, span)? {
-            if outs.is_empty() {
-                return Err(self.err(span, "this function has no result"));
+        if let LVal::Func(node, bound) = self.lower_ref(lx, &c.function)? {
+            let t = self.template(node)?;
+            if t.kind == ClassKind::Function || t.kind == ClassKind::OperatorFunction {
+                let args = c.args.iter().map(|a| self.lower(lx, a)).collect::<R<Vec<_>>>()?;
+                let mut named = Vec::new();
+                for (n, a) in &c.named {
+                    named.push((n.name, self.lower(lx, a)?));
+                }
+                named.extend(bound);
+                return self.lower_applied(lx, node, args, named, span);
             }
-            return Ok(pick_output(f, &args, &outs, 0));
         }
         let LVal::Func(node, _) = self.lower_ref(lx, &c.function)? else { return Err(self.err(span, "this is not a function")) };
         let t = self.template(node)?;
@@ -1490,7 +1540,7 @@ impl<'t> Flattener<'t> {
                 named.push((n.name, self.lower(lx, a)?));
             }
             // Complex(re, im) is plain enough to write down.
-            if named.is_empty() && self.complex == Some(t.class) {
+            if named.is_empty() && !args.is_empty() && self.complex == Some(t.class) {
                 let im = args.get(1).cloned().unwrap_or(LVal::Leaf(FExpr::Num(0.0), Ty::Real, 0));
                 let fields = vec![(self.names.re, args[0].clone()), (self.names.im, im)];
                 return Ok(LVal::Rec { class: t.class, scope: self.node(node).cref.scope, rank: 0, fields });
@@ -1541,6 +1591,14 @@ impl<'t> Flattener<'t> {
     }
 
     fn lower_builtin(&mut self, lx: &mut Lowering, name: &str, c: &Call, span: Span) -> R<LVal> {
+        let least = match name {
+            "smooth" | "atan2" | "cross" | "promote" | "div" | "mod" | "rem" => 2,
+            "homotopy" | "initial" | "terminal" => 0,
+            _ => 1,
+        };
+        if c.args.len() < least {
+            return Err(self.err(span, format!("{name} needs {least} arguments")));
+        }
         if !c.iterators.is_empty() {
             let op = match name {
                 "sum" => Builtin::Sum,

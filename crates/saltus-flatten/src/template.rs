@@ -83,7 +83,9 @@ impl<'t> Template<'t> {
         self.kind == ClassKind::Connector
     }
     pub fn is_record(&self) -> bool {
-        matches!(self.kind, ClassKind::Record | ClassKind::OperatorRecord)
+        let record = |k| matches!(k, ClassKind::Record | ClassKind::OperatorRecord);
+        // `connector C = output Complex` is both.
+        record(self.kind) || self.kind == ClassKind::Connector && self.parts.iter().any(|p| record(p.def.kind))
     }
 }
 

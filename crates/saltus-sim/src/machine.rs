@@ -160,6 +160,8 @@ pub struct Machine {
     pub plain_relations: bool,
     /// Newton falls back on slow, robust methods.
     pub patient: bool,
+    /// Widens what counts as "at zero" while a consistent mode is searched for (1 otherwise).
+    pub slack: f64,
 }
 
 impl Machine {
@@ -206,7 +208,7 @@ impl Machine {
 
     /// What "at zero" means for a relation.
     pub fn band(&self, i: usize) -> f64 {
-        1e-12 * self.relations[i].size.max(1e-2)
+        1e-12 * self.slack * self.relations[i].size.max(1e-2)
     }
 
     /// Evaluates a relation into its variable.
@@ -218,6 +220,7 @@ impl Machine {
         let new = if self.plain_relations {
             plain(&r.kind, g)
         } else if r.time.is_some() {
+            // Never widened: exact.
             let at = self.time_switch(i).map(|s| s.0);
             match at {
                 Some(v) => v,
@@ -228,7 +231,7 @@ impl Machine {
             let r = &self.relations[i];
             match &r.kind {
                 // A jump across or onto zero is judged by where it ends.
-                RelationKind::Sign(_) if !((g - r.left).abs() <= 4.0 * band) => plain(&r.kind, if g.abs() <= band { 0.0 } else { g }),
+                RelationKind::Sign(_) if self.slack == 1.0 && !((g - r.left).abs() <= 4.0 * band) => plain(&r.kind, if g.abs() <= band { 0.0 } else { g }),
                 RelationKind::Sign(op) => {
                     // The locked bit stays unless g is beyond doubt on the other side.
                     let positive_true = matches!(op, RelOp::Gt | RelOp::Ge);
@@ -368,26 +371,30 @@ impl Machine {
                 }
             }
         }
-        for (&s, &v) in m.continuous_slots.iter().zip(&start) {
-            self.values[s as usize] = v;
+        let first: Vec<bool> = bits.iter().map(|&k| seen.first().is_some_and(|s| s[k] != 0.0)).collect();
+        let n_bits = bits.len();
+        let mut error = failed;
+        let mut tries = 0;
+        // Where a function of the solution is zero but for rounding, strictness excludes every mode: widen the zero.
+        let slacks: &[f64] = if self.plain_relations { &[1.0] } else { &[1.0, 1e3, 1e6] };
+        for &slack in slacks {
+            for (&s, &v) in m.continuous_slots.iter().zip(&start) {
+                self.values[s as usize] = v;
+            }
+            self.slack = slack;
+            let mut search = Search { machine: self, block: m, bits: bits.clone(), start: start.clone(), error: None };
+            let outcome = solve_piecewise(&mut search, &first, &PiecewiseOptions { max_enumeration: 2048, ..Default::default() });
+            error = search.error.take().or(error);
+            self.slack = 1.0;
+            self.host.error = None;
+            match outcome {
+                PiecewiseOutcome::NoConsistentMode { tried, .. } => tries = tried,
+                _ => return Ok(()),
+            }
         }
-        let first: Vec<bool> = bits.iter().map(|&k| self.values[m.slots[k] as usize] != 0.0).collect();
-        let mut search = Search { machine: self, block: m, bits, start, error: None };
-        let outcome = solve_piecewise(&mut search, &first, &PiecewiseOptions { max_enumeration: 2048, ..Default::default() });
-        let error = search.error.take().or(failed);
-        let n_bits = search.bits.len();
-        match outcome {
-            PiecewiseOutcome::Consistent { .. } | PiecewiseOutcome::Several { .. } => {
-                self.host.error = None;
-                Ok(())
-            }
-            PiecewiseOutcome::NoConsistentMode { tried, .. } => {
-                self.host.error = None;
-                match error {
-                    Some(e) if n_bits == 0 => Err(e),
-                    _ => Err(Trouble::NoMode { cells: m.cells.clone(), tried }),
-                }
-            }
+        match error {
+            Some(e) if n_bits == 0 => Err(e),
+            _ => Err(Trouble::NoMode { cells: m.cells.clone(), tried: tries }),
         }
     }
 

@@ -183,6 +183,7 @@ impl Model {
             time,
             plain_relations: false,
             patient: true,
+            slack: 1.0,
         };
         let mut m = Model {
             sys,

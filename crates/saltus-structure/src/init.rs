@@ -120,7 +120,7 @@ pub fn plan_initialization(
     let mut augmenter = Augmenter::new();
     let mut redundant = Vec::new();
     for i in hard_from..problem.items.len() {
-        if !augmenter.augment(&problem.graph, &mut m, i as u32) {
+        if !augmenter.augment(&problem.candidates, &mut m, i as u32) {
             redundant.push(problem.items[i].clone());
         }
     }
@@ -128,7 +128,7 @@ pub fn plan_initialization(
     let soft_from = problem.items.len();
     let mut chosen_vars = Vec::new();
     if m.size < problem.unknowns.len() {
-        let under: FxHashSet<u32> = dulmage_mendelsohn(&problem.graph, &m).under_cols.into_iter().collect();
+        let under: FxHashSet<u32> = dulmage_mendelsohn(&problem.candidates, &m).under_cols.into_iter().collect();
         let mut candidates: Vec<(i32, Cell)> = Vec::new();
         let states: FxHashSet<Cell> = plan.states.iter().copied().collect();
         for &j in &under {
@@ -166,7 +166,7 @@ pub fn plan_initialization(
             if m.size == problem.unknowns.len() {
                 break;
             }
-            if augmenter.augment(&problem.graph, &mut m, i as u32)
+            if augmenter.augment(&problem.candidates, &mut m, i as u32)
                 && let Item::Residual { eq, .. } = problem.items[i]
             {
                 chosen_vars.push(VarId::new(eq - start_base));

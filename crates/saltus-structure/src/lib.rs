@@ -21,5 +21,5 @@ pub use lower::lower;
 pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};
 pub use plan::{Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_states, jacobian_entry, plan_mode, replan_states};
 pub use rows::RowOps;
-pub use simplify::{SimplifyOptions, simplify};
+pub use simplify::{SimplifyOptions, fold_zero_parameters, simplify};
 pub use system::*;

@@ -529,13 +529,16 @@ pub(crate) struct Problem {
     pub items: Vec<Item>,
     pub unknowns: Vec<Cell>,
     pub column: FxHashMap<Cell, u32>,
+    /// Who reads what: decides the order.
     pub graph: Bipartite,
+    /// Who may determine what: definitions determine their own target (or, `x := pre(x)`, its previous value).
+    pub candidates: Bipartite,
 }
 
 impl Problem {
     pub fn new(sys: &System, items: Vec<Item>, unknowns: Vec<Cell>) -> Problem {
         let column = unknowns.iter().enumerate().map(|(j, &c)| (c, j as u32)).collect();
-        let mut p = Problem { items, unknowns, column, graph: Bipartite::from_rows(0, &[]) };
+        let mut p = Problem { items, unknowns, column, graph: Bipartite::default(), candidates: Bipartite::default() };
         p.edges(sys);
         p
     }
@@ -559,7 +562,22 @@ impl Problem {
                 cols
             })
             .collect();
+        let candidates: Vec<Vec<u32>> = self
+            .items
+            .iter()
+            .zip(&rows)
+            .map(|(item, all)| match item {
+                Item::Residual { .. } => all.clone(),
+                Item::Value { cell, row } => {
+                    let echo = row.args.len() == 1 && row.args[0] == (Operand::Pre { var: cell.var });
+                    let previous = echo.then(|| self.column.get(&Cell::pre(cell.var))).flatten();
+                    self.column.get(cell).into_iter().chain(previous).copied().collect()
+                }
+                other => other.target().and_then(|c| self.column.get(&c).copied()).into_iter().collect(),
+            })
+            .collect();
         self.graph = Bipartite::from_rows(self.unknowns.len(), &rows);
+        self.candidates = Bipartite::from_rows(self.unknowns.len(), &candidates);
     }
 
     /// Cost class of solving item i for column j.
@@ -585,8 +603,8 @@ impl Problem {
 
     /// A maximum matching that prefers easily solved pairs.
     pub fn matching(&self, sys: &mut System, ops: &mut RowOps) -> Matching {
-        let classes: Vec<u8> = self.graph.edges().map(|(_, i, j)| self.class(sys, ops, i as usize, j)).collect();
-        weighted_matching(&self.graph, |e| classes[e])
+        let classes: Vec<u8> = self.candidates.edges().map(|(_, i, j)| self.class(sys, ops, i as usize, j)).collect();
+        weighted_matching(&self.candidates, |e| classes[e])
     }
 
     /// Blocks in evaluation order; unmatched items are left out.

@@ -1,0 +1,353 @@
+Connections: equality of potentials, flows sum to zero with signs, streams mix, inner and outer meet.
+
+--- flow-with-three-and-an-open-one flatten ---
+connector Pin
+  Real v;
+  flow Real i;
+end Pin;
+model Source
+  Pin p;
+equation
+  p.v = time;
+end Source;
+model Load
+  Pin p;
+  parameter Real R = 1;
+equation
+  p.v = R*p.i;
+end Load;
+model M
+  Source s;
+  Load a, b(R = 2), open;
+equation
+  connect(s.p, a.p);
+  connect(a.p, b.p);
+end M;
+--- expect ---
+model M
+  Real s.p.v;
+  Real s.p.i;
+  Real a.p.v;
+  Real a.p.i;
+  parameter Real a.R = 1;
+  Real b.p.v;
+  Real b.p.i;
+  parameter Real b.R = 2;
+  Real open.p.v;
+  Real open.p.i;
+  parameter Real open.R = 1;
+equation
+  s.p.v = time;
+  a.p.v = a.R*a.p.i;
+  b.p.v = b.R*b.p.i;
+  open.p.v = open.R*open.p.i;
+  s.p.v = a.p.v;
+  a.p.v = b.p.v;
+  s.p.i + a.p.i + b.p.i = 0;
+  open.p.i = 0;
+end M;
+
+--- inside-and-outside flatten ---
+connector Pin
+  Real v;
+  flow Real i;
+end Pin;
+model R
+  Pin p, n;
+equation
+  p.v - n.v = p.i;
+  p.i + n.i = 0;
+end R;
+model Source
+  Pin p;
+equation
+  p.v = time;
+end Source;
+model Ground
+  Pin p;
+equation
+  p.v = 0;
+end Ground;
+model Box
+  Pin p, n;
+  R r;
+equation
+  connect(p, r.p);
+  connect(r.n, n);
+end Box;
+model M
+  Source s;
+  Box b;
+  Ground g;
+equation
+  connect(s.p, b.p);
+  connect(b.n, g.p);
+end M;
+
+--- expect ---
+model M
+  Real s.p.v;
+  Real s.p.i;
+  Real b.p.v;
+  Real b.p.i;
+  Real b.n.v;
+  Real b.n.i;
+  Real b.r.p.v;
+  Real b.r.p.i;
+  Real b.r.n.v;
+  Real b.r.n.i;
+  Real g.p.v;
+  Real g.p.i;
+equation
+  s.p.v = time;
+  b.r.p.v - b.r.n.v = b.r.p.i;
+  b.r.p.i + b.r.n.i = 0;
+  g.p.v = 0;
+  s.p.v = b.p.v;
+  b.n.v = g.p.v;
+  b.p.v = b.r.p.v;
+  b.r.n.v = b.n.v;
+  s.p.i + b.p.i = 0;
+  b.n.i + g.p.i = 0;
+  b.r.p.i = b.p.i;
+  b.r.n.i = b.n.i;
+end M;
+
+--- causal-connectors flatten ---
+connector In = input Real;
+connector Out = output Real;
+block Gain
+  parameter Real k = 1;
+  In u;
+  Out y;
+equation
+  y = k*u;
+end Gain;
+model M
+  Gain a(k = 2), b(k = 3);
+equation
+  a.u = time;
+  connect(a.y, b.u);
+end M;
+--- expect ---
+model M
+  parameter Real a.k = 2;
+  Real a.u;
+  Real a.y;
+  parameter Real b.k = 3;
+  Real b.u;
+  Real b.y;
+equation
+  a.u = time;
+  a.y = a.k*a.u;
+  b.y = b.k*b.u;
+  a.y = b.u;
+end M;
+
+--- connect-in-for flatten ---
+connector Pin
+  Real v;
+  flow Real i;
+end Pin;
+model R
+  Pin p, n;
+equation
+  p.v - n.v = p.i;
+  p.i + n.i = 0;
+end R;
+model Source
+  Pin p;
+equation
+  p.v = time;
+end Source;
+model Ground
+  Pin p;
+equation
+  p.v = 0;
+end Ground;
+model M
+  parameter Integer n = 3;
+  Source s;
+  R r[n];
+  Ground g;
+equation
+  connect(s.p, r[1].p);
+  for k in 1:n - 1 loop
+    connect(r[k].n, r[k + 1].p);
+  end for;
+  connect(r[n].n, g.p);
+end M;
+
+--- expect ---
+model M
+  parameter Integer n = 3;
+  Real s.p.v;
+  Real s.p.i;
+  Real r[1].p.v;
+  Real r[1].p.i;
+  Real r[1].n.v;
+  Real r[1].n.i;
+  Real r[2].p.v;
+  Real r[2].p.i;
+  Real r[2].n.v;
+  Real r[2].n.i;
+  Real r[3].p.v;
+  Real r[3].p.i;
+  Real r[3].n.v;
+  Real r[3].n.i;
+  Real g.p.v;
+  Real g.p.i;
+equation
+  s.p.v = time;
+  r[1].p.v - r[1].n.v = r[1].p.i;
+  r[1].p.i + r[1].n.i = 0;
+  r[2].p.v - r[2].n.v = r[2].p.i;
+  r[2].p.i + r[2].n.i = 0;
+  r[3].p.v - r[3].n.v = r[3].p.i;
+  r[3].p.i + r[3].n.i = 0;
+  g.p.v = 0;
+  s.p.v = r[1].p.v;
+  r[1].n.v = r[2].p.v;
+  r[2].n.v = r[3].p.v;
+  r[3].n.v = g.p.v;
+  s.p.i + r[1].p.i = 0;
+  r[1].n.i + r[2].p.i = 0;
+  r[2].n.i + r[3].p.i = 0;
+  r[3].n.i + g.p.i = 0;
+end M;
+
+--- inner-outer flatten ---
+model World
+  parameter Real g = 9.81;
+end World;
+model Body
+  outer World world;
+  Real v(start = 0, fixed = true);
+equation
+  der(v) = -world.g;
+end Body;
+model M
+  inner World world(g = 1.62);
+  Body a, b;
+end M;
+--- expect ---
+model M
+  parameter Real world.g = 1.62;
+  Real a.v(start = 0, fixed = true);
+  Real b.v(start = 0, fixed = true);
+equation
+  der(a.v) + world.g = 0;
+  der(b.v) + world.g = 0;
+end M;
+
+--- missing-inner error check ---
+model Body
+  outer Real g;
+  Real v = g;
+end Body;
+model M
+  Body a;
+end M;
+--- expect ---
+exit: 4
+there is no inner declaration for outer g
+model.mo:2:14
+help: declare `inner Real g` at the top of the model
+
+--- expandable-bus flatten ---
+connector Out = output Real;
+connector In = input Real;
+expandable connector Bus
+end Bus;
+model Sender
+  Out y = time;
+end Sender;
+model Receiver
+  In u;
+  Real x = 2*u;
+end Receiver;
+model M
+  Bus bus;
+  Sender s;
+  Receiver r;
+equation
+  connect(s.y, bus.speed);
+  connect(bus.speed, r.u);
+end M;
+--- expect ---
+model M
+  Real bus.speed;
+  Real s.y;
+  Real r.u;
+  Real r.x;
+equation
+  s.y = time;
+  r.x = 2*r.u;
+  s.y = bus.speed;
+  bus.speed = r.u;
+end M;
+
+--- stream-of-two flatten ---
+connector Port
+  Real p;
+  flow Real m_flow;
+  stream Real h;
+end Port;
+model Source
+  Port port;
+equation
+  port.p = 2 + time;
+  port.h = 100;
+end Source;
+model Sink
+  Port port;
+  Real h_in = inStream(port.h);
+equation
+  port.p = 1 + port.m_flow;
+  port.h = 50;
+end Sink;
+model M
+  Source a;
+  Sink b;
+equation
+  connect(a.port, b.port);
+end M;
+--- expect ---
+model M
+  Real a.port.p;
+  Real a.port.m_flow;
+  Real a.port.h;
+  Real b.port.p;
+  Real b.port.m_flow;
+  Real b.port.h;
+  Real b.h_in;
+equation
+  b.h_in = a.port.h;
+  a.port.p = 2 + time;
+  a.port.h = 100;
+  b.port.p = 1 + b.port.m_flow;
+  b.port.h = 50;
+  a.port.p = b.port.p;
+  a.port.m_flow + b.port.m_flow = 0;
+end M;
+
+--- incompatible-connectors error check ---
+connector A
+  Real v;
+  flow Real i;
+end A;
+connector B
+  Real w;
+end B;
+model M
+  A a;
+  B b;
+equation
+  connect(a, b);
+  a.v = 1;
+  b.w = 2;
+end M;
+--- expect ---
+exit: 3
+error: a has v, but b has not
+--> model.mo:12:3

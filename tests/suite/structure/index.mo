@@ -1,0 +1,266 @@
+Index reduction: which equations are differentiated, which states remain.
+
+--- pendulum-index-3 analyze ---
+model Pendulum
+  parameter Real L = 1, g = 9.81;
+  Real x(start = 1), y(start = 0, fixed = true), vx, vy(start = 0, fixed = true), F;
+equation
+  der(x) = vx;
+  der(y) = vy;
+  der(vx) = -F*x;
+  der(vy) = -F*y - g;
+  x^2 + y^2 = L^2;
+end Pendulum;
+--- expect ---
+model Pendulum
+before simplification: 5 equations, 5 continuous variables
+after: 5 equations, 5 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 3
+states (2): y, der(y)
+differentiated 1x: der(x) = vx
+differentiated 1x: der(y) = vy
+differentiated 2x: x^2 + y^2 = L^2
+blocks:
+  1: x from x^2 + y^2 = L^2
+  2: der(x) from 2*x*der(x) + 2*y*der(y) = 0
+  3: vx from der(x) = vx
+  4: 5 simultaneous equations for der(vx), der(der(y)), F, der(vy), der(der(x))
+       der(der(x)) = der(vx)
+       der(der(y)) = der(vy)
+       der(vx) + F*x = 0
+       der(vy) = -F*y - g
+       2*der(x)*der(x) + 2*x*der(der(x)) + (2*der(y)*der(y) + 2*y*der(der(y))) = 0
+  5: vy from der(y) = vy
+
+--- index-2-chain analyze ---
+model M
+  Real x, y;
+equation
+  x = sin(time);
+  der(x) = y;
+end M;
+
+--- expect ---
+model M
+before simplification: 2 equations, 2 continuous variables
+after: 2 equations, 2 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 2
+states (0):
+differentiated 1x: x = sin(time)
+blocks:
+  1: x from x = sin(time)
+  2: der(x) from der(x) = cos(time)
+  3: y from der(x) = y
+
+--- index-3-chain analyze ---
+model M
+  Real x, y, z;
+equation
+  x = sin(time);
+  der(x) = y;
+  der(y) = z;
+end M;
+--- expect ---
+model M
+before simplification: 3 equations, 3 continuous variables
+after: 3 equations, 3 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 3
+states (0):
+differentiated 2x: x = sin(time)
+differentiated 1x: der(x) = y
+blocks:
+  1: x from x = sin(time)
+  2: der(x) from der(x) = cos(time)
+  3: der(der(x)) from der(der(x)) + sin(time) = 0
+  4: y from der(x) = y
+  5: der(y) from der(der(x)) = der(y)
+  6: z from der(y) = z
+
+--- rigidly-coupled-inertias analyze ---
+connector Flange
+  Real phi;
+  flow Real tau;
+end Flange;
+model Inertia
+  parameter Real J = 1;
+  Flange a, b;
+  Real phi, w;
+equation
+  phi = a.phi;
+  phi = b.phi;
+  w = der(phi);
+  J*der(w) = a.tau + b.tau;
+end Inertia;
+model M
+  Inertia one(J = 1, phi(start = 0, fixed = true), w(start = 1, fixed = true)), two(J = 2);
+equation
+  connect(one.b, two.a);
+end M;
+--- expect ---
+model M
+before simplification: 12 equations, 12 continuous variables
+after: 4 equations, 4 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 2
+states (2): one.phi, der(one.phi)
+differentiated 1x: one.w = der(one.phi)
+differentiated 1x: two.w = der(one.phi)
+blocks:
+  1: one.w from one.w = der(one.phi)
+  2: 4 simultaneous equations for der(der(one.phi)), der(one.w), der(two.w), one.b.tau
+       der(one.w) = der(der(one.phi))
+       one.J*der(one.w) = one.b.tau
+       der(two.w) = der(der(one.phi))
+       two.J*der(two.w) = (-one.b.tau)
+  3: two.w from two.w = der(one.phi)
+
+--- capacitor-loop analyze ---
+model M
+  parameter Real C1 = 1, C2 = 2, R = 1;
+  Real v1(start = 1, fixed = true), v2, i1, i2;
+equation
+  C1*der(v1) = i1;
+  C2*der(v2) = i2;
+  v1 = v2;
+  i1 + i2 + v1/R = 0;
+end M;
+--- expect ---
+model M
+before simplification: 4 equations, 4 continuous variables
+after: 3 equations, 3 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 1
+states (1): v1
+blocks:
+  1: 3 simultaneous equations for der(v1), i2, i1
+       C1*der(v1) = i1
+       C2*der(v1) = i2
+       i1 + i2 + v1/R = 0
+
+--- capacitor-loop-unsimplified analyze --keep-all-variables ---
+model M
+  parameter Real C1 = 1, C2 = 2, R = 1;
+  Real v1(start = 1, fixed = true), v2, i1, i2;
+equation
+  C1*der(v1) = i1;
+  C2*der(v2) = i2;
+  v1 = v2;
+  i1 + i2 + v1/R = 0;
+end M;
+
+--- expect ---
+model M
+before simplification: 4 equations, 4 continuous variables
+after: 4 equations, 4 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 2
+states (1): v1
+differentiated 1x: v1 = v2
+blocks:
+  1: 4 simultaneous equations for der(v1), i2, der(v2), i1
+       C1*der(v1) = i1
+       C2*der(v2) = i2
+       der(v1) = der(v2)
+       i1 + i2 + v1/R = 0
+  2: v2 from v1 = v2
+
+--- inductor-cut-set analyze ---
+model M
+  parameter Real L1 = 1, L2 = 2, R = 1;
+  Real i1(start = 1, fixed = true), i2, v1, v2, v;
+equation
+  L1*der(i1) = v1;
+  L2*der(i2) = v2;
+  i1 = i2;
+  v1 + v2 = v;
+  v = 1 - R*i1;
+end M;
+--- expect ---
+model M
+before simplification: 5 equations, 5 continuous variables
+after: 4 equations, 4 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 1
+states (1): i1
+blocks:
+  1: v from v = 1 - R*i1
+  2: 3 simultaneous equations for der(i1), v2, v1
+       L1*der(i1) = v1
+       L2*der(i1) = v2
+       v1 + v2 = v
+
+--- inductor-cut-set-unsimplified analyze --keep-all-variables ---
+model M
+  parameter Real L1 = 1, L2 = 2, R = 1;
+  Real i1(start = 1, fixed = true), i2, v1, v2, v;
+equation
+  L1*der(i1) = v1;
+  L2*der(i2) = v2;
+  i1 = i2;
+  v1 + v2 = v;
+  v = 1 - R*i1;
+end M;
+
+--- expect ---
+model M
+before simplification: 5 equations, 5 continuous variables
+after: 5 equations, 5 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 2
+states (1): i1
+differentiated 1x: i1 = i2
+blocks:
+  1: v from v = 1 - R*i1
+  2: 4 simultaneous equations for der(i1), v2, der(i2), v1
+       L1*der(i1) = v1
+       L2*der(i2) = v2
+       der(i1) = der(i2)
+       v1 + v2 = v
+  3: i2 from i1 = i2
+
+--- prefer-a-state analyze ---
+model M
+  Real a(start = 1, fixed = true);
+  Real b(stateSelect = StateSelect.prefer);
+  Real c;
+equation
+  der(a) = c;
+  b = 2*a + 1;
+  der(b) = -b;
+end M;
+
+--- expect ---
+model M
+before simplification: 3 equations, 3 continuous variables
+after: 3 equations, 3 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 2
+states (1): b
+differentiated 1x: b = 2*a + 1
+blocks:
+  1: der(b) from der(b) + b = 0
+  2: der(a) from der(b) = 2*der(a)
+  3: c from der(a) = c
+  4: a from b = 2*a + 1
+
+--- chain-of-aliases analyze ---
+model M
+  Real a(start = 1, fixed = true), b, c, d;
+equation
+  der(a) = -d;
+  b = a;
+  c = -b;
+  d = -c;
+end M;
+--- expect ---
+model M
+before simplification: 4 equations, 4 continuous variables
+after: 1 equations, 1 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 0
+states (1): a
+blocks:
+  1: der(a) from der(a) + a = 0
