@@ -8,7 +8,6 @@ use saltus_dae::{Delay, HybridDae, Operand, Origin, Sampler, VarType, Variabilit
 use saltus_expr::{Binary, Differentiator, ExprId, RelOp, Unary};
 use saltus_function::{Builtin, Dim, FExpr, FStmt, FStmtKind, Function, LValue, Local as FLocal, LocalId, ScalarType};
 use saltus_syntax::ast::{BinaryOp, Call, ComponentRef, Expr, ExprKind};
-use std::rc::Rc;
 
 impl<'t> Flattener<'t> {
     /// A generated variable.
@@ -773,7 +772,7 @@ impl<'t> Flattener<'t> {
         if ty == Ty::Str {
             return Ok(v);
         }
-        let mut opt = |me: &mut Self, k: usize| -> R<Option<f64>> {
+        let opt = |me: &mut Self, k: usize| -> R<Option<f64>> {
             match a.get(k) {
                 Some(Some(e)) => {
                     let v = me.eval(env, e)?;
@@ -820,10 +819,6 @@ impl<'t> Flattener<'t> {
         Ok(matches!(v, Value::Func(_)).then_some(v))
     }
 
-    /// Keeps only what dimension questions need.
-    pub(crate) fn rc<T>(v: T) -> Rc<T> {
-        Rc::new(v)
-    }
 }
 
 fn shape_mode(env: &Env) -> Mode {

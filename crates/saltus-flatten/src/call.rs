@@ -6,7 +6,7 @@ use crate::lower::{Given, Signature};
 use crate::modifier::{NodeId, Scope, Source};
 use crate::template::MemberKind;
 use crate::value::{FuncValue, Rec, Ty, Value, stack};
-use crate::{Env, Flattener, Local, Mode, R};
+use crate::{Env, Flattener, Mode, R};
 use saltus_base::{Name, Span};
 use saltus_dae::{CallEquation, VarId, Variability};
 use saltus_expr::{ExprId, FuncId};
@@ -698,9 +698,6 @@ impl<'t> Flattener<'t> {
         Ok(self.string(&path))
     }
 
-    pub(crate) fn bind_local<'e>(name: Name, value: Value, up: Option<&'e Local<'e>>) -> Local<'e> {
-        Local { name, value, up }
-    }
 }
 
 fn kind_text(k: ClassKind) -> &'static str {

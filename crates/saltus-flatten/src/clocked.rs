@@ -6,7 +6,6 @@
 //! y = sample(u);  x = previous(x) + y;   ⇒   when $tick then  y = pre(u);  x = pre(x) + y;  end when;
 //! ```
 
-use crate::modifier::NodeId;
 use crate::value::{Ty, Value};
 use crate::{Env, Flattener, Mode, R};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -305,9 +304,6 @@ impl<'t> Flattener<'t> {
         Err(self.err(span, format!("{name}: state machines are not supported yet")))
     }
 
-    pub(crate) fn node_is_clock(&self, _n: NodeId) -> bool {
-        false
-    }
 
     // ---- the end: partitions -------------------------------------------------------------------------------------
 

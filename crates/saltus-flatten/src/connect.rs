@@ -1,9 +1,9 @@
 //! Connections: sets with inside and outside members, flows, streams, expandable connectors, overconstrained graphs.
 
 use crate::eval::{Target, ref_text};
-use crate::instance::{Found, NodeKind, Slot};
+use crate::instance::{Found, NodeKind};
 use crate::modifier::{NodeId, Scope};
-use crate::template::{ClassRef, MemberKind};
+use crate::template::ClassRef;
 use crate::value::{FuncValue, Ty, Value, shape_text};
 use crate::{Env, Flattener, Mode, R};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -1076,16 +1076,6 @@ impl<'t> Flattener<'t> {
         self.stacked(&dims, &parts, span)
     }
 
-    pub(crate) fn child_named(&mut self, n: NodeId, name: Name) -> R<Option<NodeId>> {
-        let t = self.template(n)?;
-        match t.index.get(&name) {
-            Some(&i) if matches!(t.members[i as usize].kind, MemberKind::Component { .. }) => match self.child(n, i)? {
-                Slot::Node(c) => Ok(Some(c)),
-                _ => Ok(None),
-            },
-            _ => Ok(None),
-        }
-    }
 }
 
 fn has_connect(eqs: &[AstEquation]) -> bool {

@@ -5,7 +5,7 @@ use crate::modifier::{NodeId, Scope};
 use crate::value::{Ty, Value, shape_text};
 use crate::{Env, Flattener, Mode, R};
 use saltus_base::Span;
-use saltus_dae::{Assertion, Equation, IfGroup, Message, Operand, Origin, Piece, VarId, VarType, Variability};
+use saltus_dae::{Assertion, Equation, IfGroup, Message, Operand, Piece, VarId, VarType, Variability};
 use saltus_expr::{Binary, ExprId, Node as XNode};
 use saltus_syntax::ast::{BinaryOp, ClassBody, Equation as AstEquation, EquationKind, Expr, ExprKind, Section};
 
@@ -460,9 +460,6 @@ impl<'t> Flattener<'t> {
         self.dae.vars[v].ty == VarType::Real
     }
 
-    pub(crate) fn dummy_origin(&self) -> Origin {
-        Origin::default()
-    }
 }
 
 /// Everything in a body of equations as one expression, to deduce iterator ranges from.

@@ -113,7 +113,7 @@ impl<'t> Flattener<'t> {
 
     pub(crate) fn eval(&mut self, env: &Env, e: &Expr) -> R<Value> {
         self.recursion += 1;
-        if self.recursion > 3000 {
+        if self.recursion > 1000 {
             self.recursion -= 1;
             return Err(self.err(e.span, "the evaluation is nested too deeply"));
         }

@@ -37,7 +37,6 @@ pub(crate) enum Constant {
     Unknown,
     Busy,
     Known(Value),
-    Failed,
 }
 
 pub(crate) struct Node<'t> {
@@ -795,11 +794,6 @@ impl<'t> Flattener<'t> {
                 let span = self.node(n).clause.map_or(Span::NONE, |c| c.1.span);
                 return Err(self.err(span, format!("the value of {path} depends on itself")));
             }
-            Constant::Failed => {
-                let path = self.path(n);
-                let span = self.node(n).clause.map_or(Span::NONE, |c| c.1.span);
-                return Err(self.err(span, format!("the value of {path} is not known when compiling")));
-            }
             Constant::Unknown => {}
         }
         self.node_mut(n).constant = Constant::Busy;
@@ -835,9 +829,6 @@ impl<'t> Flattener<'t> {
             None => match m.child(self.names.start).and_then(|c| c.binding.clone()) {
                 Some(b) => b,
                 None => {
-                    if let (Ty::Enum(_), true) = (ty, false) {
-                        unreachable!("kept for symmetry");
-                    }
                     let dims = self.dims(n)?;
                     if dims.contains(&0) {
                         return Ok(Value::array(ty, dims.to_vec(), Vec::new()));

@@ -4,7 +4,7 @@ use crate::eval::{ref_text, unary_named};
 use crate::instance::{Found, Slot};
 use crate::modifier::{NodeId, Scope};
 use crate::template::MemberKind;
-use crate::value::{Rec, Ty, Value};
+use crate::value::{Ty, Value};
 use crate::{Env, Flattener, Mode, R};
 use rustc_hash::FxHashMap;
 use saltus_base::{Name, Span};
@@ -1784,16 +1784,7 @@ impl<'t> Flattener<'t> {
         })
     }
 
-    pub(crate) fn expr_of(&self, e: ExprId) -> Option<f64> {
-        self.dae.pool.as_const(e)
-    }
 
-    pub(crate) fn record_like(&self, v: &LVal) -> Option<Rec> {
-        match v {
-            LVal::Rec { class, scope, .. } => Some(Rec { class: *class, scope: *scope, fields: Vec::new() }),
-            _ => None,
-        }
-    }
 }
 
 fn rel(op: BinaryOp) -> Binary {

@@ -2,7 +2,7 @@
 
 use crate::eval::first_of;
 use crate::value::{Ty, Value};
-use crate::{Env, Flattener, Mode, R};
+use crate::{Env, Flattener, R};
 use saltus_base::Span;
 use saltus_dae::{Action, Equation, HybridDae, VarId, VarType, Variability, When, WhenBranch};
 use saltus_expr::{Binary, ExprId, Node as XNode};
@@ -322,9 +322,6 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    pub(crate) fn konst_env<'e>(&self, env: &Env<'e>) -> Env<'e> {
-        Env { mode: Mode::Konst, ..*env }
-    }
 }
 
 pub(crate) fn is_initial(e: &Expr) -> bool {

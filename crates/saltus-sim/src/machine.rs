@@ -6,6 +6,7 @@ use saltus_expr::FuncId;
 use saltus_function::exec::Executor;
 use saltus_function::{ExecError, Function};
 use saltus_program::{Backend, Batch, CallHost};
+use saltus_solver::nonlinear::dense::PivotedQr;
 use saltus_solver::nonlinear::{
     DomainError, NonlinearSystem, PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, SolveOptions, solve,
     piecewise::LockedFailure, solve_piecewise,
@@ -498,7 +499,60 @@ impl Machine {
         }
         let z0 = start;
         drop(guard);
+        if n <= 200 && self.solve_singular(b, &z0) {
+            return Ok(());
+        }
         self.solve_patiently(b, &z0)
+    }
+
+    /// Where the Jacobian is singular but the equations agree (a mixing enthalpy without flow, 0·h = 0), what they leave
+    /// open stays as it is: minimum-norm steps from the present values.
+    fn solve_singular(&mut self, b: &SolveBlock, start: &[f64]) -> bool {
+        let n = start.len();
+        let nnz = b.work.borrow().nnz;
+        let mut z = start.to_vec();
+        let mut r = vec![0.0; n];
+        let mut qr = PivotedQr::default();
+        for iteration in 0..12 {
+            let mut values = vec![0.0; nnz];
+            if !self.residual(b, &z, &mut r) || !self.jacobian(b, &mut values) {
+                return false;
+            }
+            let mut a = vec![0.0; n * n];
+            for (&(_, slot, sign), &(i, j)) in b.entries.iter().zip(&b.places) {
+                a[j * n + i] += sign * self.values[slot as usize];
+            }
+            let scale: Vec<f64> = z.iter().zip(&b.nominal).map(|(z, m)| z.abs().max(*m)).collect();
+            let mut worst = 0.0f64;
+            for i in 0..n {
+                let big = (0..n).fold(0.0f64, |m, j| m.max((a[j * n + i] * scale[j]).abs()));
+                let w = if big > 0.0 { 1.0 / big } else { 1.0 };
+                r[i] *= w;
+                worst = worst.max(r[i].abs());
+                for j in 0..n {
+                    a[j * n + i] *= w * scale[j];
+                }
+            }
+            if worst <= 1e-11 {
+                for (&s, &v) in b.unknowns.iter().zip(&z) {
+                    self.values[s as usize] = v;
+                }
+                return true;
+            }
+            if iteration == 11 {
+                break;
+            }
+            qr.factor(n, n, &a, 1e-11);
+            if qr.rank() == n && iteration == 0 {
+                return false; // regular: not this method's business
+            }
+            let mut x = vec![0.0; n];
+            qr.solve(&mut r, &mut x);
+            for j in 0..n {
+                z[j] -= x[j] * scale[j];
+            }
+        }
+        false
     }
 
     /// The ladder of robust methods; only when asked for (initialization, events), else a failure cuts the step.

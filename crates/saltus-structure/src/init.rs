@@ -72,8 +72,24 @@ pub fn plan_initialization(
         }
     }
     let hole = sys.dae.pool.hole(0);
+    // Variables that initial equations or algorithms give a value: what an algorithm keeps of them is that value.
+    let given: FxHashSet<VarId> = sys
+        .initial
+        .iter()
+        .filter_map(|e| match (sys.dae.pool.node(e.row.template), e.row.args.first()) {
+            (Node::Binary(Binary::Sub, a, _), Some(Operand::Var { var, order: 0, neg: false })) if *sys.dae.pool.node(*a) == Node::Hole(0) => Some(*var),
+            _ => None,
+        })
+        .collect();
     for d in &sys.discrete {
         let cell = Cell::new(d.var, 0);
+        if let DiscKind::Value(row) = &d.kind
+            && given.contains(&d.var)
+            && row.args.contains(&Operand::Pre { var: d.var })
+        {
+            items.push(Item::Value { cell: Cell::pre(d.var), row: Row { template: hole, args: Box::new([Operand::var(d.var)]) } });
+            continue;
+        }
         items.push(match &d.kind {
             DiscKind::Value(row) => Item::Value { cell, row: row.clone() },
             DiscKind::Relation(index) => Item::Relation { cell, index: *index },
