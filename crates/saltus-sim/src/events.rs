@@ -5,7 +5,7 @@ use crate::api::{EventKind, EventRecord, Observer, Zeno};
 use crate::model::{Model, ModeProgram};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{Action, Message, Piece, VarId};
-use saltus_structure::{Cell, RelationKind};
+use saltus_structure::RelationKind;
 use std::rc::Rc;
 
 /// What an event led to.
@@ -76,10 +76,11 @@ impl Model {
         let mut micro = 0;
         let mut keys = vec![program.plan.key.clone()];
         let mut when_fired = false;
+        let mut alternating: Vec<VarId> = Vec::new();
         loop {
             micro += 1;
             if micro > MAX_ITERATIONS {
-                return Err(self.no_fixed_point(t));
+                return Err(self.no_fixed_point(t, &alternating));
             }
             self.machine.run(&program.event).map_err(|e| self.explain(&e, Stage::Run, t, "event handling failed"))?;
             // Reactions of when-branches with a rising edge.
@@ -122,6 +123,9 @@ impl Model {
                 }
             }
             let changed = self.discrete.iter().any(|&(s, p, _)| self.machine.values[s as usize] != self.machine.values[p as usize]);
+            if micro + 2 > MAX_ITERATIONS {
+                alternating = self.discrete.iter().filter(|d| self.machine.values[d.0 as usize] != self.machine.values[d.1 as usize]).map(|d| d.2).collect();
+            }
             let mut moved = false;
             let apply: Vec<(u32, f64)> = restarts;
             self.remember();
@@ -171,7 +175,12 @@ impl Model {
             let now = self.machine.values[d.0 as usize];
             if now != *b {
                 let eq = self.sys.discrete.iter().find(|e| e.var == d.2);
-                memory |= eq.is_some_and(|e| matches!(e.kind, saltus_structure::DiscKind::When(..)));
+                // What reads previous values remembers: it cannot be undone by going back.
+                memory |= eq.is_some_and(|e| match &e.kind {
+                    saltus_structure::DiscKind::When(..) => true,
+                    saltus_structure::DiscKind::Value(row) => row.args.iter().any(|a| matches!(a, saltus_dae::Operand::Pre { .. })),
+                    saltus_structure::DiscKind::Relation(_) => false,
+                });
                 let name = &self.sys.dae.vars[d.2].name;
                 if !name.starts_with('$') {
                     changed.push((name.clone(), *b, now));
@@ -193,17 +202,13 @@ impl Model {
         Ok(Handled { program, restart: true, terminated, record, reinitialized, memoryless })
     }
 
-    fn no_fixed_point(&mut self, t: f64) -> Diagnostic {
-        let names: Vec<String> = self
-            .discrete
-            .iter()
-            .filter(|d| self.machine.values[d.0 as usize] != self.machine.values[d.1 as usize])
-            .map(|d| self.sys.condition_text(d.2))
-            .take(8)
-            .collect();
-        let var: Option<VarId> = self.discrete.iter().find(|d| self.machine.values[d.0 as usize] != self.machine.values[d.1 as usize]).map(|d| d.2);
-        let span = var.and_then(|v| self.sys.dae.vars[v].origin.span).unwrap_or(Span::NONE);
-        Diagnostic::error(Stage::Run, span, format!("event iteration at time {t:?} finds no consistent values: {} keep alternating", names.join(", ")))
+    fn no_fixed_point(&self, t: f64, alternating: &[VarId]) -> Diagnostic {
+        let mut names: Vec<String> = alternating.iter().map(|&v| self.sys.condition_text(v)).collect();
+        names.sort_by_key(|n| n.contains(' '));
+        names.truncate(8);
+        let span = alternating.iter().find_map(|&v| self.sys.dae.vars[v].origin.span).unwrap_or(Span::NONE);
+        let who = if names.is_empty() { "states that are reset".to_string() } else { names.join(", ") };
+        Diagnostic::error(Stage::Run, span, format!("event iteration at time {t:?} finds no consistent values: {who} keep alternating"))
             .hint("a condition that switches itself off again needs pre() or hysteresis")
     }
 
@@ -257,8 +262,9 @@ pub struct ZenoWatch {
 }
 
 impl ZenoWatch {
-    /// Records an event of relation `i`; says when the events accumulate, if that is near.
-    pub fn record(&mut self, i: usize, t: f64, span: f64) -> Option<f64> {
+    /// Records an event of relation `i`; says when the events accumulate, if that is near, or if the motion between
+    /// them is too small to be resolved.
+    pub fn record(&mut self, i: usize, t: f64, span: f64, unresolved: bool) -> Option<f64> {
         let list = self.times.entry(i).or_default();
         list.push(t);
         let n = list.len();
@@ -266,26 +272,21 @@ impl ZenoWatch {
             list.drain(..n - 32);
         }
         let n = list.len();
-        if n < 8 {
+        if n < 6 {
             return None;
         }
-        let gaps: Vec<f64> = list[n - 7..].windows(2).map(|w| w[1] - w[0]).collect();
+        let gaps: Vec<f64> = list[n - 6..].windows(2).map(|w| w[1] - w[0]).collect();
         let ratios: Vec<f64> = gaps.windows(2).map(|g| g[1] / g[0]).collect();
         let worst = ratios.iter().copied().fold(0.0, f64::max);
         if !(worst < 0.995) {
             return None;
         }
         let rest = gaps[gaps.len() - 1] * worst / (1.0 - worst);
-        (rest < 1e-5 * span).then_some(t + rest)
+        (rest < 1e-5 * span || unresolved).then_some(t + rest)
     }
 }
 
 /// The user's choice as a diagnostic, if it is to fail.
 pub fn zeno_error(choice: Zeno, t: f64, text: &str, span: Span) -> Option<Diagnostic> {
     (choice == Zeno::Error).then(|| Diagnostic::error(Stage::Run, span, format!("infinitely many events accumulate at time {t:?}: {text}")))
-}
-
-/// Cells as names (used by messages).
-pub fn names(model: &Model, cells: &[Cell]) -> String {
-    cells.iter().map(|c| saltus_structure::cell_name(&model.sys, *c)).collect::<Vec<_>>().join(", ")
 }

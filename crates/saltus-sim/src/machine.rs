@@ -441,7 +441,7 @@ impl Machine {
                 break 'newton false;
             }
             let mut last = f64::INFINITY;
-            for iteration in 0..30 {
+            for _ in 0..30 {
                 if r.iter().all(|v| *v == 0.0) {
                     break 'newton true;
                 }
@@ -487,7 +487,6 @@ impl Machine {
                     break 'newton true;
                 }
                 last = size;
-                let _ = iteration;
             }
             false
         };

@@ -226,7 +226,7 @@ impl Model {
             reactions
                 .iter()
                 .map(|r| {
-                    let mut cond = |row: &Option<Row>, c: &mut Compiler<'_>| {
+                    let cond = |row: &Option<Row>, c: &mut Compiler<'_>| {
                         row.as_ref().map(|row| {
                             let s = c.layout.scratch(0.0);
                             (c.batch(s, row), s)
@@ -554,6 +554,33 @@ impl Model {
             text = format!("{text}, differentiated {level} time{}", if level == 1 { "" } else { "s" });
         }
         (text, origin.span.unwrap_or(Span::NONE), origin.instance.clone())
+    }
+
+    /// If the present values of all conditions make the equations structurally singular, the explanation.
+    pub fn structural_explanation(&mut self, program: &ModeProgram) -> Option<Diagnostic> {
+        let mut all = self.modes.clone();
+        for (_, row) in &program.plan.rows {
+            for a in &row.args {
+                if let Operand::Var { var, order: 0, .. } = *a
+                    && self.sys.dae.vars[var].ty == VarType::Boolean
+                    && self.sys.role(var) == Role::Discrete
+                    && !all.keyed.contains(&var)
+                {
+                    all.keyed.push(var);
+                }
+            }
+        }
+        if all.keyed.len() == self.modes.keyed.len() {
+            return None;
+        }
+        let keyed = std::mem::replace(&mut self.modes, all.clone());
+        let key = self.key();
+        self.modes = keyed;
+        let point = self.snapshot();
+        let mut d = plan_mode(&mut self.sys, &mut self.ops, &all, &key, &point).err()?;
+        d.stage = Stage::Run;
+        d.message = format!("at time {:?}: {}", self.machine.values[self.machine.time as usize], d.message);
+        Some(d)
     }
 
     /// A failed evaluation as a diagnostic.

@@ -1,6 +1,6 @@
 //! The run loop: integrate, locate the earliest event, write, handle, go on.
 
-use crate::api::{EventKind, EventRecord, Observer, RunOptions, RunReport, Zeno};
+use crate::api::{EventKind, Observer, RunOptions, RunReport, Zeno};
 use crate::events::{ZenoWatch, zeno_error};
 use crate::machine::{Machine, Trouble};
 use crate::model::{DelayLine, Model, ModeProgram};
@@ -168,6 +168,7 @@ pub fn run(model: &mut Model, options: &RunOptions, sink: &mut dyn Sink, observe
         zeno: ZenoWatch::default(),
         warned: Default::default(),
         held_relations: Vec::new(),
+        amplitude: Default::default(),
     };
     r.columns(model, sink)?;
     r.go(model, program, sink, observer)
@@ -189,6 +190,8 @@ struct Runner<'a> {
     zeno: ZenoWatch,
     warned: rustc_hash::FxHashSet<String>,
     held_relations: Vec<usize>,
+    /// Largest |g| of each crossing function since its last event.
+    amplitude: rustc_hash::FxHashMap<usize, f64>,
 }
 
 fn io(e: std::io::Error) -> Diagnostic {
@@ -243,7 +246,7 @@ impl Runner<'_> {
             match *s {
                 Source::Const(v) => self.row[k] = v,
                 Source::Slot(slot, sign, rep) => {
-                    self.row[k] = sign * model.machine.values[slot as usize];
+                    self.row[k] = sign * model.machine.values[slot as usize] + 0.0; // no negative zero
                     self.active[k] = rep.is_none_or(|v| program.active.contains(&v));
                     all &= self.active[k];
                 }
@@ -328,7 +331,6 @@ impl Runner<'_> {
         let mut restart = Some(Restart::Cold);
         let mut x: Vec<f64> = Vec::new();
         let mut now = t;
-        let mut since_event = 0usize;
         while self.report.terminated.is_none() && now < self.stop {
             if observer.cancelled() {
                 self.report.cancelled = true;
@@ -367,11 +369,15 @@ impl Runner<'_> {
                     continue;
                 }
                 self.fold(&*integrator);
+                if matches!(trouble, Some(Trouble::Unsolved { .. }))
+                    && let Some(d) = model.structural_explanation(&program)
+                {
+                    return Err(d);
+                }
                 return Err(self.step_failed(model, &program, e, trouble));
             }
             model.machine.patient = false;
             let (t0, t1) = (integrator.t_prev(), integrator.t());
-            since_event += 1;
             let found = self.locate(model, &program, &*integrator, t0, t1)?;
             let end = found.as_ref().map_or(t1, |f| f.0);
             self.outputs(model, &program, &*integrator, end, found.is_some() || due <= end, sink)?;
@@ -383,7 +389,7 @@ impl Runner<'_> {
             }
             let at_end = self.evaluate_at(model, &program, &*integrator, end);
             if let Err(e) = at_end {
-                return Err(model.explain(&e, Stage::Run, end, "the run failed"));
+                return Err(model.structural_explanation(&program).unwrap_or_else(|| model.explain(&e, Stage::Run, end, "the run failed")));
             }
             now = end;
             self.record_delays(model, now);
@@ -398,7 +404,6 @@ impl Runner<'_> {
                     integrator = self.integrator(&program)?;
                 }
                 restart = Some(Restart::Cold);
-                since_event = 0;
                 continue;
             }
             if due <= now {
@@ -409,7 +414,6 @@ impl Runner<'_> {
                     integrator = self.integrator(&program)?;
                 }
                 restart = Some(Restart::Cold);
-                since_event = 0;
                 continue;
             }
             if self.leaves_sliding() || self.leaves_rest(model, &program, now) {
@@ -428,7 +432,6 @@ impl Runner<'_> {
                 restart = Some(Restart::Cold);
             }
         }
-        let _ = since_event;
         // The end: terminal() is true there.
         let slot = model.layout.slot(Cell::new(HybridDae::TERMINAL, 0));
         model.layout.extend(&mut model.machine.values);
@@ -513,6 +516,8 @@ impl Runner<'_> {
             let big = samples.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
             let r = &mut model.machine.relations[i];
             r.size = r.size.max(big);
+            let a = self.amplitude.entry(i).or_insert(0.0);
+            *a = a.max(big);
             let bit = model.machine.values[r.var as usize];
             let band = model.machine.band(i);
             // At zero all along, yet locked to a value zero does not have: it has been reached.
@@ -634,14 +639,13 @@ impl Runner<'_> {
         }
         self.terminated(&h.terminated);
         observer.event(&h.record);
-        self.log(&h.record);
         let program = h.program.clone();
         if h.memoryless && !fired.is_empty() {
             self.start_sliding(model, &program, fired, &rates_before, &old_bits, t, observer);
         }
         if !h.reinitialized.is_empty() {
             for &i in fired {
-                if let Some(at) = self.zeno.record(i, t, self.span()) {
+                if let Some(at) = self.zeno.record(i, t, self.span(), self.amplitude.remove(&i).is_some_and(|a| a < 100.0 * self.tolerance * model.machine.relations[i].size.max(1e-6))) {
                     self.accumulate(model, &program, i, &h.reinitialized, at, observer)?;
                 }
             }
@@ -652,8 +656,6 @@ impl Runner<'_> {
         self.write(model, &program, t, sink)?;
         Ok(program)
     }
-
-    fn log(&mut self, _record: &EventRecord) {}
 
     /// Rate of a relation's function along the present field.
     fn rate_of(&mut self, model: &mut Model, program: &ModeProgram, i: usize, t: f64, x: &[f64]) -> f64 {

@@ -85,6 +85,23 @@ impl Model {
         let slot = self.layout.slot(Cell::new(HybridDae::INITIAL, 0));
         self.machine.values[slot as usize] = 1.0;
         self.machine.run(&steps).map_err(|t| self.explain(&t, Stage::Initialization, start, "initialization failed"))?;
+        // Delayed values begin with what they delay.
+        for _ in 0..if self.delays.is_empty() { 0 } else { 8 } {
+            let mut moved = false;
+            for k in 0..self.delays.len() {
+                let (batch, from, to) = (self.delays[k].value.clone(), self.delays[k].value_slot, self.delays[k].out);
+                self.machine.batch(&batch);
+                let v = self.machine.values[from as usize];
+                moved |= v.is_finite() && self.machine.values[to as usize] != v;
+                if v.is_finite() {
+                    self.machine.values[to as usize] = v;
+                }
+            }
+            if !moved {
+                break;
+            }
+            self.machine.run(&steps).map_err(|t| self.explain(&t, Stage::Initialization, start, "initialization failed"))?;
+        }
         for item in &init.redundant {
             self.check_redundant(item, start)?;
         }

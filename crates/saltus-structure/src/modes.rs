@@ -253,7 +253,11 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, already: &[VarId]) 
             let mut changed: Vec<(usize, Vec<u32>)> = Vec::new();
             let mut broken = false;
             for &i in &rows {
-                let Some(&p) = position.get(&i) else { continue };
+                let Some(&p) = position.get(&i) else {
+                    // In a branch that the union does not show: if it changes incidence, it may decide structure.
+                    breaks |= loses_edges(sys, ops, i, var);
+                    continue;
+                };
                 let row = sys.equations[i].row.clone();
                 let row = specialise(sys, ops, &row, |v| (v == var).then_some(value));
                 let tight: Vec<u32> = continuous_args(sys, &row)

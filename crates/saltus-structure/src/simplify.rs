@@ -90,7 +90,7 @@ pub fn simplify(sys: &mut System, ops: &mut RowOps, options: SimplifyOptions) {
             if eq.guard.is_none() && left > 0 {
                 match trivial(sys, &eq) {
                     Some(Trivial::Nothing) => continue,
-                    Some(t) if eliminate(sys, &differentiated, t, &eq) => {
+                    Some(t) if eliminate(sys, &differentiated, t) => {
                         left -= 1;
                         changed = true;
                         continue;
@@ -185,7 +185,7 @@ fn rank(sys: &System, differentiated: &[bool], v: VarId) -> (bool, i32, bool, bo
     )
 }
 
-fn eliminate(sys: &mut System, differentiated: &[bool], t: Trivial, eq: &SysEq) -> bool {
+fn eliminate(sys: &mut System, differentiated: &[bool], t: Trivial) -> bool {
     match t {
         Trivial::Nothing => true,
         Trivial::Constant(v, c) => {
@@ -244,7 +244,6 @@ fn eliminate(sys: &mut System, differentiated: &[bool], t: Trivial, eq: &SysEq) 
                 }
                 k.state_select = k.state_select.max(d.state_select);
             }
-            let _ = eq;
             point(sys, drop, Alias::Var(keep, neg));
             true
         }

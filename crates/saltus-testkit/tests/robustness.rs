@@ -19,18 +19,18 @@ impl Generator {
 }
 
 /// Words and characters that make a difference.
-const INSERTED: &[&str] = &[
-    ";", "(", ")", "{", "}", "[", "]", "\"", "'", "/*", "//", "=", ":=", "==", ".", ",", "-", "^", " end ", " if ", " then ",
-    " else ", " for ", " loop ", " when ", " equation ", " algorithm ", " der(", " pre(", " model X ", " extends ", " each ",
-    " redeclare ", " flow ", " discrete ", " true ", " 1e999 ", " 99999999999999999999 ", "\u{0}", "\u{feff}", "é", "\n",
-];
+const INSERTED: &str = "; ( ) { } [ ] \" ' /* // = := == . , - ^ end if then else for loop when equation algorithm der( pre( \
+    model extends each redeclare flow discrete true 1e999 99999999999999999999 \u{0} \u{feff} é";
 
 /// One harm done to a text.
 fn mutilate(text: &str, generator: &mut Generator) -> String {
     let characters: Vec<char> = text.chars().collect();
     let place = generator.below(characters.len() + 1);
     let end = (place + 1 + generator.below(20)).min(characters.len());
-    let word = |g: &mut Generator| INSERTED[g.below(INSERTED.len())].chars().collect::<Vec<char>>();
+    let word = |g: &mut Generator| {
+        let words: Vec<&str> = INSERTED.split(' ').collect();
+        format!(" {} ", words[g.below(words.len())]).chars().collect::<Vec<char>>()
+    };
     let (head, rest) = characters.split_at(place);
     let tail = &characters[end.max(place)..];
     let pieces: [Vec<char>; 3] = match generator.below(7) {
@@ -47,8 +47,7 @@ fn mutilate(text: &str, generator: &mut Generator) -> String {
 
 /// One name of the text in the place of another one: mostly still grammatical, mostly without a meaning.
 fn exchange_names(text: &str, generator: &mut Generator) -> String {
-    let names: Vec<&str> =
-        text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
+    let names: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|w| !w.is_empty()).collect();
     if names.is_empty() {
         return String::new();
     }

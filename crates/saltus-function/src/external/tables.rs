@@ -235,7 +235,12 @@ impl Curve {
         if u < a || u > b {
             let (end, i) = if u < a { (a, self.first()) } else { (b, self.last()) };
             let (v, d, _) = self.segment(i, end);
-            let v = if u > b && self.kind == Smoothness::Constant { self.y[n - 1] } else { v };
+            // Steps are held beyond the table by its first and its last row, even where an end is given twice.
+            let v = match self.kind {
+                Smoothness::Constant if u > b => self.y[n - 1],
+                Smoothness::Constant => self.y[0],
+                _ => v,
+            };
             return match extrapolation {
                 Extrapolation::None => Err(format!("{u} is outside the table, which goes from {a} to {b}")),
                 Extrapolation::Hold => Ok((v, 0.0, 0.0)),
@@ -258,6 +263,10 @@ impl Curve {
         } else {
             self.find(u)
         };
+        // From the left, the steps' first abscissa belongs to what lies before the table.
+        if left && u == a && self.kind == Smoothness::Constant && extrapolation != Extrapolation::Periodic {
+            return Ok((self.y[0], 0.0, 0.0));
+        }
         Ok(self.segment(i, u))
     }
 
@@ -773,6 +782,25 @@ mod tests {
                     assert!(c.at(u, Extrapolation::Hold, left).unwrap().0.is_finite());
                 }
             }
+        }
+    }
+
+    #[test]
+    fn steps_hold_the_first_row_before_the_table() {
+        let c = curve(Smoothness::Constant, &[2.0, 2.0, 4.0, 6.0], &[0.0, 1.0, 0.0, 1.0]);
+        for (u, left, v) in [
+            (1.0, false, 0.0),
+            (1.0, true, 0.0),
+            (2.0, true, 0.0),
+            (2.0, false, 1.0),
+            (3.0, false, 1.0),
+            (4.0, true, 1.0),
+            (4.0, false, 0.0),
+            (6.0, true, 0.0),
+            (6.0, false, 1.0),
+            (7.0, false, 1.0),
+        ] {
+            assert_eq!(c.at(u, Extrapolation::Hold, left).unwrap().0, v, "{u} {left}");
         }
     }
 
