@@ -456,8 +456,9 @@ impl<'t> Flattener<'t> {
         for (s, scope) in subs {
             own.push(match s {
                 Subscript::All(_) => Dim::Free,
+                // The size of a given input is not that of its default.
                 Subscript::Index(e) => match self.eval(&Env::konst(scope), e) {
-                    Ok(v) if self.const_of(&v).is_some() && v.rank() == 0 => Dim::Fixed(self.const_of(&v).unwrap_or(0.0).max(0.0) as usize),
+                    Ok(v) if self.const_of(&v).is_some() && v.rank() == 0 && !(scope.node == lx.scope.node && names_open_input(lx, e)) => Dim::Fixed(self.const_of(&v).unwrap_or(0.0).max(0.0) as usize),
                     Ok(Value::Arr(a)) if matches!(a.ty, Ty::Enum(_) | Ty::Bool) => Dim::Fixed(a.e.len()),
                     _ => {
                         let keep = lx.scope;
@@ -1913,6 +1914,19 @@ fn implicit(name: Name, e: &Expr) -> Option<Expr> {
         iterators: Vec::new(),
     };
     Some(Expr { kind: ExprKind::Range(Box::new(num(1)), None, Box::new(Expr { kind: ExprKind::Call(call), span })), span })
+}
+
+/// Whether an input whose size the caller decides is named.
+fn names_open_input(lx: &Lowering, e: &Expr) -> bool {
+    let mut found = false;
+    crate::eval::visit_refs(e, &mut |r| {
+        let name = ref_text(r);
+        found |= lx.f.inputs.iter().any(|i| {
+            let l = &lx.f.locals[i.0 as usize];
+            l.name == name && l.dims.iter().any(|d| matches!(d, Dim::Free))
+        });
+    });
+    found
 }
 
 /// All expressions of a statement, nested ones included.

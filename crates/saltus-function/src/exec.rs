@@ -122,6 +122,7 @@ impl<S> Default for State<S> {
 const MEMO: usize = 16;
 
 /// A call within the current outermost one, with its results.
+#[derive(Clone, Debug)]
 struct Memo<S> {
     id: FuncId,
     key: Vec<u64>,

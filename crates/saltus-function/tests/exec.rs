@@ -566,3 +566,27 @@ fn speed() {
     x.call(FuncId(0), &[], &mut out).unwrap();
     println!("array loop: {:.1} ns per element", start.elapsed().as_secs_f64() * 1e3);
 }
+
+/// Every result of a record is asked for by a call of its own; the work is done once all the same.
+#[test]
+fn results_of_one_call_are_computed_once() {
+    // The innermost function loops; every other one asks the one below for each of its three results.
+    let looping = FStmtKind::For(LocalId(4), range(1.0, 100.0), stmts(vec![set(1, bin(Binary::Add, l(1), l(0)))]));
+    let mut all = vec![function(
+        vec![real("u"), real("a"), real("b"), real("c"), int("i")],
+        &[0],
+        &[1, 2, 3],
+        vec![set(1, n(0.0)), looping, set(2, l(0)), set(3, n(1.0))],
+    )];
+    for k in 0..30 {
+        let below = |out| FExpr::Call(FuncId(k), vec![l(0)], out);
+        all.push(function(
+            vec![real("u"), real("a"), real("b"), real("c")],
+            &[0],
+            &[1, 2, 3],
+            vec![set(1, below(0)), set(2, below(1)), set(3, bin(Binary::Add, below(2), n(1.0)))],
+        ));
+    }
+    assert_eq!(call_f64(&all, FuncId(30), &[2.0]).unwrap(), [200.0, 2.0, 31.0]);
+    assert_eq!(call_f64(&all, FuncId(30), &[3.0]).unwrap(), [300.0, 3.0, 31.0]);
+}

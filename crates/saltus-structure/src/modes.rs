@@ -278,6 +278,42 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, already: &[VarId]) 
             keyed.push(var);
         }
     }
+    // Conditions inside conditions: every combination of one row's conditions must leave it a column.
+    for (&i, &p) in &position {
+        let row = sys.equations[i].row.clone();
+        let conditions: Vec<VarId> = condition_holes(&sys.dae.pool, row.template)
+            .into_iter()
+            .filter_map(|k| match row.args[k as usize] {
+                Operand::Var { var, order: 0, .. } if at.contains_key(&var) => Some(var),
+                _ => None,
+            })
+            .collect();
+        if !(2..=5).contains(&conditions.len()) || conditions.iter().all(|v| keyed.contains(v)) {
+            continue;
+        }
+        for mask in 0..1u32 << conditions.len() {
+            let value = |mask: u32| move |v: VarId, conditions: &[VarId]| conditions.iter().position(|&c| c == v).map(|k| mask >> k & 1 == 1);
+            let tight_of = |sys: &mut System, ops: &mut RowOps, mask: u32| -> Vec<u32> {
+                let r = specialise(sys, ops, &row, |v| value(mask)(v, &conditions));
+                continuous_args(sys, &r)
+                    .filter_map(|(v, o)| {
+                        let j = *columns.get(&v)?;
+                        (offsets.d[j as usize] - offsets.c[p] == i32::from(o)).then_some(j)
+                    })
+                    .collect()
+            };
+            let tight = tight_of(sys, ops, mask);
+            if tight.contains(&offsets.transversal.row_to_col[p]) || repairable(&signature, &offsets, &[(p, tight.clone())]) {
+                continue;
+            }
+            for (k, &v) in conditions.iter().enumerate() {
+                if !keyed.contains(&v) && tight_of(sys, ops, mask ^ 1 << k) != tight {
+                    keyed.push(v);
+                }
+            }
+        }
+    }
+    keyed.sort_unstable();
     keyed
 }
 

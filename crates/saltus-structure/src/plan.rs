@@ -531,7 +531,7 @@ pub(crate) struct Problem {
     pub column: FxHashMap<Cell, u32>,
     /// Who reads what: decides the order.
     pub graph: Bipartite,
-    /// Who may determine what: definitions determine their own target (or, `x := pre(x)`, its previous value).
+    /// Who may determine what: definitions determine their own target (or, `x := pre(y)`, the previous value).
     pub candidates: Bipartite,
 }
 
@@ -569,8 +569,11 @@ impl Problem {
             .map(|(item, all)| match item {
                 Item::Residual { .. } => all.clone(),
                 Item::Value { cell, row } => {
-                    let echo = row.args.len() == 1 && row.args[0] == (Operand::Pre { var: cell.var });
-                    let previous = echo.then(|| self.column.get(&Cell::pre(cell.var))).flatten();
+                    // `x := pre(y)` may also give pre(y) its value.
+                    let previous = match (&*row.args, sys.dae.pool.node(row.template)) {
+                        ([Operand::Pre { var }], saltus_expr::Node::Hole(0)) => self.column.get(&Cell::pre(*var)),
+                        _ => None,
+                    };
                     self.column.get(cell).into_iter().chain(previous).copied().collect()
                 }
                 other => other.target().and_then(|c| self.column.get(&c).copied()).into_iter().collect(),
