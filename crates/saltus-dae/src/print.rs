@@ -1,6 +1,6 @@
 //! Text form of a flat model: readable, Modelica-like, stable.
 
-use crate::model::{Action, Equation, Guard, HybridDae, Operand, Row, Variability, VarType};
+use crate::model::{Action, Equation, Guard, HybridDae, Operand, Row, VarType, Variability};
 use std::fmt::Write as _;
 
 fn operand_text(dae: &HybridDae, op: Operand) -> String {
@@ -15,16 +15,23 @@ fn operand_text(dae: &HybridDae, op: Operand) -> String {
         }
         Operand::Pre { var } => format!("pre({})", dae.vars[var].name),
         Operand::Const(v) => {
-            if v < 0.0 { format!("({v})") } else { format!("{v}") }
+            if v < 0.0 {
+                format!("({v})")
+            } else {
+                format!("{v}")
+            }
         }
     }
 }
 
 /// A row as an expression.
 pub fn row_text(dae: &HybridDae, row: &Row) -> String {
-    saltus_expr::display(&dae.pool, row.template, &|k| row.args.get(k as usize).map_or_else(|| format!("?{k}"), |&a| operand_text(dae, a)), &|f| {
-        dae.functions.get(f.0 as usize).map_or_else(|| format!("f{}", f.0), |f| f.name.clone())
-    })
+    saltus_expr::display(
+        &dae.pool,
+        row.template,
+        &|k| row.args.get(k as usize).map_or_else(|| format!("?{k}"), |&a| operand_text(dae, a)),
+        &|f| dae.functions.get(f.0 as usize).map_or_else(|| format!("f{}", f.0), |f| f.name.clone()),
+    )
 }
 
 /// An equation as text: residuals of the form a - b are shown as `a = b`.
@@ -109,13 +116,26 @@ pub fn print(dae: &HybridDae) -> String {
     for c in dae.calls.iter().chain(&dae.initial_calls) {
         let args: Vec<String> = c.args.iter().map(|r| row_text(dae, r)).collect();
         let outs: Vec<&str> = c.outputs.iter().map(|&v| dae.vars[v].name.as_str()).collect();
-        let _ = writeln!(out, "  ({}) = {}({});", outs.join(", "), dae.functions[c.func.0 as usize].name, args.join(", "));
+        let _ =
+            writeln!(out, "  ({}) = {}({});", outs.join(", "), dae.functions[c.func.0 as usize].name, args.join(", "));
     }
     for s in &dae.samplers {
-        let _ = writeln!(out, "  {} = sample({}, {});", dae.vars[s.var].name, row_text(dae, &s.start), row_text(dae, &s.interval));
+        let _ = writeln!(
+            out,
+            "  {} = sample({}, {});",
+            dae.vars[s.var].name,
+            row_text(dae, &s.start),
+            row_text(dae, &s.interval)
+        );
     }
     for d in &dae.delays {
-        let _ = writeln!(out, "  {} = delay({}, {});", dae.vars[d.var].name, row_text(dae, &d.value), row_text(dae, &d.delay));
+        let _ = writeln!(
+            out,
+            "  {} = delay({}, {});",
+            dae.vars[d.var].name,
+            row_text(dae, &d.value),
+            row_text(dae, &d.delay)
+        );
     }
     for w in &dae.whens {
         for (i, b) in w.branches.iter().enumerate() {
@@ -127,10 +147,13 @@ pub fn print(dae: &HybridDae) -> String {
             for a in &b.actions {
                 let line = match a {
                     Action::Assign { var, value } => format!("{} = {}", dae.vars[*var].name, row_text(dae, value)),
-                    Action::Reinit { var, value, .. } => format!("reinit({}, {})", dae.vars[*var].name, row_text(dae, value)),
+                    Action::Reinit { var, value, .. } => {
+                        format!("reinit({}, {})", dae.vars[*var].name, row_text(dae, value))
+                    }
                     Action::Call { func, args, outputs } => {
                         let args: Vec<String> = args.iter().map(|r| row_text(dae, r)).collect();
-                        let outs: Vec<&str> = outputs.iter().map(|v| v.map_or("", |v| dae.vars[v].name.as_str())).collect();
+                        let outs: Vec<&str> =
+                            outputs.iter().map(|v| v.map_or("", |v| dae.vars[v].name.as_str())).collect();
                         format!("({}) = {}({})", outs.join(", "), dae.functions[func.0 as usize].name, args.join(", "))
                     }
                     Action::Assert { condition, .. } => format!("assert({})", row_text(dae, condition)),

@@ -8,7 +8,13 @@ use saltus_structure::{Alias, Cell, Item, Modes, RowOps, Sequence, System, cell_
 use std::fmt::Write as _;
 
 /// Plans the first mode and describes it.
-pub fn analyze(sys: System, ops: RowOps, modes: Modes, request: &AnalyzeRequest, backend: Box<dyn Backend>) -> Result<Analysis, Diagnostic> {
+pub fn analyze(
+    sys: System,
+    ops: RowOps,
+    modes: Modes,
+    request: &AnalyzeRequest,
+    backend: Box<dyn Backend>,
+) -> Result<Analysis, Diagnostic> {
     let mut model = saltus_sim::Model::new(sys, ops, modes, backend)?;
     let start = model.sys.dae.experiment.start.unwrap_or(0.0);
     model.parameters(start)?;
@@ -21,9 +27,19 @@ pub fn analyze(sys: System, ops: RowOps, modes: Modes, request: &AnalyzeRequest,
     let _ = writeln!(text, "model {}", sys.dae.name);
     let _ = writeln!(text, "before simplification: {eqs} equations, {vars} continuous variables");
     let _ = writeln!(text, "after: {} equations, {} variables", plan.rows.len(), plan.vars.len());
-    let _ = writeln!(text, "discrete variables: {}, relations: {}, when-equations: {}", sys.discrete.len(), sys.relations.len(), sys.whens.len());
+    let _ = writeln!(
+        text,
+        "discrete variables: {}, relations: {}, when-equations: {}",
+        sys.discrete.len(),
+        sys.relations.len(),
+        sys.whens.len()
+    );
     if !key.is_empty() {
-        let _ = writeln!(text, "structural conditions: {}", model.modes.keyed.iter().map(|&v| sys.condition_text(v)).collect::<Vec<_>>().join(", "));
+        let _ = writeln!(
+            text,
+            "structural conditions: {}",
+            model.modes.keyed.iter().map(|&v| sys.condition_text(v)).collect::<Vec<_>>().join(", ")
+        );
         let _ = writeln!(text, "mode shown: {}", key_text(sys, &model.modes, &key));
     }
     let _ = writeln!(text, "structural index: {}", plan.index);
@@ -58,7 +74,13 @@ fn blocks(sys: &System, seq: &Sequence, out: &mut String) {
         if let ([i], [u]) = (&b.items[..], &b.unknowns[..]) {
             let _ = writeln!(out, "  {}: {} from {}", k + 1, cell_name(sys, *u), item_text(sys, &seq.items[*i]));
         } else {
-            let _ = writeln!(out, "  {}: {} simultaneous equations for {}", k + 1, b.items.len(), b.unknowns.iter().map(|u| cell_name(sys, *u)).collect::<Vec<_>>().join(", "));
+            let _ = writeln!(
+                out,
+                "  {}: {} simultaneous equations for {}",
+                k + 1,
+                b.items.len(),
+                b.unknowns.iter().map(|u| cell_name(sys, *u)).collect::<Vec<_>>().join(", ")
+            );
             for &i in &b.items {
                 let _ = writeln!(out, "       {}", item_text(sys, &seq.items[i]));
             }
@@ -105,7 +127,10 @@ fn explain(sys: &System, seq: &Sequence, states: &[Cell], name: &str, out: &mut 
 }
 
 fn order(seq: &Sequence) -> (Vec<usize>, Vec<Cell>) {
-    (seq.blocks.iter().flat_map(|b| b.items.iter().copied()).collect(), seq.blocks.iter().flat_map(|b| b.unknowns.iter().copied()).collect())
+    (
+        seq.blocks.iter().flat_map(|b| b.items.iter().copied()).collect(),
+        seq.blocks.iter().flat_map(|b| b.unknowns.iter().copied()).collect(),
+    )
 }
 
 /// One line per equation: its text and the unknowns in it.
@@ -115,7 +140,12 @@ fn incidence(sys: &System, seq: &Sequence) -> String {
     for i in rows {
         let mut reads = seq.items[i].reads(sys);
         reads.retain(|c| cols.contains(c));
-        let _ = writeln!(out, "{}\t{}", item_text(sys, &seq.items[i]), reads.iter().map(|c| cell_name(sys, *c)).collect::<Vec<_>>().join(", "));
+        let _ = writeln!(
+            out,
+            "{}\t{}",
+            item_text(sys, &seq.items[i]),
+            reads.iter().map(|c| cell_name(sys, *c)).collect::<Vec<_>>().join(", ")
+        );
     }
     out
 }
@@ -125,7 +155,10 @@ fn picture(sys: &System, seq: &Sequence) -> String {
     let (rows, cols) = order(seq);
     let n = rows.len().max(1);
     let size = (800.0 / n as f64).clamp(0.5, 16.0);
-    let mut out = format!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0}\" height=\"{0:.0}\"><rect width=\"100%\" height=\"100%\" fill=\"white\"/>", size * n as f64);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0}\" height=\"{0:.0}\"><rect width=\"100%\" height=\"100%\" fill=\"white\"/>",
+        size * n as f64
+    );
     let column: std::collections::HashMap<Cell, usize> = cols.iter().enumerate().map(|(j, &c)| (c, j)).collect();
     let mut at = 0.0;
     for b in &seq.blocks {
@@ -136,7 +169,12 @@ fn picture(sys: &System, seq: &Sequence) -> String {
     for (i, &r) in rows.iter().enumerate() {
         for c in seq.items[r].reads(sys) {
             if let Some(&j) = column.get(&c) {
-                let _ = write!(out, "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{size:.1}\" height=\"{size:.1}\" fill=\"#1f3b6f\"/>", j as f64 * size, i as f64 * size);
+                let _ = write!(
+                    out,
+                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{size:.1}\" height=\"{size:.1}\" fill=\"#1f3b6f\"/>",
+                    j as f64 * size,
+                    i as f64 * size
+                );
             }
         }
     }

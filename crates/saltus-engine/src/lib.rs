@@ -120,7 +120,10 @@ impl Engine {
             }
             let name = ids.iter().rev().find_map(|&id| self.last_model(id));
             if name.is_none() {
-                self.fail(Diagnostic::error(Stage::FrontEnd, Span::NONE, format!("{target} holds no model")).hint("name one with --model"));
+                self.fail(
+                    Diagnostic::error(Stage::FrontEnd, Span::NONE, format!("{target} holds no model"))
+                        .hint("name one with --model"),
+                );
             }
             return name;
         }
@@ -135,7 +138,8 @@ impl Engine {
     /// The class itself if it is a model; else the last model in it.
     fn last_model(&self, id: ClassId) -> Option<String> {
         fn search(def: &ClassDef, path: &str) -> Option<String> {
-            let runnable = matches!(def.kind, ClassKind::Model | ClassKind::Block | ClassKind::Class) && !def.prefixes.partial;
+            let runnable =
+                matches!(def.kind, ClassKind::Model | ClassKind::Block | ClassKind::Class) && !def.prefixes.partial;
             if runnable {
                 return Some(path.to_string());
             }
@@ -182,7 +186,10 @@ impl Engine {
     fn prepare(&mut self, dae: HybridDae) -> (System, RowOps, Modes) {
         let mut sys = lower(dae);
         let mut ops = RowOps::default();
-        let how = SimplifyOptions { keep_all: self.options.keep_all_variables, max: self.options.max_eliminations.unwrap_or(usize::MAX) };
+        let how = SimplifyOptions {
+            keep_all: self.options.keep_all_variables,
+            max: self.options.max_eliminations.unwrap_or(usize::MAX),
+        };
         let late: Vec<_> = saltus_structure::late_parameters(&sys);
         let values = modes::parameter_values(&sys);
         fold_zero_parameters(&mut sys, &mut ops, &|v| values.get(&v) == Some(&0.0) && !late.contains(&v));
@@ -219,7 +226,13 @@ impl Engine {
 
     /// Runs a model, writing rows to `sink`. On failure the error is in [`Engine::diagnostics`] and rows written so far
     /// stay.
-    pub fn simulate(&mut self, dae: HybridDae, run: &RunOptions, sink: &mut dyn Sink, observer: &mut dyn Observer) -> Option<RunReport> {
+    pub fn simulate(
+        &mut self,
+        dae: HybridDae,
+        run: &RunOptions,
+        sink: &mut dyn Sink,
+        observer: &mut dyn Observer,
+    ) -> Option<RunReport> {
         let (mut sys, mut ops, modes) = self.prepare(dae);
         let e = sys.dae.experiment;
         let start = run.start.or(e.start).unwrap_or(0.0);
@@ -229,7 +242,8 @@ impl Engine {
         if self.failed() {
             return None;
         }
-        let result = Model::new(sys, ops, modes, self.backend()).and_then(|mut m| saltus_sim::run(&mut m, run, sink, observer));
+        let result =
+            Model::new(sys, ops, modes, self.backend()).and_then(|mut m| saltus_sim::run(&mut m, run, sink, observer));
         match result {
             Ok(r) => Some(r),
             Err(d) => {

@@ -59,7 +59,9 @@ fn excluded(sys: &System, modes: &Modes, key: &ModeKey) -> bool {
         }
         let Some(d) = sys.discrete.iter().find(|d| d.var == v) else { continue };
         let DiscKind::Value(row) = &d.kind else { continue };
-        let saltus_expr::Node::Binary(saltus_expr::Binary::Eq, a, c) = *sys.dae.pool.node(row.template) else { continue };
+        let saltus_expr::Node::Binary(saltus_expr::Binary::Eq, a, c) = *sys.dae.pool.node(row.template) else {
+            continue;
+        };
         let side = |e| match sys.dae.pool.node(e) {
             saltus_expr::Node::Hole(k) => Some(row.args[*k as usize]),
             saltus_expr::Node::Const(bits) => Some(Operand::Const(f64::from_bits(*bits))),
@@ -86,15 +88,23 @@ fn modes_by_time(sys: &mut System, modes: &Modes, span: (f64, f64)) -> Vec<ModeK
     let mut instants = vec![span.0];
     for i in 0..sys.relations.len() {
         let g = sys.relations[i].g.clone();
-        if g.args.iter().any(|a| !matches!(a, Operand::Var { var, .. } if *var == HybridDae::TIME || parameters.contains_key(var)) && !matches!(a, Operand::Const(_))) {
+        if g.args.iter().any(|a| {
+            !matches!(a, Operand::Var { var, .. } if *var == HybridDae::TIME || parameters.contains_key(var))
+                && !matches!(a, Operand::Const(_))
+        }) {
             continue;
         }
-        let Some(k) = g.args.iter().position(|a| matches!(a, Operand::Var { var, .. } if *var == HybridDae::TIME)) else { continue };
+        let Some(k) = g.args.iter().position(|a| matches!(a, Operand::Var { var, .. } if *var == HybridDae::TIME))
+        else {
+            continue;
+        };
         if sys.relations[i].kind == RelationKind::Floor {
             continue;
         }
         if let Some(a) = affine_in(&mut sys.dae.pool, g.template, k as u32) {
-            let value = |e| saltus_expr::eval(&sys.dae.pool, e, &|h| operand(&parameters, g.args[h as usize], 0.0), &mut NoCalls);
+            let value = |e| {
+                saltus_expr::eval(&sys.dae.pool, e, &|h| operand(&parameters, g.args[h as usize], 0.0), &mut NoCalls)
+            };
             let at = -value(a.rest) / value(a.slope);
             if at.is_finite() && at > span.0 && at <= span.1 {
                 instants.push(at);
@@ -104,7 +114,11 @@ fn modes_by_time(sys: &mut System, modes: &Modes, span: (f64, f64)) -> Vec<ModeK
     instants.sort_by(f64::total_cmp);
     let mut keys: Vec<ModeKey> = Vec::new();
     for w in 0..instants.len() {
-        let end = instants.get(w + 1).copied().unwrap_or(if span.1.is_finite() { span.1.max(instants[w]) } else { instants[w] + 1.0 });
+        let end = instants.get(w + 1).copied().unwrap_or(if span.1.is_finite() {
+            span.1.max(instants[w])
+        } else {
+            instants[w] + 1.0
+        });
         let t = 0.5 * (instants[w] + end);
         let mut key = ModeKey::new();
         for &v in &modes.keyed {
@@ -152,7 +166,8 @@ fn truth(sys: &System, parameters: &FxHashMap<VarId, f64>, v: VarId, t: f64, dep
                 _ => return None,
             });
         }
-        Some(saltus_expr::eval(&sys.dae.pool, row.template, &|k| values[k as usize], &mut NoCalls)).filter(|v| v.is_finite())
+        Some(saltus_expr::eval(&sys.dae.pool, row.template, &|k| values[k as usize], &mut NoCalls))
+            .filter(|v| v.is_finite())
     };
     match &d.kind {
         DiscKind::Value(row) => value(row),
@@ -174,7 +189,12 @@ pub fn parameter_values(sys: &System) -> FxHashMap<VarId, f64> {
                 continue;
             }
             let Some(row) = v.binding.as_ref().or(v.start.as_ref()) else { continue };
-            let x = saltus_expr::eval(&sys.dae.pool, row.template, &|k| operand(&out, row.args[k as usize], f64::NAN), &mut NoCalls);
+            let x = saltus_expr::eval(
+                &sys.dae.pool,
+                row.template,
+                &|k| operand(&out, row.args[k as usize], f64::NAN),
+                &mut NoCalls,
+            );
             if x.is_finite() {
                 out.insert(id, x);
             }

@@ -48,8 +48,20 @@ pub fn binary(op: Binary, a: f64, b: f64) -> f64 {
         Binary::Div => a / b,
         Binary::Pow => power(a, b),
         Binary::Atan2 => a.atan2(b),
-        Binary::Min => if b < a { b } else { a },
-        Binary::Max => if b > a { b } else { a },
+        Binary::Min => {
+            if b < a {
+                b
+            } else {
+                a
+            }
+        }
+        Binary::Max => {
+            if b > a {
+                b
+            } else {
+                a
+            }
+        }
         Binary::Lt => truth(a < b),
         Binary::Le => truth(a <= b),
         Binary::Gt => truth(a > b),

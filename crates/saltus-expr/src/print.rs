@@ -4,12 +4,7 @@ use crate::node::{Binary, ExprId, Node, RelOp, Unary};
 use crate::pool::Pool;
 
 /// The expression as text; `hole(k)` names the holes, `func(f)` the functions.
-pub fn display(
-    pool: &Pool,
-    e: ExprId,
-    hole: &dyn Fn(u32) -> String,
-    func: &dyn Fn(crate::FuncId) -> String,
-) -> String {
+pub fn display(pool: &Pool, e: ExprId, hole: &dyn Fn(u32) -> String, func: &dyn Fn(crate::FuncId) -> String) -> String {
     let mut out = String::new();
     write(pool, e, 0, hole, func, &mut out);
     out

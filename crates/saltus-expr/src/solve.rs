@@ -43,8 +43,24 @@ pub fn affine_in(pool: &mut Pool, e: ExprId, k: u32) -> Option<Affine> {
         Node::If(c, _, _) => conditions.push(*c),
         Node::Relation(_, a, b) => conditions.extend([*a, *b]),
         Node::EventFloor(a) => conditions.push(*a),
-        Node::Unary(op, a) if matches!(op, crate::Unary::Abs | crate::Unary::Sign | crate::Unary::Floor | crate::Unary::Ceil | crate::Unary::Trunc | crate::Unary::Not) => conditions.push(*a),
-        Node::Binary(op, a, b) if !matches!(op, crate::Binary::Add | crate::Binary::Sub | crate::Binary::Mul | crate::Binary::Div) => conditions.extend([*a, *b]),
+        Node::Unary(op, a)
+            if matches!(
+                op,
+                crate::Unary::Abs
+                    | crate::Unary::Sign
+                    | crate::Unary::Floor
+                    | crate::Unary::Ceil
+                    | crate::Unary::Trunc
+                    | crate::Unary::Not
+            ) =>
+        {
+            conditions.push(*a)
+        }
+        Node::Binary(op, a, b)
+            if !matches!(op, crate::Binary::Add | crate::Binary::Sub | crate::Binary::Mul | crate::Binary::Div) =>
+        {
+            conditions.extend([*a, *b])
+        }
         Node::Call { args, .. } | Node::CallDer { args, .. } => conditions.extend(args.iter().copied()),
         _ => {}
     });

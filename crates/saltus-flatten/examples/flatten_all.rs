@@ -12,7 +12,9 @@ fn balance(dae: &HybridDae) -> (usize, usize) {
         .vars
         .iter()
         .filter(|(id, v)| {
-            !HybridDae::is_builtin(*id) && v.variability >= Variability::Discrete && v.causality != saltus_dae::Causality::Input
+            !HybridDae::is_builtin(*id)
+                && v.variability >= Variability::Discrete
+                && v.causality != saltus_dae::Causality::Input
         })
         .count();
     let mut equations = dae.equations.as_slice().iter().filter(|e| e.guard.is_none()).count();
@@ -104,7 +106,13 @@ fn run() {
                 let list: Vec<_> = diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
                 let n = if dump { 20 } else { 1 };
                 for d in list.iter().take(n) {
-                    println!("ERR {name} ({}) {}: {} [{}] {time:.2}s", list.len(), table.sources().describe(d.span), d.message, d.instance);
+                    println!(
+                        "ERR {name} ({}) {}: {} [{}] {time:.2}s",
+                        list.len(),
+                        table.sources().describe(d.span),
+                        d.message,
+                        d.instance
+                    );
                     if dump {
                         for l in &d.labels {
                             println!("      {}: {}", table.sources().describe(l.span), l.message);
@@ -122,7 +130,11 @@ fn run() {
             }
         }
     }
-    println!("TOTAL {} models, {ok} flattened, {balanced} balanced, {:.1}s", names.len(), total.elapsed().as_secs_f64());
+    println!(
+        "TOTAL {} models, {ok} flattened, {balanced} balanced, {:.1}s",
+        names.len(),
+        total.elapsed().as_secs_f64()
+    );
 }
 
 fn main() {

@@ -150,13 +150,19 @@ impl<'t> Flattener<'t> {
         for s in s {
             match &s.kind {
                 StatementKind::Assign(r, _) if inside => self.mark_discrete(env, r),
-                StatementKind::MultiAssign(t, _) if inside => t.iter().flatten().for_each(|r| self.mark_discrete(env, r)),
+                StatementKind::MultiAssign(t, _) if inside => {
+                    t.iter().flatten().for_each(|r| self.mark_discrete(env, r))
+                }
                 StatementKind::If { branches, otherwise } => {
                     branches.iter().for_each(|(_, b)| self.discrete_in_statements(env, b, inside));
                     self.discrete_in_statements(env, otherwise, inside);
                 }
-                StatementKind::For { body, .. } | StatementKind::While { body, .. } => self.discrete_in_statements(env, body, inside),
-                StatementKind::When { branches } => branches.iter().for_each(|(_, b)| self.discrete_in_statements(env, b, true)),
+                StatementKind::For { body, .. } | StatementKind::While { body, .. } => {
+                    self.discrete_in_statements(env, body, inside)
+                }
+                StatementKind::When { branches } => {
+                    branches.iter().for_each(|(_, b)| self.discrete_in_statements(env, b, true))
+                }
                 _ => {}
             }
         }
@@ -183,8 +189,9 @@ impl<'t> Flattener<'t> {
             ExprKind::Binary(BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge, ..) => false,
             ExprKind::Ref(r) if !r.global && r.parts.len() == 1 && r.parts[0].name.name == self.names.time => true,
             ExprKind::Call(c) if c.function.parts.len() == 1 => match c.function.parts[0].name.name.as_str() {
-                "der" | "pre" | "edge" | "change" | "initial" | "terminal" | "sample" | "delay" | "inStream" | "actualStream"
-                | "cardinality" | "getInstanceName" | "previous" | "hold" | "firstTick" | "interval" | "subSample" | "superSample" => true,
+                "der" | "pre" | "edge" | "change" | "initial" | "terminal" | "sample" | "delay" | "inStream"
+                | "actualStream" | "cardinality" | "getInstanceName" | "previous" | "hold" | "firstTick"
+                | "interval" | "subSample" | "superSample" => true,
                 "floor" | "ceil" | "integer" | "div" | "mod" | "rem" => false,
                 _ => return Ok(None),
             },
@@ -194,7 +201,9 @@ impl<'t> Flattener<'t> {
             return Ok(None);
         }
         let mut dynamic = false;
-        visit_refs(e, &mut |r| dynamic |= r.parts.first().is_some_and(|p| lx.iterators.iter().any(|(n, _)| *n == p.name.name)));
+        visit_refs(e, &mut |r| {
+            dynamic |= r.parts.first().is_some_and(|p| lx.iterators.iter().any(|(n, _)| *n == p.name.name))
+        });
         if dynamic && !must {
             return Ok(None);
         }
@@ -331,7 +340,12 @@ impl<'t> Flattener<'t> {
                 let e = v.scalar_list();
                 let vars: Vec<Option<VarId>> = e.iter().map(|&x| self.as_var(x)).collect();
                 let any = lx.model.as_ref().is_some_and(|m| vars.iter().flatten().any(|v| m.assigned.contains(v)));
-                let input = lx.local(if any { format!("{name}$in") } else { name.to_string() }, ty.scalar(), fixed.clone(), None);
+                let input = lx.local(
+                    if any { format!("{name}$in") } else { name.to_string() },
+                    ty.scalar(),
+                    fixed.clone(),
+                    None,
+                );
                 lx.f.inputs.push(input);
                 for (x, var) in e.iter().zip(&vars) {
                     let assigned = var.is_some_and(|v| lx.model.as_ref().is_some_and(|m| m.assigned.contains(&v)));
@@ -343,7 +357,13 @@ impl<'t> Flattener<'t> {
                             } else {
                                 match self.dae.vars[*var].start.clone() {
                                     Some(s) => self.rows.open(&mut self.dae.pool, &s),
-                                    None => self.dae.pool.num(if let VarType::Enumeration(_) = self.dae.vars[*var].ty { 1.0 } else { 0.0 }),
+                                    None => {
+                                        self.dae.pool.num(if let VarType::Enumeration(_) = self.dae.vars[*var].ty {
+                                            1.0
+                                        } else {
+                                            0.0
+                                        })
+                                    }
                                 }
                             }
                         }
@@ -373,7 +393,9 @@ impl<'t> Flattener<'t> {
                 Ok(LTree::Rec { class: r.class, scope: r.scope, rank: outer.len(), fields })
             }
             Value::RecArr(a) => {
-                let Some(Value::Rec(first)) = a.e.first() else { return Err(self.err(span, format!("{name} is empty"))) };
+                let Some(Value::Rec(first)) = a.e.first() else {
+                    return Err(self.err(span, format!("{name} is empty")));
+                };
                 let mut fields = Vec::new();
                 for (n, _) in &first.fields {
                     if let Some(f) = v.field(*n) {
@@ -387,7 +409,13 @@ impl<'t> Flattener<'t> {
     }
 
     /// `when` in an algorithm: a Boolean per condition leaves the function and comes back as its left limit.
-    pub(crate) fn algorithm_when(&mut self, lx: &mut Lowering, branches: &[(Expr, Vec<Statement>)], span: Span, out: &mut Vec<FStmt>) -> R<()> {
+    pub(crate) fn algorithm_when(
+        &mut self,
+        lx: &mut Lowering,
+        branches: &[(Expr, Vec<Statement>)],
+        span: Span,
+        out: &mut Vec<FStmt>,
+    ) -> R<()> {
         if lx.model.is_none() {
             return Err(self.err(span, "when cannot be used in a function"));
         }
@@ -430,7 +458,11 @@ impl<'t> Flattener<'t> {
                 }
             }
             for (cond, cond_span) in conditions {
-                let origin = saltus_dae::Origin { span: Some(cond_span), instance: self.instance_text(lx.scope.node), note: "when condition" };
+                let origin = saltus_dae::Origin {
+                    span: Some(cond_span),
+                    instance: self.instance_text(lx.scope.node),
+                    note: "when condition",
+                };
                 let w = self.hidden("when", VarType::Boolean, Variability::Discrete, origin);
                 vars.push(w);
                 let we = self.var_expr(w);
@@ -442,7 +474,10 @@ impl<'t> Flattener<'t> {
                     m.outputs.push((wl, vec![w]));
                     m.assigned.insert(w);
                 }
-                out.push(FStmt { kind: FStmtKind::Assign(LValue { local: wl, indices: Vec::new() }, cond), span: cond_span });
+                out.push(FStmt {
+                    kind: FStmtKind::Assign(LValue { local: wl, indices: Vec::new() }, cond),
+                    span: cond_span,
+                });
                 let not = |l| FExpr::Unary(Unary::Not, Box::new(FExpr::Local(l)));
                 let and = |a, b| FExpr::Binary(Binary::And, Box::new(a), Box::new(b));
                 or(and(and(FExpr::Local(wl), not(pw)), not(at_start)));

@@ -4,7 +4,7 @@ use crate::eval::{first_of, promote, retype, unary_named};
 use crate::value::{Ty, Value, shape_text, stack};
 use crate::{Env, Flattener, Mode, R};
 use saltus_base::Span;
-use saltus_dae::{Delay, HybridDae, Operand, Origin, Sampler, VarType, Variability, Variable, VarId};
+use saltus_dae::{Delay, HybridDae, Operand, Origin, Sampler, VarId, VarType, Variability, Variable};
 use saltus_expr::{Binary, Differentiator, ExprId, RelOp, Unary};
 use saltus_function::{Builtin, Dim, FExpr, FStmt, FStmtKind, Function, LValue, Local as FLocal, LocalId, ScalarType};
 use saltus_syntax::ast::{BinaryOp, Call, ComponentRef, Expr, ExprKind};
@@ -28,7 +28,13 @@ impl<'t> Flattener<'t> {
     }
 
     /// A function with one scalar result given by an expression over its scalar inputs; made once per name.
-    pub(crate) fn synthesized(&mut self, name: &str, inputs: &[ScalarType], output: ScalarType, body: FExpr) -> saltus_expr::FuncId {
+    pub(crate) fn synthesized(
+        &mut self,
+        name: &str,
+        inputs: &[ScalarType],
+        output: ScalarType,
+        body: FExpr,
+    ) -> saltus_expr::FuncId {
         if let Some(&f) = self.synthetic.get(name) {
             return f;
         }
@@ -44,7 +50,10 @@ impl<'t> Flattener<'t> {
             locals,
             inputs: (0..inputs.len() as u32).map(LocalId).collect(),
             outputs: vec![out],
-            body: vec![FStmt { kind: FStmtKind::Assign(LValue { local: out, indices: Vec::new() }, body), span: Span::NONE }],
+            body: vec![FStmt {
+                kind: FStmtKind::Assign(LValue { local: out, indices: Vec::new() }, body),
+                span: Span::NONE,
+            }],
             external: None,
             derivative: None,
             impure: false,
@@ -58,7 +67,12 @@ impl<'t> Flattener<'t> {
 
     pub(crate) fn concat_call(&mut self, x: ExprId, y: ExprId) -> ExprId {
         let l = |k| FExpr::Local(LocalId(k));
-        let f = self.synthesized("$concat", &[ScalarType::String; 2], ScalarType::String, FExpr::Builtin(Builtin::Concat, vec![l(0), l(1)]));
+        let f = self.synthesized(
+            "$concat",
+            &[ScalarType::String; 2],
+            ScalarType::String,
+            FExpr::Builtin(Builtin::Concat, vec![l(0), l(1)]),
+        );
         self.dae.pool.call(f, Box::new([x, y]), 0)
     }
 
@@ -115,10 +129,19 @@ impl<'t> Flattener<'t> {
     }
 
     /// Applies a function to the scalars of two values; scalars are repeated.
-    fn elementwise2(&mut self, a: &Value, b: &Value, ty: Ty, span: Span, f: &mut dyn FnMut(&mut Self, ExprId, ExprId) -> ExprId) -> R<Value> {
+    fn elementwise2(
+        &mut self,
+        a: &Value,
+        b: &Value,
+        ty: Ty,
+        span: Span,
+        f: &mut dyn FnMut(&mut Self, ExprId, ExprId) -> ExprId,
+    ) -> R<Value> {
         let (ea, eb) = (a.scalar_list(), b.scalar_list());
         if a.rank() > 0 && b.rank() > 0 && a.dims() != b.dims() {
-            return Err(self.err(span, format!("the shapes {} and {} differ", shape_text(a.dims()), shape_text(b.dims()))));
+            return Err(
+                self.err(span, format!("the shapes {} and {} differ", shape_text(a.dims()), shape_text(b.dims())))
+            );
         }
         let dims = if a.rank() > 0 { a.dims().to_vec() } else { b.dims().to_vec() };
         let n: usize = dims.iter().product();
@@ -205,7 +228,9 @@ impl<'t> Flattener<'t> {
         let mut map = rustc_hash::FxHashMap::default();
         for k in holes {
             match self.hole(k) {
-                Some(Operand::Var { var, order: 0, neg: false }) if self.dae.vars[var].variability > Variability::Parameter => {
+                Some(Operand::Var { var, order: 0, neg: false })
+                    if self.dae.vars[var].variability > Variability::Parameter =>
+                {
                     map.insert(k, self.rows.operand(&mut self.dae.pool, Operand::Pre { var }));
                 }
                 Some(Operand::Var { order: 0, .. }) => {}
@@ -435,7 +460,8 @@ impl<'t> Flattener<'t> {
                 }
                 return self.clock_call(env, name, c, span).map(Some);
             }
-            "hold" | "subSample" | "superSample" | "shiftSample" | "backSample" | "noClock" | "firstTick" | "interval" | "Clock" => {
+            "hold" | "subSample" | "superSample" | "shiftSample" | "backSample" | "noClock" | "firstTick"
+            | "interval" | "Clock" => {
                 return self.clock_call(env, name, c, span).map(Some);
             }
             "delay" => {
@@ -446,7 +472,9 @@ impl<'t> Flattener<'t> {
                 {
                     return Ok(Some(v.clone()));
                 }
-                let [v, d, rest @ ..] = &vs[..] else { return Err(self.err(span, "delay needs two or three arguments")) };
+                let [v, d, rest @ ..] = &vs[..] else {
+                    return Err(self.err(span, "delay needs two or three arguments"));
+                };
                 let Value::Num(d, _) = d else { return Err(self.err(span, "the delay time must be a scalar")) };
                 let m = match rest.first() {
                     Some(Value::Num(m, _)) => *m,
@@ -484,7 +512,11 @@ impl<'t> Flattener<'t> {
             "abs" => {
                 let v = self.one(env, c, span)?;
                 if !v.ty().is_some_and(Ty::numeric) {
-                    return if matches!(v, Value::Rec(_)) { Ok(None) } else { Err(self.err(span, "abs needs a number")) };
+                    return if matches!(v, Value::Rec(_)) {
+                        Ok(None)
+                    } else {
+                        Err(self.err(span, "abs needs a number"))
+                    };
                 }
                 self.map(&v, None, &mut |me, x| me.dae.pool.un(Unary::Abs, x))
             }
@@ -625,7 +657,8 @@ impl<'t> Flattener<'t> {
                 let v = self.one(env, c, span)?;
                 let n = v.len();
                 let zero = self.num(0.0, v.ty().unwrap_or(Ty::Real));
-                let e: Vec<Value> = (0..n * n).map(|k| if k / n == k % n { v.at(k / n) } else { zero.clone() }).collect();
+                let e: Vec<Value> =
+                    (0..n * n).map(|k| if k / n == k % n { v.at(k / n) } else { zero.clone() }).collect();
                 if n == 0 { Value::array(Ty::Real, vec![0, 0], vec![]) } else { Value::records(vec![n, n], e) }
             }
             "zeros" | "ones" => {
@@ -635,7 +668,9 @@ impl<'t> Flattener<'t> {
                 Value::array(Ty::Int, d, vec![x; n])
             }
             "fill" => {
-                let Some((v, sizes)) = c.args.split_first() else { return Err(self.err(span, "fill needs a value and sizes")) };
+                let Some((v, sizes)) = c.args.split_first() else {
+                    return Err(self.err(span, "fill needs a value and sizes"));
+                };
                 let v = self.eval(env, v)?;
                 let d = self.sizes(env, sizes)?;
                 let n: usize = d.iter().product();
@@ -651,7 +686,9 @@ impl<'t> Flattener<'t> {
                 let [a, b, n] = &c.args[..] else { return Err(self.err(span, "linspace needs three arguments")) };
                 let (a, b) = (self.eval(env, a)?, self.eval(env, b)?);
                 let n = self.sizes(env, std::slice::from_ref(n))?[0];
-                let (Value::Num(a, _), Value::Num(b, _)) = (&a, &b) else { return Err(self.err(span, "linspace needs scalars")) };
+                let (Value::Num(a, _), Value::Num(b, _)) = (&a, &b) else {
+                    return Err(self.err(span, "linspace needs scalars"));
+                };
                 let mut e = Vec::new();
                 let w = self.dae.pool.sub(*b, *a);
                 for k in 0..n {
@@ -675,7 +712,8 @@ impl<'t> Flattener<'t> {
                 let v = self.one(env, c, span)?;
                 let [n, m] = v.dims() else { return Err(self.err(span, "symmetric needs a matrix")) };
                 let (n, m) = (*n, *m);
-                let e: Vec<Value> = (0..n * m).map(|k| if k / m <= k % m { v.at(k) } else { v.at((k % m) * m + k / m) }).collect();
+                let e: Vec<Value> =
+                    (0..n * m).map(|k| if k / m <= k % m { v.at(k) } else { v.at((k % m) * m + k / m) }).collect();
                 Value::records(vec![n, m], e)
             }
             "cross" => {
@@ -683,7 +721,9 @@ impl<'t> Flattener<'t> {
                 if a.dims() != [3] || b.dims() != [3] {
                     return Err(self.err(span, "cross needs two vectors of three elements"));
                 }
-                let (Value::Arr(a), Value::Arr(b)) = (&a, &b) else { return Err(self.err(span, "cross needs numbers")) };
+                let (Value::Arr(a), Value::Arr(b)) = (&a, &b) else {
+                    return Err(self.err(span, "cross needs numbers"));
+                };
                 let p = &mut self.dae.pool;
                 let mut e = Vec::new();
                 for (i, j) in [(1, 2), (2, 0), (0, 1)] {
@@ -714,7 +754,9 @@ impl<'t> Flattener<'t> {
                 self.stacked(&[vs.len()], &vs, span)?
             }
             "pure" => self.one(env, c, span)?,
-            "activeState" | "ticksInState" | "timeInState" => return Err(self.err(span, format!("{name}: state machines are not supported yet"))),
+            "activeState" | "ticksInState" | "timeInState" => {
+                return Err(self.err(span, format!("{name}: state machines are not supported yet")));
+            }
             "assert" | "reinit" | "terminate" => return Err(self.err(span, format!("{name} is not an expression"))),
             _ => return Ok(None),
         };
@@ -722,7 +764,9 @@ impl<'t> Flattener<'t> {
     }
 
     pub(crate) fn transpose(&mut self, v: &Value, span: Span) -> R<Value> {
-        let [n, m, rest @ ..] = v.dims() else { return Err(self.err(span, format!("{} cannot be transposed", v.describe()))) };
+        let [n, m, rest @ ..] = v.dims() else {
+            return Err(self.err(span, format!("{} cannot be transposed", v.describe())));
+        };
         let (n, m) = (*n, *m);
         let w: usize = rest.iter().product();
         let mut dims = vec![m, n];
@@ -795,13 +839,16 @@ impl<'t> Flattener<'t> {
                 FExpr::Num(f64::from(left)),
                 FExpr::Num(digits),
             ];
-            let f = self.synthesized(&name, &[ty.scalar()], ScalarType::String, FExpr::Builtin(Builtin::ToString, args));
+            let f =
+                self.synthesized(&name, &[ty.scalar()], ScalarType::String, FExpr::Builtin(Builtin::ToString, args));
             return Ok(Value::Num(self.dae.pool.call(f, Box::new([e]), 0), Ty::Str));
         };
         let mut s = match ty {
             Ty::Bool => (x != 0.0).to_string(),
             Ty::Int => format!("{}", x as i64),
-            Ty::Enum(en) => self.enum_literals(en).get((x as usize).wrapping_sub(1)).map_or_else(String::new, |n| n.to_string()),
+            Ty::Enum(en) => {
+                self.enum_literals(en).get((x as usize).wrapping_sub(1)).map_or_else(String::new, |n| n.to_string())
+            }
             _ => format_g(x, digits as usize),
         };
         while s.chars().count() < minimum {
@@ -818,7 +865,6 @@ impl<'t> Flattener<'t> {
         let v = self.eval_ref(env, r)?;
         Ok(matches!(v, Value::Func(_)).then_some(v))
     }
-
 }
 
 fn shape_mode(env: &Env) -> Mode {

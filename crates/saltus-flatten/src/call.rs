@@ -23,7 +23,9 @@ const INLINE_WEIGHT: usize = 1500;
 impl<'t> Flattener<'t> {
     pub(crate) fn user_call(&mut self, env: &Env, c: &Call, span: Span) -> R<Value> {
         let f = self.eval_ref(env, &c.function)?;
-        let Value::Func(f) = f else { return Err(self.err(c.function.span, format!("{} is not a function", ref_text(&c.function)))) };
+        let Value::Func(f) = f else {
+            return Err(self.err(c.function.span, format!("{} is not a function", ref_text(&c.function))));
+        };
         if !c.iterators.is_empty() {
             return Err(self.err(span, "only sum, product, min, max and array take iterators"));
         }
@@ -41,7 +43,14 @@ impl<'t> Flattener<'t> {
     }
 
     /// Applies a function, a record constructor or a type conversion.
-    pub(crate) fn apply(&mut self, env: &Env, f: &FuncValue, args: Vec<Value>, mut named: Vec<(Name, Value)>, span: Span) -> R<Value> {
+    pub(crate) fn apply(
+        &mut self,
+        env: &Env,
+        f: &FuncValue,
+        args: Vec<Value>,
+        mut named: Vec<(Name, Value)>,
+        span: Span,
+    ) -> R<Value> {
         let node = f.node;
         let t = self.template(node)?;
         named.extend(f.bound.iter().cloned());
@@ -68,7 +77,9 @@ impl<'t> Flattener<'t> {
             }
             None => {}
         }
-        if matches!(t.kind, ClassKind::Function | ClassKind::OperatorFunction) || t.parts.iter().any(|p| p.def.kind == ClassKind::Function) {
+        if matches!(t.kind, ClassKind::Function | ClassKind::OperatorFunction)
+            || t.parts.iter().any(|p| p.def.kind == ClassKind::Function)
+        {
             return self.call_function(env, node, args, named, span);
         }
         if t.kind == ClassKind::OperatorRecord && self.complex != Some(t.class) {
@@ -84,7 +95,14 @@ impl<'t> Flattener<'t> {
     }
 
     /// A record constructor.
-    fn construct(&mut self, env: &Env, node: NodeId, args: Vec<Value>, named: Vec<(Name, Value)>, span: Span) -> R<Value> {
+    fn construct(
+        &mut self,
+        env: &Env,
+        node: NodeId,
+        args: Vec<Value>,
+        named: Vec<(Name, Value)>,
+        span: Span,
+    ) -> R<Value> {
         let t = self.template(node)?;
         let mut fields: Vec<(Name, Value)> = Vec::new();
         let mut it = args.into_iter();
@@ -100,7 +118,8 @@ impl<'t> Flattener<'t> {
             let given = match named.iter().find(|(n, _)| *n == m.name) {
                 Some((_, v)) => Some(v.clone()),
                 None => {
-                    let fixed = self.node(k).variability == saltus_syntax::ast::VariabilityPrefix::Constant || self.node(k).is_final;
+                    let fixed = self.node(k).variability == saltus_syntax::ast::VariabilityPrefix::Constant
+                        || self.node(k).is_final;
                     if fixed { None } else { it.next() }
                 }
             };
@@ -121,7 +140,15 @@ impl<'t> Flattener<'t> {
         Ok(Value::Rec(Rc::new(Rec { class: t.class, scope: self.node(node).cref.scope, fields })))
     }
 
-    fn field_default(&mut self, env: &Env, node: NodeId, k: NodeId, part: u16, fields: &[(Name, Value)], span: Span) -> R<Value> {
+    fn field_default(
+        &mut self,
+        env: &Env,
+        node: NodeId,
+        k: NodeId,
+        part: u16,
+        fields: &[(Name, Value)],
+        span: Span,
+    ) -> R<Value> {
         let b = self.leaf_or_own_mod(k)?.binding.clone();
         let v = match &b {
             Some(b) => match &b.source {
@@ -169,15 +196,25 @@ impl<'t> Flattener<'t> {
     }
 
     /// The function of an operator record that takes this many arguments.
-    pub(crate) fn operator_function(&mut self, class: ClassId, scope: Scope, name: &str, arguments: usize, span: Span) -> R<Option<NodeId>> {
+    pub(crate) fn operator_function(
+        &mut self,
+        class: ClassId,
+        scope: Scope,
+        name: &str,
+        arguments: usize,
+        span: Span,
+    ) -> R<Option<NodeId>> {
         let node = self.class_node(&self.plain(class, scope));
-        let Some(Found::Class(op)) = self.member_from(Scope { node, part: 0 }, Name::new(name))? else { return Ok(None) };
+        let Some(Found::Class(op)) = self.member_from(Scope { node, part: 0 }, Name::new(name))? else {
+            return Ok(None);
+        };
         let op = self.class_node(&op);
         let t = self.template(op)?;
         if t.kind == ClassKind::OperatorFunction || t.kind == ClassKind::Function {
             return Ok(Some(op));
         }
-        let names: Vec<Name> = t.members.iter().filter(|m| matches!(m.kind, MemberKind::Class(_))).map(|m| m.name).collect();
+        let names: Vec<Name> =
+            t.members.iter().filter(|m| matches!(m.kind, MemberKind::Class(_))).map(|m| m.name).collect();
         for n in names {
             if let Some(Found::Class(f)) = self.member_from(Scope { node: op, part: 0 }, n)? {
                 let f = self.class_node(&f);
@@ -207,7 +244,8 @@ impl<'t> Flattener<'t> {
                     let want_record = self.template(p.node)?.builtin.is_none();
                     if want_record && matches!(x, Value::Num(..)) {
                         let node = self.class_node(&self.plain(class, scope));
-                        *x = self.apply(env, &FuncValue { node, bound: Vec::new() }, vec![x.clone()], Vec::new(), span)?;
+                        *x =
+                            self.apply(env, &FuncValue { node, bound: Vec::new() }, vec![x.clone()], Vec::new(), span)?;
                     }
                 }
                 self.call_function(env, f, a, Vec::new(), span)
@@ -217,7 +255,14 @@ impl<'t> Flattener<'t> {
     }
 
     /// Arguments matched to inputs; `None` where the default is used.
-    fn match_arguments(&mut self, node: NodeId, sig: &Signature, args: Vec<Value>, named: Vec<(Name, Value)>, span: Span) -> R<Vec<Option<Value>>> {
+    fn match_arguments(
+        &mut self,
+        node: NodeId,
+        sig: &Signature,
+        args: Vec<Value>,
+        named: Vec<(Name, Value)>,
+        span: Span,
+    ) -> R<Vec<Option<Value>>> {
         for (n, _) in &named {
             if !sig.inputs.iter().any(|p| p.name == *n) {
                 let f = self.path(node);
@@ -249,9 +294,17 @@ impl<'t> Flattener<'t> {
     }
 
     /// Calls a function; several outputs come as a tuple.
-    pub(crate) fn call_function(&mut self, env: &Env, node: NodeId, args: Vec<Value>, named: Vec<(Name, Value)>, span: Span) -> R<Value> {
+    pub(crate) fn call_function(
+        &mut self,
+        env: &Env,
+        node: NodeId,
+        args: Vec<Value>,
+        named: Vec<(Name, Value)>,
+        span: Span,
+    ) -> R<Value> {
         let name = self.lib.qualified(self.template(node)?.class);
-        if name == "ModelicaServices.ExternalReferences.loadResource" || name == "Modelica.Utilities.Files.loadResource" {
+        if name == "ModelicaServices.ExternalReferences.loadResource" || name == "Modelica.Utilities.Files.loadResource"
+        {
             return self.load_resource(&args, span);
         }
         let sig = self.signature(node, span)?;
@@ -265,7 +318,9 @@ impl<'t> Flattener<'t> {
             {
                 let d = a.dims()[..a.rank() - p.rank].to_vec();
                 if extra.as_ref().is_some_and(|e| *e != d) {
-                    return Err(self.err(span, format!("the arguments of {name} have shapes that do not fit its inputs")));
+                    return Err(
+                        self.err(span, format!("the arguments of {name} have shapes that do not fit its inputs"))
+                    );
                 }
                 extra = Some(d);
             }
@@ -278,9 +333,12 @@ impl<'t> Flattener<'t> {
                     .inputs
                     .iter()
                     .zip(&args)
-                    .filter_map(|(p, a)| a.as_ref().map(|a| if a.rank() > p.rank { part_of(a, d.len(), k) } else { a.clone() }))
+                    .filter_map(|(p, a)| {
+                        a.as_ref().map(|a| if a.rank() > p.rank { part_of(a, d.len(), k) } else { a.clone() })
+                    })
                     .collect();
-                let names: Vec<Name> = sig.inputs.iter().zip(&args).filter(|(_, a)| a.is_some()).map(|(p, _)| p.name).collect();
+                let names: Vec<Name> =
+                    sig.inputs.iter().zip(&args).filter(|(_, a)| a.is_some()).map(|(p, _)| p.name).collect();
                 let named = names.into_iter().zip(one).collect();
                 let v = self.call_function(env, node, Vec::new(), named, span)?;
                 out.push(first_of(&v));
@@ -291,7 +349,15 @@ impl<'t> Flattener<'t> {
         for (p, a) in sig.inputs.iter().zip(args.iter_mut()) {
             if let Some(v) = a {
                 if p.rank != v.rank() && !matches!(v, Value::Func(_)) {
-                    return Err(self.err(span, format!("{}, an input of {name}, has {} dimensions, but the argument is {}", p.name, p.rank, v.describe())));
+                    return Err(self.err(
+                        span,
+                        format!(
+                            "{}, an input of {name}, has {} dimensions, but the argument is {}",
+                            p.name,
+                            p.rank,
+                            v.describe()
+                        ),
+                    ));
                 }
                 let t = self.template(p.node)?;
                 match (t.builtin, v.ty()) {
@@ -302,7 +368,15 @@ impl<'t> Flattener<'t> {
                             (x, y) => x == y,
                         };
                         if !ok && v.len() > 0 {
-                            return Err(self.err(span, format!("{}, an input of {name}, is a {}, but the argument is a {}", p.name, want.text(), have.text())));
+                            return Err(self.err(
+                                span,
+                                format!(
+                                    "{}, an input of {name}, is a {}, but the argument is a {}",
+                                    p.name,
+                                    want.text(),
+                                    have.text()
+                                ),
+                            ));
                         }
                     }
                     (None, None) if t.is_record() => *a = Some(self.reorder(p.node, v.clone(), span)?),
@@ -361,12 +435,22 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    fn call_matched(&mut self, env: &Env, node: NodeId, sig: &Rc<Signature>, args: Vec<Option<Value>>, span: Span) -> R<Value> {
+    fn call_matched(
+        &mut self,
+        env: &Env,
+        node: NodeId,
+        sig: &Rc<Signature>,
+        args: Vec<Option<Value>>,
+        span: Span,
+    ) -> R<Value> {
         let mut flat = Vec::new();
         let given: Vec<Given> = args.iter().map(|a| self.given(a, &mut flat)).collect();
         let shape_only = env.mode == Mode::Shape;
         let all_const = flat.iter().all(|e| self.dae.pool.as_const(*e).is_some());
-        let object = sig.outputs.iter().any(|o| self.node(o.node).template.as_ref().is_some_and(|t| t.builtin == Some(Ty::Object)));
+        let object = sig
+            .outputs
+            .iter()
+            .any(|o| self.node(o.node).template.as_ref().is_some_and(|t| t.builtin == Some(Ty::Object)));
         if all_const && (!sig.impure || env.mode == Mode::Konst) && !object && !self.has_object(&args) {
             let f = self.function(node, given.clone(), None, span)?;
             let numbers: Vec<f64> = flat.iter().map(|e| self.dae.pool.as_const(*e).unwrap_or(0.0)).collect();
@@ -411,7 +495,12 @@ impl<'t> Flattener<'t> {
             let outs = outs.iter().map(|o| o.rebuild(&mut |x, _| it.next().unwrap_or(x))).collect();
             return self.outputs_value(outs, span);
         }
-        if !sig.impure && !sig.external && !self.functions.opaque.contains(&f) && !object && self.weight(f) <= INLINE_WEIGHT {
+        if !sig.impure
+            && !sig.external
+            && !self.functions.opaque.contains(&f)
+            && !object
+            && self.weight(f) <= INLINE_WEIGHT
+        {
             match saltus_function::call_symbolic(&self.dae.functions, f, &flat, &mut self.dae.pool, INLINE_BUDGET) {
                 Ok(list) => {
                     let count: usize = outs.iter().map(|o| o.scalar_list().len()).sum();
@@ -462,7 +551,8 @@ impl<'t> Flattener<'t> {
                     o.scalars(&mut s);
                     for (_, ty) in s {
                         let vt = self.var_type(ty);
-                        let variability = if ty == Ty::Real && v == Variability::Continuous { v } else { Variability::Discrete };
+                        let variability =
+                            if ty == Ty::Real && v == Variability::Continuous { v } else { Variability::Discrete };
                         vars.push(self.hidden("call", vt, variability, origin.clone()));
                     }
                 }
@@ -500,7 +590,11 @@ impl<'t> Flattener<'t> {
         })
     }
 
-    pub(crate) fn execute(&mut self, f: FuncId, args: &[f64]) -> Result<Vec<(Vec<usize>, Vec<f64>)>, saltus_function::ExecError> {
+    pub(crate) fn execute(
+        &mut self,
+        f: FuncId,
+        args: &[f64],
+    ) -> Result<Vec<(Vec<usize>, Vec<f64>)>, saltus_function::ExecError> {
         let ex = self.functions.executor.get_or_insert_with(|| {
             let mut e = saltus_function::Executor::new(&[]);
             e.limit_steps(200_000_000);
@@ -514,7 +608,9 @@ impl<'t> Flattener<'t> {
     fn shaped_value(&mut self, n: NodeId, it: &mut dyn Iterator<Item = (Vec<usize>, Vec<f64>)>) -> R<Value> {
         let t = self.template(n)?;
         if let Some(ty) = t.builtin {
-            let Some((dims, data)) = it.next() else { return Err(self.err(Span::NONE, "a function gave too few results")) };
+            let Some((dims, data)) = it.next() else {
+                return Err(self.err(Span::NONE, "a function gave too few results"));
+            };
             let e = data.into_iter().map(|x| self.dae.pool.num(x)).collect();
             return Ok(Value::array(ty, dims, e));
         }
@@ -553,7 +649,8 @@ impl<'t> Flattener<'t> {
             subs.extend(d.iter().map(|x| (x, *s)));
         }
         let mut dims = outer.to_vec();
-        let known: Vec<(Name, Value)> = sig.inputs.iter().zip(args).filter_map(|(p, a)| a.clone().map(|a| (p.name, a))).collect();
+        let known: Vec<(Name, Value)> =
+            sig.inputs.iter().zip(args).filter_map(|(p, a)| a.clone().map(|a| (p.name, a))).collect();
         for (s, scope) in subs {
             let saltus_syntax::ast::Subscript::Index(e) = s else {
                 let name = self.path(node);
@@ -592,7 +689,13 @@ impl<'t> Flattener<'t> {
     }
 
     /// Sizes may depend on protected variables with bindings (`Integer n = size(u, 1)`): names bound to inputs first.
-    fn eval_with_defaults(&mut self, env: &Env, known: &[(Name, Value)], sig: &Signature, e: &saltus_syntax::ast::Expr) -> R<Value> {
+    fn eval_with_defaults(
+        &mut self,
+        env: &Env,
+        known: &[(Name, Value)],
+        sig: &Signature,
+        e: &saltus_syntax::ast::Expr,
+    ) -> R<Value> {
         let mut known = known.to_vec();
         // Parameters given as symbols: their constant values, if structure asks for them.
         let _ = sig;
@@ -611,7 +714,8 @@ impl<'t> Flattener<'t> {
                         if known.iter().any(|(k, _)| *k == n) {
                             continue;
                         }
-                        if let Ok(Some(Found::Component(c))) = self.member_from(Scope { node: env.scope.node, part: 0 }, n)
+                        if let Ok(Some(Found::Component(c))) =
+                            self.member_from(Scope { node: env.scope.node, part: 0 }, n)
                             && c.0 != u32::MAX
                             && let Ok(m) = self.leaf_or_own_mod(c)
                             && let Some(b) = &m.binding
@@ -637,7 +741,12 @@ impl<'t> Flattener<'t> {
     }
 
     /// For when-clauses: a call that must run when the clause fires, if it is one.
-    pub(crate) fn deferred_call(&mut self, env: &Env, c: &Call, span: Span) -> R<Option<(FuncId, Vec<ExprId>, Vec<Value>)>> {
+    pub(crate) fn deferred_call(
+        &mut self,
+        env: &Env,
+        c: &Call,
+        span: Span,
+    ) -> R<Option<(FuncId, Vec<ExprId>, Vec<Value>)>> {
         if self.is_builtin_call(env.scope, &c.function) {
             return Ok(None);
         }
@@ -684,7 +793,9 @@ impl<'t> Flattener<'t> {
 
     /// `modelica://Library/Resources/x` as a file name.
     fn load_resource(&mut self, args: &[Value], span: Span) -> R<Value> {
-        let Some(uri) = args.first().and_then(|v| self.str_of(v)) else { return Err(self.err(span, "the name of the resource must be constant")) };
+        let Some(uri) = args.first().and_then(|v| self.str_of(v)) else {
+            return Err(self.err(span, "the name of the resource must be constant"));
+        };
         let path = match uri.strip_prefix("modelica://").or_else(|| uri.strip_prefix("Modelica://")) {
             Some(rest) => {
                 let (package, file) = rest.split_once('/').unwrap_or((rest, ""));
@@ -697,7 +808,6 @@ impl<'t> Flattener<'t> {
         };
         Ok(self.string(&path))
     }
-
 }
 
 fn kind_text(k: ClassKind) -> &'static str {
@@ -740,7 +850,13 @@ fn unzip(class: ClassId, scope: Scope, fields: Vec<(Name, Value)>, rank: usize) 
     let dims: Vec<usize> = fields.first().map(|(_, v)| v.dims()[..rank.min(v.rank())].to_vec()).unwrap_or_default();
     let n: usize = dims.iter().product();
     let e = (0..n)
-        .map(|k| Value::Rec(Rc::new(Rec { class, scope, fields: fields.iter().map(|(m, v)| (*m, part_of(v, rank, k))).collect() })))
+        .map(|k| {
+            Value::Rec(Rc::new(Rec {
+                class,
+                scope,
+                fields: fields.iter().map(|(m, v)| (*m, part_of(v, rank, k))).collect(),
+            }))
+        })
         .collect();
     Value::records(dims, e)
 }

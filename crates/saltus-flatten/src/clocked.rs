@@ -10,7 +10,9 @@ use crate::value::{Ty, Value};
 use crate::{Env, Flattener, Mode, R};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{Action, Equation, HybridDae, Operand, Origin, Sampler, VarId, VarType, Variability, When, WhenBranch};
+use saltus_dae::{
+    Action, Equation, HybridDae, Operand, Origin, Sampler, VarId, VarType, Variability, When, WhenBranch,
+};
 use saltus_expr::{Binary, Coefficient, ExprId, Node as XNode, Unary, affine_in, classify};
 use saltus_syntax::ast::{Call, Equation as AstEquation, Expr};
 
@@ -152,7 +154,10 @@ impl<'t> Flattener<'t> {
                 match value.ty() {
                     Some(Ty::Clock) => {
                         // A solver method; the clock is the same.
-                        let method = c.args.get(1).or_else(|| c.named.iter().find(|(n, _)| n.name == "solverMethod").map(|(_, e)| e));
+                        let method = c
+                            .args
+                            .get(1)
+                            .or_else(|| c.named.iter().find(|(n, _)| n.name == "solverMethod").map(|(_, e)| e));
                         if let Some(m) = method {
                             let m = self.eval(&Env { mode: Mode::Konst, ..*env }, m)?;
                             if self.str_of(&m).is_some_and(|s| !s.is_empty()) {
@@ -176,7 +181,10 @@ impl<'t> Flattener<'t> {
                             _ => 1,
                         };
                         if n > 0 {
-                            self.clocks.defs.push((v, Clock { base: Base::Periodic(1.0), period: Rational::new(n, d), offset: zero }));
+                            self.clocks.defs.push((
+                                v,
+                                Clock { base: Base::Periodic(1.0), period: Rational::new(n, d), offset: zero },
+                            ));
                         }
                     }
                     Some(Ty::Real) => {
@@ -205,7 +213,9 @@ impl<'t> Flattener<'t> {
             "subSample" => Kind::Sub(self.int_arg(env, c, 1, "factor")?.filter(|&f| f > 0)),
             "superSample" => Kind::Super(self.int_arg(env, c, 1, "factor")?.filter(|&f| f > 0)),
             "shiftSample" | "backSample" => {
-                let n = self.int_arg(env, c, 1, if name == "backSample" { "backCounter" } else { "shiftCounter" })?.unwrap_or(0);
+                let n = self
+                    .int_arg(env, c, 1, if name == "backSample" { "backCounter" } else { "shiftCounter" })?
+                    .unwrap_or(0);
                 let d = self.int_arg(env, c, 2, "resolution")?.unwrap_or(1).max(1);
                 let r = Rational::new(n, d);
                 if name == "backSample" { Kind::Back(r) } else { Kind::Shift(r) }
@@ -232,13 +242,14 @@ impl<'t> Flattener<'t> {
         }
         let Some(arg) = arg else { return Err(self.err(span, format!("{name} needs an argument"))) };
         // sample(u, clock): the result belongs to that clock.
-        let clock = match (kind, c.args.get(1).or_else(|| c.named.iter().find(|(n, _)| n.name == "clock").map(|(_, e)| e))) {
-            (Kind::Sample, Some(e)) => {
-                let v = self.eval(env, e)?;
-                v.scalar_list().first().and_then(|&x| self.as_var(x))
-            }
-            _ => None,
-        };
+        let clock =
+            match (kind, c.args.get(1).or_else(|| c.named.iter().find(|(n, _)| n.name == "clock").map(|(_, e)| e))) {
+                (Kind::Sample, Some(e)) => {
+                    let v = self.eval(env, e)?;
+                    v.scalar_list().first().and_then(|&x| self.as_var(x))
+                }
+                _ => None,
+            };
         let mut list = Vec::new();
         let mut scalars = Vec::new();
         arg.scalars(&mut scalars);
@@ -273,7 +284,14 @@ impl<'t> Flattener<'t> {
         self.pre(e, span)
     }
 
-    pub(crate) fn clocked_when(&mut self, env: &Env, c: &'t Expr, body: &'t [AstEquation], branches: usize, span: Span) -> R<bool> {
+    pub(crate) fn clocked_when(
+        &mut self,
+        env: &Env,
+        c: &'t Expr,
+        body: &'t [AstEquation],
+        branches: usize,
+        span: Span,
+    ) -> R<bool> {
         let shape = self.eval(&Env { mode: Mode::Shape, ..*env }, c);
         if !matches!(&shape, Ok(v) if v.ty() == Some(Ty::Clock)) {
             return Ok(false);
@@ -303,7 +321,6 @@ impl<'t> Flattener<'t> {
     pub(crate) fn state_machine_call(&mut self, _env: &Env, name: &str, _c: &Call, span: Span) -> R<()> {
         Err(self.err(span, format!("{name}: state machines are not supported yet")))
     }
-
 
     // ---- the end: partitions -------------------------------------------------------------------------------------
 
@@ -493,16 +510,28 @@ impl<'t> Flattener<'t> {
         order.sort_unstable();
         for &p in &order {
             if !clock.contains_key(&p) {
-                let has_equations = self.dae.equations.as_slice().iter().any(|e| self.row_vars(&e.row).first().is_some_and(|&v| part(v) == p));
+                let has_equations = self
+                    .dae
+                    .equations
+                    .as_slice()
+                    .iter()
+                    .any(|e| self.row_vars(&e.row).first().is_some_and(|&v| part(v) == p));
                 if has_equations {
                     let name = self.dae.vars[VarId::new(p as usize)].name.clone();
                     let span = self.dae.vars[VarId::new(p as usize)].origin.span.unwrap_or(Span::NONE);
                     self.diagnostics.push(
-                        Diagnostic::warning(Stage::FrontEnd, span, format!("the clock of {name} cannot be inferred; one second is used"))
-                            .hint("assign a clock to one of the signals tied to it"),
+                        Diagnostic::warning(
+                            Stage::FrontEnd,
+                            span,
+                            format!("the clock of {name} cannot be inferred; one second is used"),
+                        )
+                        .hint("assign a clock to one of the signals tied to it"),
                     );
                 }
-                clock.insert(p, Clock { base: Base::Periodic(1.0), period: Rational::new(1, 1), offset: Rational::new(0, 1) });
+                clock.insert(
+                    p,
+                    Clock { base: Base::Periodic(1.0), period: Rational::new(1, 1), offset: Rational::new(0, 1) },
+                );
             }
         }
         let ticks = self.make_ticks(&order, &clock);
@@ -539,7 +568,8 @@ impl<'t> Flattener<'t> {
             if let (Base::Periodic(t), false) = (base, shared) {
                 for c in list {
                     let v = self.hidden("tick", VarType::Boolean, Variability::Discrete, origin.clone());
-                    let (start, interval) = (self.dae.constant_row(c.offset.value() * t), self.dae.constant_row(c.period.value() * t));
+                    let (start, interval) =
+                        (self.dae.constant_row(c.offset.value() * t), self.dae.constant_row(c.period.value() * t));
                     self.dae.samplers.push(Sampler { var: v, start, interval, origin: origin.clone() });
                     tick_of.push((c, v));
                 }
@@ -577,7 +607,11 @@ impl<'t> Flattener<'t> {
                         let one = self.dae.pool.num(1.0);
                         let next = self.dae.pool.add(pre, one);
                         let value = self.row(next);
-                        let branch = WhenBranch { conditions: vec![tick], initial: false, actions: vec![Action::Assign { var: n, value }] };
+                        let branch = WhenBranch {
+                            conditions: vec![tick],
+                            initial: false,
+                            actions: vec![Action::Assign { var: n, value }],
+                        };
                         self.dae.whens.push(When { branches: vec![branch], guard: None, origin: origin.clone() });
                         counter = Some(n);
                         n
@@ -613,7 +647,13 @@ impl<'t> Flattener<'t> {
     }
 
     /// Moves the equations of clocked partitions into when-clauses.
-    fn lower_partitions(&mut self, of: &[u32], order: &[u32], clock: &FxHashMap<u32, Clock>, ticks: &FxHashMap<u32, VarId>) -> R<()> {
+    fn lower_partitions(
+        &mut self,
+        of: &[u32],
+        order: &[u32],
+        clock: &FxHashMap<u32, Clock>,
+        ticks: &FxHashMap<u32, VarId>,
+    ) -> R<()> {
         let clocked: FxHashSet<u32> = order.iter().copied().collect();
         let within = |v: VarId| of.get(v.index()).copied().filter(|p| clocked.contains(p));
         let mut bodies: FxHashMap<u32, Vec<(ExprId, Origin)>> = FxHashMap::default();
@@ -656,12 +696,16 @@ impl<'t> Flattener<'t> {
                 first = first.or_else(|| self.row_vars(&eq.row).first().copied());
             }
             // The branches may list the same variables in different orders.
-            let lead: Vec<Option<VarId>> = by[m].iter().map(|&e| self.sides(e).and_then(|s| self.as_var(s.0))).collect();
+            let lead: Vec<Option<VarId>> =
+                by[m].iter().map(|&e| self.sides(e).and_then(|s| self.as_var(s.0))).collect();
             for b in by.iter_mut() {
                 let mut rest = b.clone();
                 let mut sorted = Vec::new();
                 for l in &lead {
-                    let at = rest.iter().position(|&e| l.is_some() && self.sides(e).and_then(|s| self.as_var(s.0)) == *l).unwrap_or(0);
+                    let at = rest
+                        .iter()
+                        .position(|&e| l.is_some() && self.sides(e).and_then(|s| self.as_var(s.0)) == *l)
+                        .unwrap_or(0);
                     if at < rest.len() {
                         sorted.push(rest.remove(at));
                     }
@@ -673,13 +717,20 @@ impl<'t> Flattener<'t> {
             let Some(p) = first.and_then(within) else { continue };
             if by.iter().any(|b| b.len() != k) {
                 let span = group.origin.span.unwrap_or(Span::NONE);
-                return Err(self.err(span, "the branches of an if-equation in a clocked partition must have equally many equations"));
+                return Err(self.err(
+                    span,
+                    "the branches of an if-equation in a clocked partition must have equally many equations",
+                ));
             }
             for i in 0..k {
                 // `v = a` in one branch and `v = b` in the other: `v = if c then a else b`.
                 let zero = self.dae.pool.num(0.0);
-                let side = |me: &Self, e: ExprId| me.sides(e).map(|(a, b)| (a, b.unwrap_or(zero))).filter(|(a, _)| me.as_var(*a).is_some());
-                let lone = side(self, by[m][i]).map(|x| x.0).filter(|&v| by.iter().all(|b| side(self, b[i]).is_some_and(|x| x.0 == v)));
+                let side = |me: &Self, e: ExprId| {
+                    me.sides(e).map(|(a, b)| (a, b.unwrap_or(zero))).filter(|(a, _)| me.as_var(*a).is_some())
+                };
+                let lone = side(self, by[m][i])
+                    .map(|x| x.0)
+                    .filter(|&v| by.iter().all(|b| side(self, b[i]).is_some_and(|x| x.0 == v)));
                 let value = |me: &Self, e: ExprId| if lone.is_some() { side(me, e).map_or(e, |x| x.1) } else { e };
                 let mut e = value(self, by[m][i]);
                 for (c, b) in group.conditions.iter().zip(&by).rev() {
@@ -790,7 +841,8 @@ impl<'t> Flattener<'t> {
                 })
                 .collect();
             self.discretize(&mut eqs, clock[&p]);
-            let mut actions = self.solve_partition(eqs, &taken, &|v: VarId| of.get(v.index()).is_none_or(|&q| q == p))?;
+            let mut actions =
+                self.solve_partition(eqs, &taken, &|v: VarId| of.get(v.index()).is_none_or(|&q| q == p))?;
             actions.extend(calls.remove(&p).unwrap_or_default());
             if actions.is_empty() {
                 continue;
@@ -849,7 +901,12 @@ impl<'t> Flattener<'t> {
     }
 
     /// Finds the variable each equation determines, and solves for it.
-    fn solve_partition(&mut self, eqs: Vec<(ExprId, Origin)>, taken: &FxHashSet<VarId>, member: &dyn Fn(VarId) -> bool) -> R<Vec<Action>> {
+    fn solve_partition(
+        &mut self,
+        eqs: Vec<(ExprId, Origin)>,
+        taken: &FxHashSet<VarId>,
+        member: &dyn Fn(VarId) -> bool,
+    ) -> R<Vec<Action>> {
         // No events inside: relations are plain at a tick.
         let eqs: Vec<(ExprId, Origin)> = eqs
             .into_iter()
@@ -875,7 +932,8 @@ impl<'t> Flattener<'t> {
                 }
                 if self.dae.vars[var].ty != VarType::Real {
                     if let Some((a, b)) = sides {
-                        let lone = |me: &Self, x: ExprId, y: ExprId| me.as_var(x) == Some(var) && !me.dae.pool.has_hole(y, k);
+                        let lone =
+                            |me: &Self, x: ExprId, y: ExprId| me.as_var(x) == Some(var) && !me.dae.pool.has_hole(y, k);
                         if lone(self, a, b) || lone(self, b, a) {
                             list.push((Coefficient::Unit, k, var));
                         }
@@ -883,7 +941,8 @@ impl<'t> Flattener<'t> {
                     continue;
                 }
                 let c = if let Some((a, b)) = sides
-                    && (self.as_var(a) == Some(var) && !self.dae.pool.has_hole(b, k) || self.as_var(b) == Some(var) && !self.dae.pool.has_hole(a, k))
+                    && (self.as_var(a) == Some(var) && !self.dae.pool.has_hole(b, k)
+                        || self.as_var(b) == Some(var) && !self.dae.pool.has_hole(a, k))
                 {
                     Coefficient::Unit
                 } else {
@@ -892,7 +951,11 @@ impl<'t> Flattener<'t> {
                         .pool
                         .holes(*e)
                         .into_iter()
-                        .filter(|&j| self.hole(j).and_then(Operand::variable).is_some_and(|v| self.dae.vars[v].variability <= Variability::Parameter))
+                        .filter(|&j| {
+                            self.hole(j)
+                                .and_then(Operand::variable)
+                                .is_some_and(|v| self.dae.vars[v].variability <= Variability::Parameter)
+                        })
                         .collect();
                     classify(&mut self.dae.pool, *e, k, |j| parameter.contains(&j))
                 };
@@ -904,7 +967,12 @@ impl<'t> Flattener<'t> {
             edges.push(list);
         }
         let mut owner: FxHashMap<VarId, usize> = FxHashMap::default();
-        fn augment(i: usize, edges: &[Vec<(Coefficient, u32, VarId)>], owner: &mut FxHashMap<VarId, usize>, seen: &mut FxHashSet<VarId>) -> bool {
+        fn augment(
+            i: usize,
+            edges: &[Vec<(Coefficient, u32, VarId)>],
+            owner: &mut FxHashMap<VarId, usize>,
+            seen: &mut FxHashSet<VarId>,
+        ) -> bool {
             for &(_, _, v) in &edges[i] {
                 if !owner.contains_key(&v) && seen.insert(v) {
                     owner.insert(v, i);

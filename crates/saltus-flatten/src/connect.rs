@@ -11,7 +11,8 @@ use saltus_base::{Name, Span};
 use saltus_dae::{Equation, Origin, VarId, VarType, Variability};
 use saltus_expr::{Binary, ExprId, Node as XNode};
 use saltus_syntax::ast::{
-    Call, ClassBody, ComponentRef, Connection, Equation as AstEquation, EquationKind, Expr, ExprKind, Section, Subscript, VariabilityPrefix,
+    Call, ClassBody, ComponentRef, Connection, Equation as AstEquation, EquationKind, Expr, ExprKind, Section,
+    Subscript, VariabilityPrefix,
 };
 use std::rc::Rc;
 
@@ -186,7 +187,9 @@ impl<'t> Flattener<'t> {
                 EquationKind::For { indices, body } if has_connect(body) => {
                     self.iterate(env, indices, None, &mut |me, env| me.collect_in(env, body, pending))?;
                 }
-                EquationKind::If { branches, otherwise } if branches.iter().any(|(_, b)| has_connect(b)) || has_connect(otherwise) => {
+                EquationKind::If { branches, otherwise }
+                    if branches.iter().any(|(_, b)| has_connect(b)) || has_connect(otherwise) =>
+                {
                     let konst = Env { mode: Mode::Konst, ..*env };
                     let mut chosen = None;
                     for (c, b) in branches {
@@ -217,7 +220,9 @@ impl<'t> Flattener<'t> {
     }
 
     fn graph_node(&mut self, env: &Env, e: &Expr) -> R<Option<NodeId>> {
-        let ExprKind::Ref(r) = &e.kind else { return Err(self.err(e.span, "a connector's overdetermined record is needed")) };
+        let ExprKind::Ref(r) = &e.kind else {
+            return Err(self.err(e.span, "a connector's overdetermined record is needed"));
+        };
         match self.resolve(env, r)? {
             Target::Nodes(nodes, dims, subs) => {
                 if dims == [usize::MAX] {
@@ -294,7 +299,8 @@ impl<'t> Flattener<'t> {
         if dims == [usize::MAX] {
             return Ok(false);
         }
-        let holder = prefix.parts.last().map(|p| saltus_syntax::ast::RefPart { name: p.name, subscripts: subs.to_vec() });
+        let holder =
+            prefix.parts.last().map(|p| saltus_syntax::ast::RefPart { name: p.name, subscripts: subs.to_vec() });
         let mut buses = Vec::new();
         for n in nodes {
             match &holder {
@@ -371,7 +377,8 @@ impl<'t> Flattener<'t> {
     fn add_member(&mut self, bus: NodeId, name: Name, like: NodeId, dims: Vec<usize>) -> R<NodeId> {
         let cref = ClassRef { mods: self.no_mod.clone(), ..self.node(like).cref.clone() };
         let k = self.new_node(name, Some(bus), NodeKind::Component, cref);
-        let (clause, connection, variability) = (self.node(like).clause, self.node(like).connection, self.node(like).variability);
+        let (clause, connection, variability) =
+            (self.node(like).clause, self.node(like).connection, self.node(like).variability);
         let node = self.node_mut(k);
         node.live = true;
         node.clause = clause;
@@ -484,7 +491,13 @@ impl<'t> Flattener<'t> {
         if dx != dy {
             return Err(self.err(
                 span,
-                format!("{} has the shape {}, but {} has the shape {}", ref_text(a), shape_text(&dx), ref_text(b), shape_text(&dy)),
+                format!(
+                    "{} has the shape {}, but {} has the shape {}",
+                    ref_text(a),
+                    shape_text(&dx),
+                    ref_text(b),
+                    shape_text(&dy)
+                ),
             ));
         }
         for (p, q) in x.into_iter().zip(y) {
@@ -554,7 +567,10 @@ impl<'t> Flattener<'t> {
         let (da, db) = (self.dims(p.a.node)?, self.dims(p.b.node)?);
         if da != db {
             let (x, y) = (self.path(p.a.node), self.path(p.b.node));
-            return Err(self.err(p.span, format!("{x} has the shape {}, but {y} has the shape {}", shape_text(&da), shape_text(&db))));
+            return Err(self.err(
+                p.span,
+                format!("{x} has the shape {}, but {y} has the shape {}", shape_text(&da), shape_text(&db)),
+            ));
         }
         if !da.is_empty() {
             let (ea, eb) = (self.element_nodes(p.a.node)?, self.element_nodes(p.b.node)?);
@@ -580,7 +596,11 @@ impl<'t> Flattener<'t> {
             match self.member_from(Scope { node: p.b.node, part: 0 }, name)? {
                 Some(Found::Component(d)) if d.0 != u32::MAX => {
                     let (c, d) = (self.real(c)?, self.real(d)?);
-                    self.join(Pair { a: End { node: c, element: None, outside: p.a.outside }, b: End { node: d, element: None, outside: p.b.outside }, ..p })?;
+                    self.join(Pair {
+                        a: End { node: c, element: None, outside: p.a.outside },
+                        b: End { node: d, element: None, outside: p.b.outside },
+                        ..p
+                    })?;
                 }
                 Some(Found::Component(_)) => {}
                 _ if ta.expandable && tb.expandable => {}
@@ -589,7 +609,11 @@ impl<'t> Flattener<'t> {
                     return Err(self.err_hints(
                         p.span,
                         format!("{x} has {name}, but {y} has not"),
-                        vec![format!("{x} is a {}, {y} is a {}", self.lib.qualified(ta.class), self.lib.qualified(tb.class))],
+                        vec![format!(
+                            "{x} is a {}, {y} is a {}",
+                            self.lib.qualified(ta.class),
+                            self.lib.qualified(tb.class)
+                        )],
                     ));
                 }
             }
@@ -605,7 +629,10 @@ impl<'t> Flattener<'t> {
         let (cx, cy) = (self.node(p.a.node).connection, self.node(p.b.node).connection);
         if cx != cy {
             let (a, b) = (self.path(p.a.node), self.path(p.b.node));
-            return Err(self.err(p.span, format!("{a} and {b} cannot be connected: only one of them is a flow or stream variable")));
+            return Err(self.err(
+                p.span,
+                format!("{a} and {b} cannot be connected: only one of them is a flow or stream variable"),
+            ));
         }
         if x.len() != y.len() {
             let (a, b) = (self.path(p.a.node), self.path(p.b.node));
@@ -729,7 +756,9 @@ impl<'t> Flattener<'t> {
 
     /// `Connections.isRoot(…)` and friends as expressions.
     pub(crate) fn connections_call(&mut self, env: &Env, name: &str, c: &Call, span: Span) -> R<Value> {
-        let Some(a) = c.args.first() else { return Err(self.err(span, format!("Connections.{name} needs an argument"))) };
+        let Some(a) = c.args.first() else {
+            return Err(self.err(span, format!("Connections.{name} needs an argument")));
+        };
         let node = self.graph_node(env, a)?;
         let v = match name {
             "isRoot" => node.is_some_and(|n| self.connections.is_root.contains(&n)),
@@ -843,7 +872,10 @@ impl<'t> Flattener<'t> {
     }
 
     fn equality_constraint(&mut self, a: NodeId, b: NodeId, p: Pair) -> R<()> {
-        let Some(Found::Class(f)) = self.member_from(Scope { node: a, part: 0 }, Name::new("equalityConstraint"))? else { return Ok(()) };
+        let Some(Found::Class(f)) = self.member_from(Scope { node: a, part: 0 }, Name::new("equalityConstraint"))?
+        else {
+            return Ok(());
+        };
         let node = self.class_node(&f);
         let env = Env::model(Scope { node: p.within, part: 0 });
         let (x, y) = (self.node_value(&env, a, p.span)?, self.node_value(&env, b, p.span)?);
@@ -926,7 +958,11 @@ impl<'t> Flattener<'t> {
                 Some(s) => self.rows.open(&mut self.dae.pool, &s),
                 None => self.dae.pool.num(0.0),
             };
-            let r = if self.dae.vars[v].ty == VarType::Real { self.dae.pool.sub(x, zero) } else { self.dae.pool.intern(XNode::Binary(Binary::Sub, x, zero)) };
+            let r = if self.dae.vars[v].ty == VarType::Real {
+                self.dae.pool.sub(x, zero)
+            } else {
+                self.dae.pool.intern(XNode::Binary(Binary::Sub, x, zero))
+            };
             let span = self.dae.vars[v].origin.span.unwrap_or(Span::NONE);
             self.push_connection(r, span, self.top, "unused bus variable");
         }
@@ -962,7 +998,14 @@ impl<'t> Flattener<'t> {
     }
 
     /// The mixture that flows into connector `of` of the set, from all others.
-    fn mixture(&mut self, group: &[(NodeId, bool)], of: (NodeId, bool), name: Name, k: usize, depth: usize) -> R<ExprId> {
+    fn mixture(
+        &mut self,
+        group: &[(NodeId, bool)],
+        of: (NodeId, bool),
+        name: Name,
+        k: usize,
+        depth: usize,
+    ) -> R<ExprId> {
         if depth > 50 {
             return Err(self.err(self.part_span(of.0), "the stream connections go round in a circle"));
         }
@@ -1043,7 +1086,9 @@ impl<'t> Flattener<'t> {
         if env.mode == Mode::Shape {
             return self.eval_ref(env, r);
         }
-        let Target::Nodes(nodes, dims, subs) = self.resolve(env, r)? else { return Err(self.err(span, format!("{name} needs a stream variable"))) };
+        let Target::Nodes(nodes, dims, subs) = self.resolve(env, r)? else {
+            return Err(self.err(span, format!("{name} needs a stream variable")));
+        };
         if dims == [usize::MAX] {
             return Err(self.err(span, format!("{} does not exist", ref_text(r))));
         }
@@ -1075,15 +1120,18 @@ impl<'t> Flattener<'t> {
         }
         self.stacked(&dims, &parts, span)
     }
-
 }
 
 fn has_connect(eqs: &[AstEquation]) -> bool {
     eqs.iter().any(|e| match &e.kind {
         EquationKind::Connect(..) => true,
         EquationKind::For { body, .. } => has_connect(body),
-        EquationKind::If { branches, otherwise } => branches.iter().any(|(_, b)| has_connect(b)) || has_connect(otherwise),
-        EquationKind::Call(Expr { kind: ExprKind::Call(c), .. }) => matches!(&c.function.parts[..], [p, _] if p.name.name == "Connections"),
+        EquationKind::If { branches, otherwise } => {
+            branches.iter().any(|(_, b)| has_connect(b)) || has_connect(otherwise)
+        }
+        EquationKind::Call(Expr { kind: ExprKind::Call(c), .. }) => {
+            matches!(&c.function.parts[..], [p, _] if p.name.name == "Connections")
+        }
         _ => false,
     })
 }

@@ -7,7 +7,9 @@ use crate::template::MemberKind;
 use crate::value::{Ty, Value};
 use crate::{Env, Flattener, Mode, R};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{Causality as DaeCausality, Enumeration, Equation, Origin, StateSelect, VarId, VarType, Variability, Variable};
+use saltus_dae::{
+    Causality as DaeCausality, Enumeration, Equation, Origin, StateSelect, VarId, VarType, Variability, Variable,
+};
 use saltus_expr::{Binary, Node as XNode};
 use saltus_syntax::ast::{Causality, VariabilityPrefix};
 
@@ -65,7 +67,8 @@ impl<'t> Flattener<'t> {
                 let span = m.span.or_else(|| m.binding.as_ref().map(|b| b.span)).unwrap_or(Span::NONE);
                 let class = self.lib.qualified(t.class);
                 let hints = self.similar_members(n, *name);
-                let mut d = Diagnostic::error(Stage::FrontEnd, span, format!("{class} has no {name} to modify")).within(self.instance_text(n));
+                let mut d = Diagnostic::error(Stage::FrontEnd, span, format!("{class} has no {name} to modify"))
+                    .within(self.instance_text(n));
                 d.hints = hints;
                 self.diagnostics.push(d);
             }
@@ -97,7 +100,8 @@ impl<'t> Flattener<'t> {
             self.node_mut(n).var = Some(self.dae.vars.next_id());
             let count: usize = dims.iter().product();
             let mut index = vec![1usize; dims.len()];
-            let (span, description) = self.node(n).clause.map_or((Span::NONE, ""), |c| (c.1.name.span, c.1.description.as_str()));
+            let (span, description) =
+                self.node(n).clause.map_or((Span::NONE, ""), |c| (c.1.name.span, c.1.description.as_str()));
             let parent = self.node(n).parent.map(|p| self.instance_text(p)).unwrap_or_default();
             let causality = self.boundary(n);
             for _ in 0..count {
@@ -173,7 +177,10 @@ impl<'t> Flattener<'t> {
                     return VarType::Enumeration(i);
                 }
                 let i = self.dae.enumerations.len() as u32;
-                let e = Enumeration { name: self.lib.qualified(c), literals: self.enum_literals(c).iter().map(|n| n.to_string()).collect() };
+                let e = Enumeration {
+                    name: self.lib.qualified(c),
+                    literals: self.enum_literals(c).iter().map(|n| n.to_string()).collect(),
+                };
                 self.dae.enumerations.push(e);
                 self.enum_index.insert(c, i);
                 VarType::Enumeration(i)
@@ -258,8 +265,27 @@ impl<'t> Flattener<'t> {
                     }
                 }
                 _ => {
-                    let hints = suggest(name.as_str(), ["start", "fixed", "min", "max", "nominal", "unit", "displayUnit", "quantity", "stateSelect", "unbounded"].into_iter());
-                    let e = self.err_hints(c.span.unwrap_or(b.span), format!("{} has no attribute {name}", ty.text()), hints);
+                    let hints = suggest(
+                        name.as_str(),
+                        [
+                            "start",
+                            "fixed",
+                            "min",
+                            "max",
+                            "nominal",
+                            "unit",
+                            "displayUnit",
+                            "quantity",
+                            "stateSelect",
+                            "unbounded",
+                        ]
+                        .into_iter(),
+                    );
+                    let e = self.err_hints(
+                        c.span.unwrap_or(b.span),
+                        format!("{} has no attribute {name}", ty.text()),
+                        hints,
+                    );
                     self.report(e, n);
                 }
             }
@@ -312,7 +338,11 @@ impl<'t> Flattener<'t> {
                     self.dae.pool.sub(x, e[k])
                 };
                 let row = self.row(r);
-                let origin = Origin { span: Some(b.span), instance: self.dae.vars[at(k)].origin.instance.clone(), note: "binding" };
+                let origin = Origin {
+                    span: Some(b.span),
+                    instance: self.dae.vars[at(k)].origin.instance.clone(),
+                    note: "binding",
+                };
                 self.dae.equations.push(Equation { row, guard: None, origin });
             }
         }
@@ -333,14 +363,20 @@ impl<'t> Flattener<'t> {
                     self.dae.vars[v].binding = Some(s);
                     if !warned {
                         warned = true;
-                        let mut d = Diagnostic::warning(Stage::FrontEnd, span, format!("the parameter {name} has no value; its start value is used"));
+                        let mut d = Diagnostic::warning(
+                            Stage::FrontEnd,
+                            span,
+                            format!("the parameter {name} has no value; its start value is used"),
+                        );
                         d.instance = self.node(n).parent.map(|p| self.instance_text(p)).unwrap_or_default();
                         self.diagnostics.push(d);
                     }
                 }
                 None => {
                     let zero = match self.dae.vars[v].ty {
-                        VarType::Object => return Err(self.err(span, format!("the external object {name} has no value"))),
+                        VarType::Object => {
+                            return Err(self.err(span, format!("the external object {name} has no value")));
+                        }
                         VarType::Enumeration(_) => 1.0,
                         _ => 0.0,
                     };
@@ -348,8 +384,12 @@ impl<'t> Flattener<'t> {
                     self.dae.vars[v].binding = Some(row);
                     if !warned {
                         warned = true;
-                        let mut d = Diagnostic::warning(Stage::FrontEnd, span, format!("the parameter {name} has no value; zero is used"))
-                            .hint(format!("give it one by a modifier or --set {name}=…"));
+                        let mut d = Diagnostic::warning(
+                            Stage::FrontEnd,
+                            span,
+                            format!("the parameter {name} has no value; zero is used"),
+                        )
+                        .hint(format!("give it one by a modifier or --set {name}=…"));
                         d.instance = self.node(n).parent.map(|p| self.instance_text(p)).unwrap_or_default();
                         self.diagnostics.push(d);
                     }
@@ -366,7 +406,9 @@ impl<'t> Flattener<'t> {
             if !self.node(n).structural {
                 continue;
             }
-            if let (Some(first), crate::instance::Constant::Known(v)) = (self.node(n).var, self.node(n).constant.clone()) {
+            if let (Some(first), crate::instance::Constant::Known(v)) =
+                (self.node(n).var, self.node(n).constant.clone())
+            {
                 for (k, e) in v.scalar_list().into_iter().enumerate() {
                     let row = self.row(e);
                     let var = VarId::new(first.index() + k);

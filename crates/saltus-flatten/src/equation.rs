@@ -182,7 +182,9 @@ impl<'t> Flattener<'t> {
             v => vec![v.clone()],
         };
         if parts.len() < items.len() {
-            return Err(self.err(span, format!("{} results are asked for, the function has {}", items.len(), parts.len())));
+            return Err(
+                self.err(span, format!("{} results are asked for, the function has {}", items.len(), parts.len()))
+            );
         }
         for (i, p) in items.iter().zip(&parts) {
             if let Some(i) = i {
@@ -220,7 +222,14 @@ impl<'t> Flattener<'t> {
             return Ok((a, b));
         }
         if l.dims() != r.dims() && !(l.len() == 0 && r.len() == 0 && l.rank() > 0 && r.rank() > 0) {
-            return bad(self, format!("the sides of the equation have different shapes: {} and {}", shape_text(l.dims()), shape_text(r.dims())));
+            return bad(
+                self,
+                format!(
+                    "the sides of the equation have different shapes: {} and {}",
+                    shape_text(l.dims()),
+                    shape_text(r.dims())
+                ),
+            );
         }
         if let (Value::RecArr(x), Value::RecArr(y)) = (l, r) {
             let (mut a, mut b) = (Vec::new(), Vec::new());
@@ -243,7 +252,10 @@ impl<'t> Flattener<'t> {
                 (x, y) => x == y || x.numeric() && y.numeric(),
             };
             if !ok {
-                return bad(self, format!("the sides of the equation have different types: {} and {}", x.text(), y.text()));
+                return bad(
+                    self,
+                    format!("the sides of the equation have different types: {} and {}", x.text(), y.text()),
+                );
             }
         }
         Ok((a, b))
@@ -262,7 +274,9 @@ impl<'t> Flattener<'t> {
 
     /// `x - y`, turned so that a lone discrete variable stands in front.
     pub(crate) fn residual(&mut self, x: ExprId, y: ExprId, ty: Ty) -> ExprId {
-        let discrete = |me: &Self, e: ExprId| me.as_var(e).filter(|&v| me.dae.vars[v].variability == Variability::Discrete).is_some();
+        let discrete = |me: &Self, e: ExprId| {
+            me.as_var(e).filter(|&v| me.dae.vars[v].variability == Variability::Discrete).is_some()
+        };
         // A Real equation with something continuous on the other side determines that side.
         if discrete(self, x) && (ty != Ty::Real || self.variability(y) <= Variability::Discrete) {
             return self.dae.pool.intern(XNode::Binary(Binary::Sub, x, y));
@@ -282,8 +296,12 @@ impl<'t> Flattener<'t> {
                 let e = self.err(span, format!("this equation can never hold: the sides differ by {c}"));
                 self.report(e, env.scope.node);
             } else if !self.in_initial {
-                let d = saltus_base::Diagnostic::warning(saltus_base::Stage::FrontEnd, span, "this equation says nothing: both sides are the same")
-                    .within(self.instance_text(env.scope.node));
+                let d = saltus_base::Diagnostic::warning(
+                    saltus_base::Stage::FrontEnd,
+                    span,
+                    "this equation says nothing: both sides are the same",
+                )
+                .within(self.instance_text(env.scope.node));
                 self.diagnostics.push(d);
             }
             return;
@@ -327,11 +345,20 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    pub(crate) fn assertion(&mut self, env: &Env, c: &saltus_syntax::ast::Call, span: Span) -> R<(ExprId, Message, bool)> {
-        let pick = |k: usize, name: &str| c.args.get(k).or_else(|| c.named.iter().find(|(n, _)| n.name == name).map(|(_, e)| e));
+    pub(crate) fn assertion(
+        &mut self,
+        env: &Env,
+        c: &saltus_syntax::ast::Call,
+        span: Span,
+    ) -> R<(ExprId, Message, bool)> {
+        let pick = |k: usize, name: &str| {
+            c.args.get(k).or_else(|| c.named.iter().find(|(n, _)| n.name == name).map(|(_, e)| e))
+        };
         let Some(cond) = pick(0, "condition") else { return Err(self.err(span, "assert needs a condition")) };
         let v = self.eval(env, cond)?;
-        let Value::Num(condition, Ty::Bool) = v else { return Err(self.err(cond.span, format!("the condition must be a Boolean, not {}", v.describe()))) };
+        let Value::Num(condition, Ty::Bool) = v else {
+            return Err(self.err(cond.span, format!("the condition must be a Boolean, not {}", v.describe())));
+        };
         let message = match pick(1, "message") {
             Some(m) => self.message(env, m)?,
             None => Message::default(),
@@ -366,12 +393,15 @@ impl<'t> Flattener<'t> {
                     self.message_piece(env, e, m);
                 }
             }
-            ExprKind::Call(c) if c.function.parts.len() == 1 && c.function.parts[0].name.name == "String" && !c.args.is_empty() => {
+            ExprKind::Call(c)
+                if c.function.parts.len() == 1 && c.function.parts[0].name.name == "String" && !c.args.is_empty() =>
+            {
                 match self.eval(env, &c.args[0]) {
                     Ok(Value::Num(x, Ty::Str)) => self.string_piece(x, m),
                     Ok(Value::Num(x, Ty::Enum(en))) if self.dae.pool.as_const(x).is_some() => {
                         let k = self.dae.pool.as_const(x).unwrap_or(1.0) as usize;
-                        let t = self.enum_literals(en).get(k.wrapping_sub(1)).map_or_else(String::new, |n| n.to_string());
+                        let t =
+                            self.enum_literals(en).get(k.wrapping_sub(1)).map_or_else(String::new, |n| n.to_string());
                         m.pieces.push(Piece::Text(t));
                     }
                     Ok(Value::Num(x, _)) => {
@@ -410,7 +440,9 @@ impl<'t> Flattener<'t> {
     fn discrete_in_equations(&mut self, env: &Env, eqs: &'t [AstEquation], inside: bool) {
         for e in eqs {
             match &e.kind {
-                EquationKind::When { branches } => branches.iter().for_each(|(_, b)| self.discrete_in_equations(env, b, true)),
+                EquationKind::When { branches } => {
+                    branches.iter().for_each(|(_, b)| self.discrete_in_equations(env, b, true))
+                }
                 EquationKind::If { branches, otherwise } => {
                     branches.iter().for_each(|(_, b)| self.discrete_in_equations(env, b, inside));
                     self.discrete_in_equations(env, otherwise, inside);
@@ -459,7 +491,6 @@ impl<'t> Flattener<'t> {
     pub(crate) fn is_real_var(&self, v: VarId) -> bool {
         self.dae.vars[v].ty == VarType::Real
     }
-
 }
 
 /// Everything in a body of equations as one expression, to deduce iterator ranges from.

@@ -274,7 +274,11 @@ impl<'t> Flattener<'t> {
                 if v.dims() != first.dims() {
                     return Err(self.err(
                         span,
-                        format!("elements of an array must have the same shape: {} and {}", shape_text(first.dims()), shape_text(v.dims())),
+                        format!(
+                            "elements of an array must have the same shape: {} and {}",
+                            shape_text(first.dims()),
+                            shape_text(v.dims())
+                        ),
                     ));
                 }
             }
@@ -303,12 +307,16 @@ impl<'t> Flattener<'t> {
                         let e: Vec<ExprId> = (1..=n).map(|k| self.dae.pool.num(k as f64)).collect();
                         Value::array(Ty::Int, vec![n], e)
                     }
-                    None => return Err(self.err(it.name.span, format!("the range of {} cannot be deduced", it.name.name))),
+                    None => {
+                        return Err(self.err(it.name.span, format!("the range of {} cannot be deduced", it.name.name)));
+                    }
                 }
             }
         };
         if range.rank() != 1 {
-            return Err(self.err(it.name.span, format!("{} must run over a vector, not {}", it.name.name, range.describe())));
+            return Err(
+                self.err(it.name.span, format!("{} must run over a vector, not {}", it.name.name, range.describe()))
+            );
         }
         let n = range.dims()[0];
         let mut counts = Vec::new();
@@ -368,8 +376,18 @@ impl<'t> Flattener<'t> {
     }
 
     pub(crate) fn range(&mut self, a: Value, s: Option<Value>, b: Value, span: Span) -> R<Value> {
-        let ty = a.ty().unwrap_or(Ty::Int).join(b.ty().unwrap_or(Ty::Int)).join(s.as_ref().and_then(Value::ty).unwrap_or(Ty::Int));
-        let ty = if a.ty() == Some(Ty::Real) || s.as_ref().and_then(Value::ty) == Some(Ty::Real) || b.ty() == Some(Ty::Real) { Ty::Real } else { ty };
+        let ty = a
+            .ty()
+            .unwrap_or(Ty::Int)
+            .join(b.ty().unwrap_or(Ty::Int))
+            .join(s.as_ref().and_then(Value::ty).unwrap_or(Ty::Int));
+        let ty =
+            if a.ty() == Some(Ty::Real) || s.as_ref().and_then(Value::ty) == Some(Ty::Real) || b.ty() == Some(Ty::Real)
+            {
+                Ty::Real
+            } else {
+                ty
+            };
         let step = match &s {
             Some(s) => self.const_of(s),
             None => Some(1.0),
@@ -458,7 +476,9 @@ impl<'t> Flattener<'t> {
 
     fn is_complex(&self, v: &Value) -> bool {
         match v {
-            Value::Rec(r) => Some(r.class) == self.complex || r.fields.len() == 2 && r.fields[0].0 == "re" && r.fields[1].0 == "im",
+            Value::Rec(r) => {
+                Some(r.class) == self.complex || r.fields.len() == 2 && r.fields[0].0 == "re" && r.fields[1].0 == "im"
+            }
             Value::RecArr(a) => a.e.first().is_some_and(|v| self.is_complex(v)),
             _ => false,
         }
@@ -480,7 +500,11 @@ impl<'t> Flattener<'t> {
             Value::Rec(r) => (r.class, r.scope),
             _ => (self.complex.unwrap_or(saltus_resolve::ClassId(0)), Scope::ROOT),
         };
-        Value::Rec(Rc::new(Rec { class, scope, fields: vec![(self.names.re, Value::Num(re, Ty::Real)), (self.names.im, Value::Num(im, Ty::Real))] }))
+        Value::Rec(Rc::new(Rec {
+            class,
+            scope,
+            fields: vec![(self.names.re, Value::Num(re, Ty::Real)), (self.names.im, Value::Num(im, Ty::Real))],
+        }))
     }
 
     /// Scalar operation on two scalar values (numbers or operator records).
@@ -595,7 +619,10 @@ impl<'t> Flattener<'t> {
                         return Ok(self.num(f64::from(t), Ty::Bool));
                     }
                     // Equal strings have equal handles.
-                    return Ok(Value::Num(self.dae.pool.bin(if op == Ne { Binary::Ne } else { Binary::Eq }, x, y), Ty::Bool));
+                    return Ok(Value::Num(
+                        self.dae.pool.bin(if op == Ne { Binary::Ne } else { Binary::Eq }, x, y),
+                        Ty::Bool,
+                    ));
                 }
                 Ok(Value::Num(self.relation(env, op, x, y), Ty::Bool))
             }
@@ -635,7 +662,9 @@ impl<'t> Flattener<'t> {
         match op {
             Mul if ra > 0 && rb > 0 => return self.product(env, &a, &b, span),
             Pow if ra == 2 && rb == 0 => {
-                let Some(n) = self.const_of(&b) else { return Err(self.err(span, "the exponent of a matrix must be constant")) };
+                let Some(n) = self.const_of(&b) else {
+                    return Err(self.err(span, "the exponent of a matrix must be constant"));
+                };
                 let d = a.dims().to_vec();
                 if d[0] != d[1] {
                     return Err(self.err(span, format!("only square matrices have powers, not {}", shape_text(&d))));
@@ -658,7 +687,10 @@ impl<'t> Flattener<'t> {
             ));
         }
         if ra > 0 && rb > 0 && a.dims() != b.dims() {
-            return Err(self.err(span, format!("the operands have different shapes: {} and {}", shape_text(a.dims()), shape_text(b.dims()))));
+            return Err(self.err(
+                span,
+                format!("the operands have different shapes: {} and {}", shape_text(a.dims()), shape_text(b.dims())),
+            ));
         }
         if let (Value::Arr(_) | Value::Num(..), Value::Arr(_) | Value::Num(..)) = (&a, &b) {
             let n = a.len().max(b.len());
@@ -702,7 +734,9 @@ impl<'t> Flattener<'t> {
     /// The product of linear algebra.
     pub(crate) fn product(&mut self, env: &Env, a: &Value, b: &Value, span: Span) -> R<Value> {
         let (da, db) = (a.dims().to_vec(), b.dims().to_vec());
-        let mismatch = |me: &Self| me.err(span, format!("the shapes {} and {} cannot be multiplied", shape_text(&da), shape_text(&db)));
+        let mismatch = |me: &Self| {
+            me.err(span, format!("the shapes {} and {} cannot be multiplied", shape_text(&da), shape_text(&db)))
+        };
         let (n, k, m, out) = match (&da[..], &db[..]) {
             ([k], [l]) if k == l => (1, *k, 1, vec![]),
             ([n, k], [l]) if k == l => (*n, *k, 1, vec![*n]),
@@ -789,8 +823,12 @@ impl<'t> Flattener<'t> {
             dims = f.dims().to_vec();
         }
         for v in &vs {
-            if v.rank() != rank || v.len() > 0 && v.dims().iter().enumerate().any(|(i, d)| i != k - 1 && *d != dims[i]) {
-                return Err(self.err(span, format!("the shapes {} and {} do not fit together", shape_text(first.dims()), shape_text(v.dims()))));
+            if v.rank() != rank || v.len() > 0 && v.dims().iter().enumerate().any(|(i, d)| i != k - 1 && *d != dims[i])
+            {
+                return Err(self.err(
+                    span,
+                    format!("the shapes {} and {} do not fit together", shape_text(first.dims()), shape_text(v.dims())),
+                ));
             }
             total += v.dims()[k - 1];
         }
@@ -799,7 +837,8 @@ impl<'t> Flattener<'t> {
         let inner: usize = dims[k..].iter().product();
         dims[k - 1] = if nonempty.is_empty() { total } else { nonempty.iter().map(|v| v.dims()[k - 1]).sum() };
         let mut out = Vec::new();
-        let parts: Vec<(Vec<Value>, usize)> = nonempty.iter().map(|v| (v.elements(), v.dims()[k - 1] * inner)).collect();
+        let parts: Vec<(Vec<Value>, usize)> =
+            nonempty.iter().map(|v| (v.elements(), v.dims()[k - 1] * inner)).collect();
         for o in 0..outer {
             for (e, w) in &parts {
                 out.extend_from_slice(&e[o * w..(o + 1) * w]);
@@ -826,7 +865,9 @@ impl<'t> Flattener<'t> {
 
     pub(crate) fn eval_ref(&mut self, env: &Env, r: &ComponentRef) -> R<Value> {
         let Some(first) = r.parts.first() else { return Err(self.err(r.span, "a name is missing")) };
-        if !r.global && let Some(v) = self.local(env, first.name.name).cloned() {
+        if !r.global
+            && let Some(v) = self.local(env, first.name.name).cloned()
+        {
             let mut v = self.subscript_value(env, v, &first.subscripts, r.span)?;
             for p in &r.parts[1..] {
                 v = match v.field(p.name.name) {
@@ -871,7 +912,22 @@ impl<'t> Flattener<'t> {
         if !self.builtin_names.contains(name.as_str()) {
             return false;
         }
-        if r.global || matches!(name.as_str(), "der" | "pre" | "size" | "noEvent" | "smooth" | "String" | "Integer" | "Clock" | "initial" | "fill" | "zeros") {
+        if r.global
+            || matches!(
+                name.as_str(),
+                "der"
+                    | "pre"
+                    | "size"
+                    | "noEvent"
+                    | "smooth"
+                    | "String"
+                    | "Integer"
+                    | "Clock"
+                    | "initial"
+                    | "fill"
+                    | "zeros"
+            )
+        {
             return true;
         }
         let key = (self.node(scope.node).template.as_ref().map_or(0, |t| Rc::as_ptr(t) as usize), scope.part, name);
@@ -929,7 +985,11 @@ impl<'t> Flattener<'t> {
                             None => {
                                 let hints = suggest(p.name.name.as_str(), lits.iter().map(|n| n.as_str()));
                                 let class = self.lib.qualified(en);
-                                Err(self.err_hints(p.name.span, format!("{class} has no literal {}", p.name.name), hints))
+                                Err(self.err_hints(
+                                    p.name.span,
+                                    format!("{class} has no literal {}", p.name.name),
+                                    hints,
+                                ))
                             }
                         };
                     }
@@ -938,7 +998,11 @@ impl<'t> Flattener<'t> {
                         None => {
                             let hints = self.similar_members(node, p.name.name);
                             let inside = self.path(node);
-                            return Err(self.err_hints(p.name.span, format!("there is no {} in {inside}", p.name.name), hints));
+                            return Err(self.err_hints(
+                                p.name.span,
+                                format!("there is no {} in {inside}", p.name.name),
+                                hints,
+                            ));
                         }
                     }
                     k += 1;
@@ -985,14 +1049,21 @@ impl<'t> Flattener<'t> {
                                     if j == r.parts.len() {
                                         return Ok(Target::Nodes(vec![n], vec![], &r.parts[j - 1].subscripts));
                                     }
-                                    return Err(self.err(r.span, "constants inside classes of components are not reached this way"));
+                                    return Err(self.err(
+                                        r.span,
+                                        "constants inside classes of components are not reached this way",
+                                    ));
                                 }
                                 Found::Class(c) => {
                                     let Some(p) = r.parts.get(j) else { return Ok(Target::Class(c)) };
                                     let node = self.class_node(&c);
                                     match self.member_from(Scope { node, part: 0 }, p.name.name)? {
                                         Some(x) => f = x,
-                                        None => return Err(self.err(p.name.span, format!("there is no {} here", p.name.name))),
+                                        None => {
+                                            return Err(
+                                                self.err(p.name.span, format!("there is no {} here", p.name.name))
+                                            );
+                                        }
                                     }
                                     j += 1;
                                 }
@@ -1007,7 +1078,11 @@ impl<'t> Flattener<'t> {
                         let hints = self.similar_members(n, name.name);
                         let path = self.path(n);
                         let class = self.lib.qualified(t.class);
-                        return Err(self.err_hints(name.span, format!("{path} (a {class}) has no {}", name.name), hints));
+                        return Err(self.err_hints(
+                            name.span,
+                            format!("{path} (a {class}) has no {}", name.name),
+                            hints,
+                        ));
                     }
                 }
             }
@@ -1075,7 +1150,9 @@ impl<'t> Flattener<'t> {
                                     Some(c) => many.push(check(self, if a.ty == Ty::Bool { c + 1.0 } else { c })?),
                                     None => {
                                         let k = self.eval(&Env { mode: Mode::Konst, ..inner }, e)?;
-                                        let Value::Arr(k) = k else { return Err(self.err(e.span, "the index must be known when compiling")) };
+                                        let Value::Arr(k) = k else {
+                                            return Err(self.err(e.span, "the index must be known when compiling"));
+                                        };
                                         many.clear();
                                         for x in &k.e {
                                             let c = self.dae.pool.as_const(*x).unwrap_or(0.0);
@@ -1087,7 +1164,12 @@ impl<'t> Flattener<'t> {
                             }
                             out.push(Index::Many(many));
                         }
-                        v => return Err(self.err(e.span, format!("a subscript must be an Integer or a vector of Integers, not {}", v.describe()))),
+                        v => {
+                            return Err(self.err(
+                                e.span,
+                                format!("a subscript must be an Integer or a vector of Integers, not {}", v.describe()),
+                            ));
+                        }
                     }
                 }
             }
@@ -1143,7 +1225,14 @@ impl<'t> Flattener<'t> {
         })
     }
 
-    fn nodes_value(&mut self, env: &Env, nodes: &[NodeId], dims: &[usize], subs: &[Subscript], r: &ComponentRef) -> R<Value> {
+    fn nodes_value(
+        &mut self,
+        env: &Env,
+        nodes: &[NodeId],
+        dims: &[usize],
+        subs: &[Subscript],
+        r: &ComponentRef,
+    ) -> R<Value> {
         if dims == [usize::MAX] {
             let text = ref_text(r);
             return Err(self.err_hints(
@@ -1209,14 +1298,13 @@ impl<'t> Flattener<'t> {
             VariabilityPrefix::Parameter => !matches!(ty, Ty::Real | Ty::Object) || self.evaluated(n),
             _ => false,
         };
-        if fold
-            && let Ok(v) = self.constant(n)
-        {
+        if fold && let Ok(v) = self.constant(n) {
             return Ok(v);
         }
         let dims = self.dims(n)?;
         let count: usize = dims.iter().product();
-        let e: Vec<ExprId> = (0..count).map(|k| self.rows.var(&mut self.dae.pool, saltus_dae::VarId::new(var.index() + k))).collect();
+        let e: Vec<ExprId> =
+            (0..count).map(|k| self.rows.var(&mut self.dae.pool, saltus_dae::VarId::new(var.index() + k))).collect();
         Ok(Value::array(ty, dims.to_vec(), e))
     }
 
@@ -1226,7 +1314,9 @@ impl<'t> Flattener<'t> {
         let Some(a) = &c.annotation else { return false };
         a.args.iter().any(|a| match a {
             saltus_syntax::ast::Argument::Modification { path, modification: Some(m), .. } => {
-                path.len() == 1 && path[0].name == "Evaluate" && matches!(m.binding.as_ref().map(|e| &e.kind), Some(ExprKind::Boolean(true)))
+                path.len() == 1
+                    && path[0].name == "Evaluate"
+                    && matches!(m.binding.as_ref().map(|e| &e.kind), Some(ExprKind::Boolean(true)))
             }
             _ => false,
         })
@@ -1315,7 +1405,11 @@ pub(crate) fn promote(v: &Value, rank: usize) -> Value {
 }
 
 pub(crate) fn ref_text(r: &ComponentRef) -> String {
-    let t: Vec<String> = r.parts.iter().map(|p| if p.subscripts.is_empty() { p.name.name.to_string() } else { format!("{}[…]", p.name.name) }).collect();
+    let t: Vec<String> = r
+        .parts
+        .iter()
+        .map(|p| if p.subscripts.is_empty() { p.name.name.to_string() } else { format!("{}[…]", p.name.name) })
+        .collect();
     format!("{}{}", if r.global { "." } else { "" }, t.join("."))
 }
 
@@ -1337,7 +1431,8 @@ pub(crate) fn suggest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
 }
 
 fn distance(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().flat_map(char::to_lowercase).collect(), b.chars().flat_map(char::to_lowercase).collect());
+    let (a, b): (Vec<char>, Vec<char>) =
+        (a.chars().flat_map(char::to_lowercase).collect(), b.chars().flat_map(char::to_lowercase).collect());
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for i in 1..=a.len() {
         let mut prev = row[0];

@@ -83,7 +83,13 @@ impl<'t> Flattener<'t> {
         &mut self.nodes[n.0 as usize]
     }
 
-    pub(crate) fn new_node(&mut self, name: Name, parent: Option<NodeId>, kind: NodeKind, cref: ClassRef<'t>) -> NodeId {
+    pub(crate) fn new_node(
+        &mut self,
+        name: Name,
+        parent: Option<NodeId>,
+        kind: NodeKind,
+        cref: ClassRef<'t>,
+    ) -> NodeId {
         self.nodes.push(Node {
             name,
             index: Vec::new(),
@@ -244,7 +250,8 @@ impl<'t> Flattener<'t> {
                         let mut mods = Rc::new(m.without_redeclare());
                         // Modifiers of the constraining clause hold for every replacement.
                         if let Some(k) = &self.lib.entry(class).constraint {
-                            mods = merge(&mods, &self.modifier(k.modification.as_ref(), Scope { node: n, part }, false));
+                            mods =
+                                merge(&mods, &self.modifier(k.modification.as_ref(), Scope { node: n, part }, false));
                         }
                         cref = ClassRef { class: c, scope: r.scope, mods };
                     } else {
@@ -272,7 +279,8 @@ impl<'t> Flattener<'t> {
             found = self.global(path)?;
             if found.is_none() {
                 let text: Vec<&str> = path.iter().map(|n| n.as_str()).collect();
-                return Err(self.err(self.lib.def(class).name.span, format!("the imported name {} is not known", text.join("."))));
+                return Err(self
+                    .err(self.lib.def(class).name.span, format!("the imported name {} is not known", text.join("."))));
             }
         } else if !self.importing.contains(&class) {
             self.importing.push(class);
@@ -386,7 +394,10 @@ impl<'t> Flattener<'t> {
         let m = &t.members[i as usize];
         let MemberKind::Component { mut clause, mut component } = m.kind else { return Ok(Slot::Absent) };
         if self.depth(n) > 200 {
-            return Err(self.err(component.span, format!("components are nested too deeply; does {} contain itself?", self.lib.qualified(t.class))));
+            return Err(self.err(
+                component.span,
+                format!("components are nested too deeply; does {} contain itself?", self.lib.qualified(t.class)),
+            ));
         }
         let mut scope = Scope { node: n, part: m.part };
         let eff = self.effective(n, m.part)?;
@@ -467,7 +478,8 @@ impl<'t> Flattener<'t> {
         };
         let tt = self.template(c)?;
         let prefix = clause.type_prefix;
-        let var = strongest(strongest(prefix.variability, original.0.type_prefix.variability), strongest(vp, tt.variability));
+        let var =
+            strongest(strongest(prefix.variability, original.0.type_prefix.variability), strongest(vp, tt.variability));
         let node = self.node_mut(c);
         node.clause = Some((clause, component, scope));
         node.dims_from = dims_from;
@@ -485,14 +497,19 @@ impl<'t> Flattener<'t> {
         if clause.prefixes.outer || original.0.prefixes.outer {
             node.outer = Some(None);
         }
-        if tt.partial && live && tt.builtin.is_none() && node.outer.is_none() && !matches!(tt.kind, ClassKind::Function) {
+        if tt.partial && live && tt.builtin.is_none() && node.outer.is_none() && !matches!(tt.kind, ClassKind::Function)
+        {
             let class = self.lib.qualified(tt.class);
             let path = self.path(c);
             return Err(Box::new(
-                saltus_base::Diagnostic::error(saltus_base::Stage::FrontEnd, component.name.span, format!("{path} is of the partial class {class}"))
-                    .within(self.path(n))
-                    .label(self.lib.def(tt.class).name.span, "declared partial here")
-                    .hint("redeclare it with a class that is complete"),
+                saltus_base::Diagnostic::error(
+                    saltus_base::Stage::FrontEnd,
+                    component.name.span,
+                    format!("{path} is of the partial class {class}"),
+                )
+                .within(self.path(n))
+                .label(self.lib.def(tt.class).name.span, "declared partial here")
+                .hint("redeclare it with a class that is complete"),
             ));
         }
         Ok(Slot::Node(c))
@@ -541,7 +558,8 @@ impl<'t> Flattener<'t> {
                         let t = self.template(p)?;
                         if let Some(&i) = t.index.get(&name)
                             && let MemberKind::Component { clause, .. } = t.members[i as usize].kind
-                            && (clause.prefixes.inner || t.members[i as usize].replaced.is_some_and(|r| r.0.prefixes.inner))
+                            && (clause.prefixes.inner
+                                || t.members[i as usize].replaced.is_some_and(|r| r.0.prefixes.inner))
                             && let Slot::Node(k) = self.child(p, i)?
                             && k != n
                         {
@@ -574,7 +592,10 @@ impl<'t> Flattener<'t> {
                     let span = self.node(n).clause.map_or(Span::NONE, |c| c.1.name.span);
                     return Err(self.err_hints(
                         span,
-                        format!("there is no inner declaration for outer {name}, and its class {} is partial", self.lib.qualified(t.class)),
+                        format!(
+                            "there is no inner declaration for outer {name}, and its class {} is partial",
+                            self.lib.qualified(t.class)
+                        ),
                         vec![format!("declare `inner … {name}` in an enclosing component")],
                     ));
                 }
@@ -760,13 +781,20 @@ impl<'t> Flattener<'t> {
                         continue; // tolerated: a scalar for every element
                     }
                     if v.rank() < i.len() {
-                        return Err(self.err(b.span, format!("{} cannot be spread over an array of {} dimensions", v.describe(), i.len())));
+                        return Err(self.err(
+                            b.span,
+                            format!("{} cannot be spread over an array of {} dimensions", v.describe(), i.len()),
+                        ));
                     }
                     let d = v.dims().to_vec();
                     if i.iter().zip(&d).any(|(&x, &n)| x > n) {
                         return Err(self.err_hints(
                             b.span,
-                            format!("the modifier has the shape {}, too small for element [{}]", shape_text(&d), i.iter().map(|x| x.to_string()).collect::<Vec<_>>().join(",")),
+                            format!(
+                                "the modifier has the shape {}, too small for element [{}]",
+                                shape_text(&d),
+                                i.iter().map(|x| x.to_string()).collect::<Vec<_>>().join(",")
+                            ),
                             vec!["write `each` if every element gets the same value".into()],
                         ));
                     }
@@ -814,14 +842,22 @@ impl<'t> Flattener<'t> {
         if !matches!(self.node(n).variability, VariabilityPrefix::Parameter | VariabilityPrefix::Constant) {
             let path = self.path(n);
             // A variable of a class looked into is never simulated; of the model, it varies.
-            return Err(self.err(name_span, format!("{path} is neither a parameter nor a constant, so its value is not known when compiling")));
+            return Err(self.err(
+                name_span,
+                format!("{path} is neither a parameter nor a constant, so its value is not known when compiling"),
+            ));
         }
         let m = self.leaf_mod(n)?;
         if let Some(f) = m.child(self.names.fixed).and_then(|c| c.binding.clone()) {
             let v = self.binding_value(&f, Mode::Konst)?;
             if self.bool_of(&v) == Some(false) {
                 let path = self.path(n);
-                return Err(self.err(name_span, format!("{path} is computed at initialization (fixed = false), so its value is not known when compiling")));
+                return Err(self.err(
+                    name_span,
+                    format!(
+                        "{path} is computed at initialization (fixed = false), so its value is not known when compiling"
+                    ),
+                ));
             }
         }
         let b = match &m.binding {
@@ -834,7 +870,11 @@ impl<'t> Flattener<'t> {
                         return Ok(Value::array(ty, dims.to_vec(), Vec::new()));
                     }
                     let path = self.path(n);
-                    return Err(self.err_hints(name_span, format!("the parameter {path} has no value"), vec![format!("give it one by a modifier or --set {path}=…")]));
+                    return Err(self.err_hints(
+                        name_span,
+                        format!("the parameter {path} has no value"),
+                        vec![format!("give it one by a modifier or --set {path}=…")],
+                    ));
                 }
             },
         };
@@ -878,7 +918,11 @@ impl<'t> Flattener<'t> {
             let path = self.path(n);
             return Err(self.err(
                 span,
-                format!("{path} has the shape {}, but the value has the shape {}", shape_text(dims), shape_text(v.dims())),
+                format!(
+                    "{path} has the shape {}, but the value has the shape {}",
+                    shape_text(dims),
+                    shape_text(v.dims())
+                ),
             ));
         }
         Ok(match v {

@@ -138,13 +138,88 @@ type StateSelect = enumeration(never, avoid, default, prefer, always);
 type AssertionLevel = enumeration(warning, error);";
 
 const NAMES: &[&str] = &[
-    "sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "log", "log10", "der", "pre", "previous",
-    "edge", "change", "initial", "terminal", "noEvent", "smooth", "homotopy", "semiLinear", "sample", "hold", "subSample",
-    "superSample", "shiftSample", "backSample", "noClock", "firstTick", "interval", "Clock", "delay", "spatialDistribution",
-    "inStream", "actualStream", "cardinality", "rooted", "getInstanceName", "abs", "sign", "floor", "integer", "ceil", "div",
-    "mod", "rem", "atan2", "Integer", "String", "min", "max", "sum", "product", "ndims", "size", "scalar", "vector", "matrix",
-    "promote", "identity", "diagonal", "zeros", "ones", "fill", "linspace", "transpose", "outerProduct", "symmetric", "cross",
-    "skew", "cat", "array", "pure", "activeState", "ticksInState", "timeInState", "assert", "reinit", "terminate",
+    "sqrt",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "exp",
+    "log",
+    "log10",
+    "der",
+    "pre",
+    "previous",
+    "edge",
+    "change",
+    "initial",
+    "terminal",
+    "noEvent",
+    "smooth",
+    "homotopy",
+    "semiLinear",
+    "sample",
+    "hold",
+    "subSample",
+    "superSample",
+    "shiftSample",
+    "backSample",
+    "noClock",
+    "firstTick",
+    "interval",
+    "Clock",
+    "delay",
+    "spatialDistribution",
+    "inStream",
+    "actualStream",
+    "cardinality",
+    "rooted",
+    "getInstanceName",
+    "abs",
+    "sign",
+    "floor",
+    "integer",
+    "ceil",
+    "div",
+    "mod",
+    "rem",
+    "atan2",
+    "Integer",
+    "String",
+    "min",
+    "max",
+    "sum",
+    "product",
+    "ndims",
+    "size",
+    "scalar",
+    "vector",
+    "matrix",
+    "promote",
+    "identity",
+    "diagonal",
+    "zeros",
+    "ones",
+    "fill",
+    "linspace",
+    "transpose",
+    "outerProduct",
+    "symmetric",
+    "cross",
+    "skew",
+    "cat",
+    "array",
+    "pure",
+    "activeState",
+    "ticksInState",
+    "timeInState",
+    "assert",
+    "reinit",
+    "terminate",
 ];
 
 /// Flattens a class, given by its qualified name. With errors among the diagnostics the model is not returned.
@@ -177,7 +252,14 @@ impl<'t> Flattener<'t> {
             lib.load_text("<builtin>", BUILTIN);
         }
         let mut builtin_types = FxHashMap::default();
-        for (name, ty) in [("Real", Ty::Real), ("Integer", Ty::Int), ("Boolean", Ty::Bool), ("String", Ty::Str), ("Clock", Ty::Clock), ("ExternalObject", Ty::Object)] {
+        for (name, ty) in [
+            ("Real", Ty::Real),
+            ("Integer", Ty::Int),
+            ("Boolean", Ty::Bool),
+            ("String", Ty::Str),
+            ("Clock", Ty::Clock),
+            ("ExternalObject", Ty::Object),
+        ] {
             if let Some(c) = lib.top(Name::new(name)) {
                 builtin_types.insert(c, ty);
             }
@@ -196,7 +278,13 @@ impl<'t> Flattener<'t> {
             builtin_calls: FxHashMap::default(),
             builtin_names: NAMES.iter().copied().collect(),
             no_mod: no_mod.clone(),
-            names: Names { start: Name::new("start"), fixed: Name::new("fixed"), time: Name::new("time"), re: Name::new("re"), im: Name::new("im") },
+            names: Names {
+                start: Name::new("start"),
+                fixed: Name::new("fixed"),
+                time: Name::new("time"),
+                re: Name::new("re"),
+                im: Name::new("im"),
+            },
             extra: FxHashMap::default(),
             extra_order: Vec::new(),
             dae: HybridDae::new(model),
@@ -237,11 +325,17 @@ impl<'t> Flattener<'t> {
         let t = self.template(top)?;
         if t.partial {
             self.diagnostics.push(
-                Diagnostic::error(Stage::FrontEnd, self.lib.def(class).name.span, format!("{model} is partial and cannot be simulated"))
-                    .hint("extend it by a class that completes it"),
+                Diagnostic::error(
+                    Stage::FrontEnd,
+                    self.lib.def(class).name.span,
+                    format!("{model} is partial and cannot be simulated"),
+                )
+                .hint("extend it by a class that completes it"),
             );
         }
-        if matches!(t.kind, saltus_syntax::ast::ClassKind::Package | saltus_syntax::ast::ClassKind::Function) || t.builtin.is_some() {
+        if matches!(t.kind, saltus_syntax::ast::ClassKind::Package | saltus_syntax::ast::ClassKind::Function)
+            || t.builtin.is_some()
+        {
             return Err(self.err(self.lib.def(class).name.span, format!("{model} is not a model or block")));
         }
         self.experiment(class);
@@ -301,12 +395,23 @@ impl<'t> Flattener<'t> {
                 Ok(e) => e,
                 Err(mut d) => {
                     return Err(Box::new(d.drain(..).next().unwrap_or_else(|| {
-                        Diagnostic::error(Stage::FrontEnd, Span::NONE, format!("the value of --set {name}={text} is not an expression"))
+                        Diagnostic::error(
+                            Stage::FrontEnd,
+                            Span::NONE,
+                            format!("the value of --set {name}={text} is not an expression"),
+                        )
                     })));
                 }
             };
             let mut m = Rc::new(Mod {
-                binding: Some(Binding { source: Source::Expr(e), scope: Scope::ROOT, each: true, projections: Vec::new(), cache: Rc::default(), span: e.span }),
+                binding: Some(Binding {
+                    source: Source::Expr(e),
+                    scope: Scope::ROOT,
+                    each: true,
+                    projections: Vec::new(),
+                    cache: Rc::default(),
+                    span: e.span,
+                }),
                 span: Some(e.span),
                 ..Mod::default()
             });

@@ -10,12 +10,13 @@ use rustc_hash::FxHashMap;
 use saltus_base::{Name, Span};
 use saltus_expr::{Binary, ExprId, FuncId, Unary};
 use saltus_function::{
-    Builtin, Dim, ExternalCall, FExpr, FIndex, FStmt, FStmtKind, Function, LValue, Local as FLocal, LocalId, ScalarType, strings,
+    Builtin, Dim, ExternalCall, FExpr, FIndex, FStmt, FStmtKind, Function, LValue, Local as FLocal, LocalId,
+    ScalarType, strings,
 };
 use saltus_resolve::ClassId;
 use saltus_syntax::ast::{
-    BinaryOp, Call, Causality, ClassBody, ClassKind, ComponentRef, Expr, ExprKind, ForIndex, Section, Statement, StatementKind, Subscript,
-    UnaryOp, VariabilityPrefix,
+    BinaryOp, Call, Causality, ClassBody, ClassKind, ComponentRef, Expr, ExprKind, ForIndex, Section, Statement,
+    StatementKind, Subscript, UnaryOp, VariabilityPrefix,
 };
 use std::rc::Rc;
 
@@ -182,7 +183,13 @@ impl<'t> Flattener<'t> {
     }
 
     /// The function specialised to these arguments.
-    pub(crate) fn function(&mut self, node: NodeId, given: Vec<Given>, outputs: Option<Vec<Vec<usize>>>, span: Span) -> R<FuncId> {
+    pub(crate) fn function(
+        &mut self,
+        node: NodeId,
+        given: Vec<Given>,
+        outputs: Option<Vec<Vec<usize>>>,
+        span: Span,
+    ) -> R<FuncId> {
         let key = (node, given, outputs);
         if let Some(&f) = self.functions.ids.get(&key) {
             return Ok(f);
@@ -211,7 +218,14 @@ impl<'t> Flattener<'t> {
         Ok(id)
     }
 
-    fn lower_function(&mut self, lx: &mut Lowering, node: NodeId, sig: &Signature, given: &[Given], out_dims: Option<&[Vec<usize>]>) -> R<()> {
+    fn lower_function(
+        &mut self,
+        lx: &mut Lowering,
+        node: NodeId,
+        sig: &Signature,
+        given: &[Given],
+        out_dims: Option<&[Vec<usize>]>,
+    ) -> R<()> {
         let t = self.template(node)?;
         // Inputs first, in order.
         let mut later: Vec<(usize, &Given)> = Vec::new();
@@ -223,7 +237,10 @@ impl<'t> Flattener<'t> {
                     let tree = self.declare_tree(lx, p.node, p.name.to_string(), &[], &mut |_, dims| {
                         let s = sizes.get(k).cloned().unwrap_or_default();
                         k += 1;
-                        dims.into_iter().enumerate().map(|(i, _)| s.get(i).copied().flatten().map_or(Dim::Free, Dim::Fixed)).collect()
+                        dims.into_iter()
+                            .enumerate()
+                            .map(|(i, _)| s.get(i).copied().flatten().map_or(Dim::Free, Dim::Fixed))
+                            .collect()
                     })?;
                     tree_locals(&tree, &mut lx.f.inputs);
                     lx.vars.insert(p.node, tree);
@@ -235,11 +252,15 @@ impl<'t> Flattener<'t> {
                         let Some(q) = bsig.inputs.iter().find(|q| q.name == *n) else { continue };
                         let Given::Value(sizes) = g else { continue };
                         let mut k = 0;
-                        let tree = self.declare_tree(lx, q.node, format!("{}.{}", p.name, n), &[], &mut |_, dims| {
-                            let s = sizes.get(k).cloned().unwrap_or_default();
-                            k += 1;
-                            dims.into_iter().enumerate().map(|(i, _)| s.get(i).copied().flatten().map_or(Dim::Free, Dim::Fixed)).collect()
-                        })?;
+                        let tree =
+                            self.declare_tree(lx, q.node, format!("{}.{}", p.name, n), &[], &mut |_, dims| {
+                                let s = sizes.get(k).cloned().unwrap_or_default();
+                                k += 1;
+                                dims.into_iter()
+                                    .enumerate()
+                                    .map(|(i, _)| s.get(i).copied().flatten().map_or(Dim::Free, Dim::Fixed))
+                                    .collect()
+                            })?;
                         tree_locals(&tree, &mut lx.f.inputs);
                         args.push((*n, tree_value(&tree)));
                     }
@@ -357,7 +378,9 @@ impl<'t> Flattener<'t> {
                     function: ComponentRef {
                         global: false,
                         parts: vec![saltus_syntax::ast::RefPart {
-                            name: x.name.unwrap_or(saltus_syntax::ast::Ident { name: Name::new(&symbol), span: x.span }),
+                            name: x
+                                .name
+                                .unwrap_or(saltus_syntax::ast::Ident { name: Name::new(&symbol), span: x.span }),
                             subscripts: Vec::new(),
                         }],
                         span: x.span,
@@ -370,7 +393,10 @@ impl<'t> Flattener<'t> {
                 let mut l = Vec::new();
                 v.leaves(&mut l);
                 if let (Some(r), Some(e)) = (result, l.into_iter().next()) {
-                    lx.f.body.push(FStmt { kind: FStmtKind::Assign(LValue { local: r, indices: Vec::new() }, e.0), span: x.span });
+                    lx.f.body.push(FStmt {
+                        kind: FStmtKind::Assign(LValue { local: r, indices: Vec::new() }, e.0),
+                        span: x.span,
+                    });
                 }
             } else {
                 lx.f.external = Some(ExternalCall { language, symbol, args, result, includes, libraries });
@@ -402,8 +428,13 @@ impl<'t> Flattener<'t> {
         for s in body {
             w = w.saturating_add(match &s.kind {
                 FStmtKind::Assign(_, e) => self.expr_weight(e),
-                FStmtKind::MultiAssign(_, f, args) => args.iter().map(|a| self.expr_weight(a)).sum::<usize>() + self.weight(*f),
-                FStmtKind::If(b, o) => b.iter().map(|(c, b)| self.expr_weight(c) + self.body_weight(b)).sum::<usize>() + self.body_weight(o),
+                FStmtKind::MultiAssign(_, f, args) => {
+                    args.iter().map(|a| self.expr_weight(a)).sum::<usize>() + self.weight(*f)
+                }
+                FStmtKind::If(b, o) => {
+                    b.iter().map(|(c, b)| self.expr_weight(c) + self.body_weight(b)).sum::<usize>()
+                        + self.body_weight(o)
+                }
                 FStmtKind::For(_, r, b) => self.expr_weight(r) + self.body_weight(b).saturating_mul(8),
                 FStmtKind::While(c, b) => self.expr_weight(c) + self.body_weight(b).saturating_mul(20),
                 _ => 1,
@@ -458,7 +489,13 @@ impl<'t> Flattener<'t> {
                 Subscript::All(_) => Dim::Free,
                 // The size of a given input is not that of its default.
                 Subscript::Index(e) => match self.eval(&Env::konst(scope), e) {
-                    Ok(v) if self.const_of(&v).is_some() && v.rank() == 0 && !(scope.node == lx.scope.node && names_open_input(lx, e)) => Dim::Fixed(self.const_of(&v).unwrap_or(0.0).max(0.0) as usize),
+                    Ok(v)
+                        if self.const_of(&v).is_some()
+                            && v.rank() == 0
+                            && !(scope.node == lx.scope.node && names_open_input(lx, e)) =>
+                    {
+                        Dim::Fixed(self.const_of(&v).unwrap_or(0.0).max(0.0) as usize)
+                    }
                     Ok(Value::Arr(a)) if matches!(a.ty, Ty::Enum(_) | Ty::Bool) => Dim::Fixed(a.e.len()),
                     _ => {
                         let keep = lx.scope;
@@ -645,11 +682,17 @@ impl<'t> Flattener<'t> {
                 let name = if let [p] = &c.function.parts[..] { p.name.name.as_str() } else { "" };
                 match name {
                     "assert" => {
-                        let pick = |k: usize, n: &str| c.args.get(k).or_else(|| c.named.iter().find(|(m, _)| m.name == n).map(|(_, e)| e));
-                        let Some(cond) = pick(0, "condition") else { return Err(self.err(s.span, "assert needs a condition")) };
+                        let pick = |k: usize, n: &str| {
+                            c.args.get(k).or_else(|| c.named.iter().find(|(m, _)| m.name == n).map(|(_, e)| e))
+                        };
+                        let Some(cond) = pick(0, "condition") else {
+                            return Err(self.err(s.span, "assert needs a condition"));
+                        };
                         let cond = self.lower_scalar(lx, cond)?;
                         let message = match pick(1, "message") {
-                            Some(m) => self.lower_scalar(lx, m).unwrap_or_else(|_| FExpr::Str("assertion failed".into())),
+                            Some(m) => {
+                                self.lower_scalar(lx, m).unwrap_or_else(|_| FExpr::Str("assertion failed".into()))
+                            }
                             None => FExpr::Str("assertion failed".into()),
                         };
                         let warn = match pick(2, "level") {
@@ -745,7 +788,9 @@ impl<'t> Flattener<'t> {
                 }
                 match found {
                     Some(r) => r,
-                    None => return Err(self.err(it.name.span, format!("the range of {} cannot be deduced", it.name.name))),
+                    None => {
+                        return Err(self.err(it.name.span, format!("the range of {} cannot be deduced", it.name.name)));
+                    }
                 }
             }
         };
@@ -770,7 +815,9 @@ impl<'t> Flattener<'t> {
                 return Ok(out);
             }
         }
-        let LVal::Leaf(r, ty, 1) = self.lower(lx, &range)? else { return Err(self.err(range.span, "a for-loop must run over a vector")) };
+        let LVal::Leaf(r, ty, 1) = self.lower(lx, &range)? else {
+            return Err(self.err(range.span, "a for-loop must run over a vector"));
+        };
         let id = lx.local(it.name.name.to_string(), ty.scalar(), Vec::new(), None);
         lx.iterators.push((it.name.name, LVal::Leaf(FExpr::Local(id), ty, 0)));
         let b = self.lower_for(lx, rest, body, span);
@@ -783,7 +830,12 @@ impl<'t> Flattener<'t> {
     }
 
     /// Evaluates with the iterators of unrolled loops bound.
-    pub(crate) fn with_known<T>(&mut self, known: &[(Name, Value)], env: &Env, f: &mut dyn FnMut(&mut Self, &Env) -> R<T>) -> R<T> {
+    pub(crate) fn with_known<T>(
+        &mut self,
+        known: &[(Name, Value)],
+        env: &Env,
+        f: &mut dyn FnMut(&mut Self, &Env) -> R<T>,
+    ) -> R<T> {
         match known.split_first() {
             None => f(self, env),
             Some(((n, v), rest)) => {
@@ -811,7 +863,9 @@ impl<'t> Flattener<'t> {
                         Some((_, f)) => f.clone(),
                         None => return Err(self.err(p.name.span, format!("there is no field {}", p.name.name))),
                     },
-                    LTree::Leaf { .. } => return Err(self.err(p.name.span, format!("there is no field {}", p.name.name))),
+                    LTree::Leaf { .. } => {
+                        return Err(self.err(p.name.span, format!("there is no field {}", p.name.name)));
+                    }
                 };
             }
             let rank = match &t {
@@ -847,7 +901,14 @@ impl<'t> Flattener<'t> {
         Ok((out, like))
     }
 
-    fn lower_index(&mut self, lx: &mut Lowering, s: &Subscript, base: FExpr, dim: usize, dropped: &mut usize) -> R<FIndex> {
+    fn lower_index(
+        &mut self,
+        lx: &mut Lowering,
+        s: &Subscript,
+        base: FExpr,
+        dim: usize,
+        dropped: &mut usize,
+    ) -> R<FIndex> {
         match s {
             Subscript::All(_) => Ok(FIndex::All),
             Subscript::Index(e) => {
@@ -859,7 +920,11 @@ impl<'t> Flattener<'t> {
                         if r == 0 {
                             *dropped += 1;
                         }
-                        let x = if ty == Ty::Bool { FExpr::Binary(Binary::Add, boxed(x), boxed(FExpr::Num(1.0))) } else { x };
+                        let x = if ty == Ty::Bool {
+                            FExpr::Binary(Binary::Add, boxed(x), boxed(FExpr::Num(1.0)))
+                        } else {
+                            x
+                        };
                         Ok(FIndex::At(x))
                     }
                     _ => Err(self.err(e.span, "a subscript must be an Integer or a vector of Integers")),
@@ -875,7 +940,10 @@ impl<'t> Flattener<'t> {
             && let Some(Found::Component(n)) = self.lookup(lx.scope, first.name.name)?
         {
             if n.0 == u32::MAX {
-                return Err(self.err(r.span, format!("{} does not exist: the component is switched off by its condition", ref_text(r))));
+                return Err(self.err(
+                    r.span,
+                    format!("{} does not exist: the component is switched off by its condition", ref_text(r)),
+                ));
             }
             if let Some(t) = lx.vars.get(&n) {
                 return Ok(Some((t.clone(), 0)));
@@ -900,14 +968,18 @@ impl<'t> Flattener<'t> {
     pub(crate) fn literal(&mut self, lx: &mut Lowering, v: &Value) -> R<LVal> {
         match v {
             Value::Num(e, ty) => match self.dae.pool.as_const(*e) {
-                Some(x) => Ok(LVal::Leaf(if *ty == Ty::Str { FExpr::Str(strings::text(x)) } else { FExpr::Num(x) }, *ty, 0)),
+                Some(x) => {
+                    Ok(LVal::Leaf(if *ty == Ty::Str { FExpr::Str(strings::text(x)) } else { FExpr::Num(x) }, *ty, 0))
+                }
                 None => Err(self.err(Span::NONE, "this value is not known when compiling")),
             },
             Value::Arr(a) => {
                 let mut flat = Vec::with_capacity(a.e.len());
                 for e in &a.e {
                     match self.dae.pool.as_const(*e) {
-                        Some(x) => flat.push(if a.ty == Ty::Str { FExpr::Str(strings::text(x)) } else { FExpr::Num(x) }),
+                        Some(x) => {
+                            flat.push(if a.ty == Ty::Str { FExpr::Str(strings::text(x)) } else { FExpr::Num(x) })
+                        }
                         None => return Err(self.err(Span::NONE, "this value is not known when compiling")),
                     }
                 }
@@ -927,7 +999,12 @@ impl<'t> Flattener<'t> {
                     Some(&l) => l,
                     None => {
                         let n = lx.literals.len();
-                        let l = lx.local(format!("$c{n}"), a.ty.scalar(), a.dims.iter().map(|&d| Dim::Fixed(d)).collect(), Some(nested));
+                        let l = lx.local(
+                            format!("$c{n}"),
+                            a.ty.scalar(),
+                            a.dims.iter().map(|&d| Dim::Fixed(d)).collect(),
+                            Some(nested),
+                        );
                         lx.literals.insert(key, l);
                         l
                     }
@@ -941,7 +1018,9 @@ impl<'t> Flattener<'t> {
                 fields: r.fields.iter().map(|(n, v)| Ok((*n, self.literal(lx, v)?))).collect::<R<_>>()?,
             }),
             Value::RecArr(a) => {
-                let Some(Value::Rec(first)) = a.e.first() else { return Ok(LVal::Leaf(FExpr::Array(Vec::new()), Ty::Real, a.dims.len())) };
+                let Some(Value::Rec(first)) = a.e.first() else {
+                    return Ok(LVal::Leaf(FExpr::Array(Vec::new()), Ty::Real, a.dims.len()));
+                };
                 let mut fields = Vec::new();
                 for (n, _) in &first.fields {
                     if let Some(f) = v.field(*n) {
@@ -988,7 +1067,12 @@ impl<'t> Flattener<'t> {
                 let v = self.lower(lx, a)?;
                 Ok(match op {
                     UnaryOp::Plus | UnaryOp::ElemPlus => v,
-                    UnaryOp::Neg | UnaryOp::ElemNeg => v.map(&mut |x| if let FExpr::Num(k) = x { FExpr::Num(-k) } else { FExpr::Unary(Unary::Neg, boxed(x)) }, &|r| r),
+                    UnaryOp::Neg | UnaryOp::ElemNeg => v.map(
+                        &mut |x| {
+                            if let FExpr::Num(k) = x { FExpr::Num(-k) } else { FExpr::Unary(Unary::Neg, boxed(x)) }
+                        },
+                        &|r| r,
+                    ),
                     UnaryOp::Not => v.map(&mut |x| FExpr::Unary(Unary::Not, boxed(x)), &|r| r),
                 })
             }
@@ -1049,7 +1133,9 @@ impl<'t> Flattener<'t> {
                 for r in rows {
                     let mut row = Vec::new();
                     for c in r {
-                        let LVal::Leaf(x, t, k) = self.lower(lx, c)? else { return Err(self.err(c.span, "matrices are made of numbers")) };
+                        let LVal::Leaf(x, t, k) = self.lower(lx, c)? else {
+                            return Err(self.err(c.span, "matrices are made of numbers"));
+                        };
                         ty = ty.join(t);
                         if t != Ty::Int && t != Ty::Real {
                             ty = t;
@@ -1065,7 +1151,11 @@ impl<'t> Flattener<'t> {
                 for row in lowered {
                     let mut args = vec![FExpr::Num(2.0)];
                     for (x, k) in row {
-                        args.push(if k < rank { FExpr::Builtin(Builtin::Promote, vec![x, FExpr::Num(rank as f64)]) } else { x });
+                        args.push(if k < rank {
+                            FExpr::Builtin(Builtin::Promote, vec![x, FExpr::Num(rank as f64)])
+                        } else {
+                            x
+                        });
                     }
                     out.push(FExpr::Builtin(Builtin::Cat, args));
                 }
@@ -1085,7 +1175,9 @@ impl<'t> Flattener<'t> {
                 let mut ty = ta.join(tb);
                 let s = match s {
                     Some(s) => {
-                        let LVal::Leaf(s, ts, 0) = self.lower(lx, s)? else { return Err(self.err(e.span, "the step must be a scalar")) };
+                        let LVal::Leaf(s, ts, 0) = self.lower(lx, s)? else {
+                            return Err(self.err(e.span, "the step must be a scalar"));
+                        };
                         ty = ty.join(ts);
                         Some(boxed(s))
                     }
@@ -1098,12 +1190,16 @@ impl<'t> Flattener<'t> {
                 _ => Err(self.err(e.span, "a list of results can only stand on the left")),
             },
             ExprKind::End => match lx.end.clone() {
-                Some((base, d)) => Ok(LVal::Leaf(FExpr::Builtin(Builtin::Size, vec![base, FExpr::Num(d as f64)]), Ty::Int, 0)),
+                Some((base, d)) => {
+                    Ok(LVal::Leaf(FExpr::Builtin(Builtin::Size, vec![base, FExpr::Num(d as f64)]), Ty::Int, 0))
+                }
                 None => Err(self.err(e.span, "`end` can only be used as a subscript")),
             },
             ExprKind::PartialFunction(c) => {
                 let v = self.lower_ref(lx, &c.function)?;
-                let LVal::Func(n, mut bound) = v else { return Err(self.err(c.function.span, "this is not a function")) };
+                let LVal::Func(n, mut bound) = v else {
+                    return Err(self.err(c.function.span, "this is not a function"));
+                };
                 for (k, a) in &c.named {
                     bound.push((k.name, self.lower(lx, a)?));
                 }
@@ -1132,7 +1228,9 @@ impl<'t> Flattener<'t> {
                 None => return Err(self.err(it.name.span, format!("the range of {} cannot be deduced", it.name.name))),
             },
         };
-        let LVal::Leaf(r, ty, 1) = self.lower(lx, &range)? else { return Err(self.err(range.span, "an iterator must run over a vector")) };
+        let LVal::Leaf(r, ty, 1) = self.lower(lx, &range)? else {
+            return Err(self.err(range.span, "an iterator must run over a vector"));
+        };
         let id = lx.local(it.name.name.to_string(), ty.scalar(), Vec::new(), None);
         lx.iterators.push((it.name.name, LVal::Leaf(FExpr::Local(id), ty, 0)));
         Ok((id, r))
@@ -1293,20 +1391,33 @@ impl<'t> Flattener<'t> {
             let parts = |v: &LVal| -> Option<(LVal, LVal)> {
                 match v {
                     LVal::Rec { fields, .. } => Some((fields[0].1.clone(), fields[1].1.clone())),
-                    LVal::Leaf(e, _, 0) => Some((LVal::Leaf(e.clone(), Ty::Real, 0), LVal::Leaf(FExpr::Num(0.0), Ty::Real, 0))),
+                    LVal::Leaf(e, _, 0) => {
+                        Some((LVal::Leaf(e.clone(), Ty::Real, 0), LVal::Leaf(FExpr::Num(0.0), Ty::Real, 0)))
+                    }
                     _ => None,
                 }
             };
             if let (Some((ar, ai)), Some((br, bi))) = (parts(&x), parts(&y)) {
-                let mut go = |me: &mut Self, op, a: &LVal, b: &LVal| me.lower_binary(lx, op, a.clone(), b.clone(), span);
+                let mut go =
+                    |me: &mut Self, op, a: &LVal, b: &LVal| me.lower_binary(lx, op, a.clone(), b.clone(), span);
                 let (re, im) = match op {
                     Add | ElemAdd | Sub | ElemSub => (go(self, op, &ar, &br)?, go(self, op, &ai, &bi)?),
                     Mul | ElemMul => {
-                        let (rr, ii, ri, ir) = (go(self, op, &ar, &br)?, go(self, op, &ai, &bi)?, go(self, op, &ar, &bi)?, go(self, op, &ai, &br)?);
+                        let (rr, ii, ri, ir) = (
+                            go(self, op, &ar, &br)?,
+                            go(self, op, &ai, &bi)?,
+                            go(self, op, &ar, &bi)?,
+                            go(self, op, &ai, &br)?,
+                        );
                         (go(self, Sub, &rr, &ii)?, go(self, Add, &ri, &ir)?)
                     }
                     Div | ElemDiv => {
-                        let (rr, ii, ri, ir) = (go(self, Mul, &ar, &br)?, go(self, Mul, &ai, &bi)?, go(self, Mul, &ar, &bi)?, go(self, Mul, &ai, &br)?);
+                        let (rr, ii, ri, ir) = (
+                            go(self, Mul, &ar, &br)?,
+                            go(self, Mul, &ai, &bi)?,
+                            go(self, Mul, &ar, &bi)?,
+                            go(self, Mul, &ai, &br)?,
+                        );
                         let (b2, b3) = (go(self, Mul, &br, &br)?, go(self, Mul, &bi, &bi)?);
                         let d = go(self, Add, &b2, &b3)?;
                         let (n1, n2) = (go(self, Add, &rr, &ii)?, go(self, Sub, &ir, &ri)?);
@@ -1315,12 +1426,18 @@ impl<'t> Flattener<'t> {
                     Eq | Ne => {
                         let (p, q) = (go(self, Eq, &ar, &br)?, go(self, Eq, &ai, &bi)?);
                         let both = go(self, And, &p, &q)?;
-                        return Ok(if op == Eq { both } else { both.map(&mut |e| FExpr::Unary(Unary::Not, boxed(e)), &|r| r) });
+                        return Ok(if op == Eq {
+                            both
+                        } else {
+                            both.map(&mut |e| FExpr::Unary(Unary::Not, boxed(e)), &|r| r)
+                        });
                     }
                     _ => return self.lower_operator(lx, op, x, y, span),
                 };
                 let rank = re.rank();
-                let LVal::Rec { class, scope, fields, .. } = like else { return Err(self.err(span, "not a complex number")) };
+                let LVal::Rec { class, scope, fields, .. } = like else {
+                    return Err(self.err(span, "not a complex number"));
+                };
                 return Ok(LVal::Rec { class, scope, rank, fields: vec![(fields[0].0, re), (fields[1].0, im)] });
             }
         }
@@ -1367,11 +1484,18 @@ impl<'t> Flattener<'t> {
     }
 
     /// A call of a function of the model; `None` if it is a built-in one.
-    fn lower_user_call(&mut self, lx: &mut Lowering, c: &Call, span: Span) -> R<Option<(FuncId, Vec<FExpr>, Vec<LVal>)>> {
+    fn lower_user_call(
+        &mut self,
+        lx: &mut Lowering,
+        c: &Call,
+        span: Span,
+    ) -> R<Option<(FuncId, Vec<FExpr>, Vec<LVal>)>> {
         if self.is_builtin_call(lx.scope, &c.function) {
             return Ok(None);
         }
-        let LVal::Func(node, bound) = self.lower_ref(lx, &c.function)? else { return Err(self.err(c.function.span, "this is not a function")) };
+        let LVal::Func(node, bound) = self.lower_ref(lx, &c.function)? else {
+            return Err(self.err(c.function.span, "this is not a function"));
+        };
         let t = self.template(node)?;
         if t.kind != ClassKind::Function && t.kind != ClassKind::OperatorFunction {
             return Ok(None);
@@ -1439,7 +1563,14 @@ impl<'t> Flattener<'t> {
     }
 
     /// The first result of a call; arguments of higher rank than declared are taken element by element.
-    fn lower_applied(&mut self, lx: &mut Lowering, node: NodeId, args: Vec<LVal>, named: Vec<(Name, LVal)>, span: Span) -> R<LVal> {
+    fn lower_applied(
+        &mut self,
+        lx: &mut Lowering,
+        node: NodeId,
+        args: Vec<LVal>,
+        named: Vec<(Name, LVal)>,
+        span: Span,
+    ) -> R<LVal> {
         let sig = self.signature(node, span)?;
         let mut it = args.iter();
         let mut over: Option<FExpr> = None;
@@ -1465,7 +1596,11 @@ impl<'t> Flattener<'t> {
         };
         let id = lx.local("$i".into(), ScalarType::Integer, Vec::new(), None);
         let pick = |v: LVal, rank: usize| {
-            if v.rank() > rank && !matches!(v, LVal::Func(..)) { apply_indices(&v, &[FIndex::At(FExpr::Local(id))], 1) } else { v }
+            if v.rank() > rank && !matches!(v, LVal::Func(..)) {
+                apply_indices(&v, &[FIndex::At(FExpr::Local(id))], 1)
+            } else {
+                v
+            }
         };
         let mut free = ranks.iter().filter(|(n, _)| !named.iter().any(|(m, _)| m == n));
         let args = args.into_iter().map(|v| pick(v, free.next().map_or(usize::MAX, |x| x.1))).collect();
@@ -1524,7 +1659,9 @@ impl<'t> Flattener<'t> {
                 return self.lower_applied(lx, node, args, named, span);
             }
         }
-        let LVal::Func(node, _) = self.lower_ref(lx, &c.function)? else { return Err(self.err(span, "this is not a function")) };
+        let LVal::Func(node, _) = self.lower_ref(lx, &c.function)? else {
+            return Err(self.err(span, "this is not a function"));
+        };
         let t = self.template(node)?;
         if let Some(ty @ Ty::Enum(_)) = t.builtin
             && let Some(a) = c.args.first()
@@ -1533,7 +1670,13 @@ impl<'t> Flattener<'t> {
             return Ok(LVal::Leaf(x, ty, r));
         }
         if t.kind == ClassKind::OperatorRecord
-            && let Some(f) = self.operator_function(t.class, self.node(node).cref.scope, "'constructor'", c.args.len() + c.named.len(), span)?
+            && let Some(f) = self.operator_function(
+                t.class,
+                self.node(node).cref.scope,
+                "'constructor'",
+                c.args.len() + c.named.len(),
+                span,
+            )?
         {
             let args = c.args.iter().map(|a| self.lower(lx, a)).collect::<R<Vec<_>>>()?;
             let mut named = Vec::new();
@@ -1607,7 +1750,10 @@ impl<'t> Flattener<'t> {
                 "min" => Builtin::MinOf,
                 "max" => Builtin::MaxOf,
                 "array" => {
-                    let e = Expr { kind: ExprKind::ArrayComprehension(Box::new(c.args[0].clone()), c.iterators.clone()), span };
+                    let e = Expr {
+                        kind: ExprKind::ArrayComprehension(Box::new(c.args[0].clone()), c.iterators.clone()),
+                        span,
+                    };
                     return self.lower(lx, &e);
                 }
                 _ => return Err(self.err(span, format!("{name} is not a reduction"))),
@@ -1664,7 +1810,11 @@ impl<'t> Flattener<'t> {
                 });
             }
             if ty == Ty::Bool {
-                let s = FExpr::If(boxed(args[0].clone()), boxed(FExpr::Str("true".into())), boxed(FExpr::Str("false".into())));
+                let s = FExpr::If(
+                    boxed(args[0].clone()),
+                    boxed(FExpr::Str("true".into())),
+                    boxed(FExpr::Str("false".into())),
+                );
                 return Ok(LVal::Leaf(s, Ty::Str, 0));
             }
             return Ok(LVal::Leaf(FExpr::Builtin(Builtin::ToString, args), Ty::Str, 0));
@@ -1706,7 +1856,9 @@ impl<'t> Flattener<'t> {
                         }
                     }
                     let mut it = cols.into_iter();
-                    return Ok(rest[0].map(&mut |_| FExpr::Builtin(Builtin::Cat, it.next().unwrap_or_default()), &|r| r));
+                    return Ok(
+                        rest[0].map(&mut |_| FExpr::Builtin(Builtin::Cat, it.next().unwrap_or_default()), &|r| r)
+                    );
                 }
                 _ => {}
             }
@@ -1717,7 +1869,9 @@ impl<'t> Flattener<'t> {
             vs.iter().for_each(|v| v.leaves(&mut l));
             l
         };
-        let need = |me: &Self, n: usize| if l.len() < n { Err(me.err(span, format!("{name} needs {n} arguments"))) } else { Ok(()) };
+        let need = |me: &Self, n: usize| {
+            if l.len() < n { Err(me.err(span, format!("{name} needs {n} arguments"))) } else { Ok(()) }
+        };
         if let Some(op) = unary_named(name) {
             need(self, 1)?;
             return Ok(LVal::Leaf(FExpr::Unary(op, boxed(l[0].0.clone())), Ty::Real, l[0].2));
@@ -1784,8 +1938,6 @@ impl<'t> Flattener<'t> {
             _ => return Err(self.err(span, format!("{name} cannot be used in an algorithm"))),
         })
     }
-
-
 }
 
 fn rel(op: BinaryOp) -> Binary {
@@ -1841,9 +1993,12 @@ fn tree_leaves(t: &LTree, out: &mut Vec<(LocalId, Ty, usize)>) {
 pub(crate) fn tree_value(t: &LTree) -> LVal {
     match t {
         LTree::Leaf { local, ty, rank } => LVal::Leaf(FExpr::Local(*local), *ty, *rank),
-        LTree::Rec { class, scope, rank, fields } => {
-            LVal::Rec { class: *class, scope: *scope, rank: *rank, fields: fields.iter().map(|(n, f)| (*n, tree_value(f))).collect() }
-        }
+        LTree::Rec { class, scope, rank, fields } => LVal::Rec {
+            class: *class,
+            scope: *scope,
+            rank: *rank,
+            fields: fields.iter().map(|(n, f)| (*n, tree_value(f))).collect(),
+        },
     }
 }
 
@@ -1908,12 +2063,19 @@ fn implicit(name: Name, e: &Expr) -> Option<Expr> {
     let num = |v: i64| Expr { kind: ExprKind::Integer(v), span };
     let id = saltus_syntax::ast::Ident { name: Name::new("size"), span };
     let call = Call {
-        function: ComponentRef { global: false, parts: vec![saltus_syntax::ast::RefPart { name: id, subscripts: Vec::new() }], span },
+        function: ComponentRef {
+            global: false,
+            parts: vec![saltus_syntax::ast::RefPart { name: id, subscripts: Vec::new() }],
+            span,
+        },
         args: vec![Expr { kind: ExprKind::Ref(base), span }, num(d as i64 + 1)],
         named: Vec::new(),
         iterators: Vec::new(),
     };
-    Some(Expr { kind: ExprKind::Range(Box::new(num(1)), None, Box::new(Expr { kind: ExprKind::Call(call), span })), span })
+    Some(Expr {
+        kind: ExprKind::Range(Box::new(num(1)), None, Box::new(Expr { kind: ExprKind::Call(call), span })),
+        span,
+    })
 }
 
 /// Whether an input whose size the caller decides is named.

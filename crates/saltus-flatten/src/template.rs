@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use saltus_base::{Name, Span};
 use saltus_resolve::{ClassId, OwnMember};
 use saltus_syntax::ast::{
-    Causality, ClassBody, ClassDef, ClassKind, Component, ComponentClause, Connection, Element, Modification, Subscript, TypeSpec,
-    VariabilityPrefix,
+    Causality, ClassBody, ClassDef, ClassKind, Component, ComponentClause, Connection, Element, Modification,
+    Subscript, TypeSpec, VariabilityPrefix,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -44,7 +44,10 @@ pub(crate) struct Part<'t> {
 
 #[derive(Clone)]
 pub(crate) enum MemberKind<'t> {
-    Component { clause: &'t ComponentClause, component: &'t Component },
+    Component {
+        clause: &'t ComponentClause,
+        component: &'t Component,
+    },
     /// The effective class first, then what it overrides.
     Class(Vec<(ClassId, u16)>),
 }
@@ -110,7 +113,10 @@ impl<'t> Flattener<'t> {
         if matches!(t.kind, ClassKind::Class | ClassKind::Type | ClassKind::Model) && t.parts.len() > 1 {
             let base = t.parts[1].def.kind;
             let alone = matches!(t.parts[0].def.body, ClassBody::Short { .. });
-            if alone && matches!(base, ClassKind::Record | ClassKind::OperatorRecord | ClassKind::Connector) && t.kind != ClassKind::Model {
+            if alone
+                && matches!(base, ClassKind::Record | ClassKind::OperatorRecord | ClassKind::Connector)
+                && t.kind != ClassKind::Model
+            {
                 t.kind = base;
             }
         }
@@ -133,7 +139,17 @@ impl<'t> Flattener<'t> {
         }
         let mut t = self.empty_template(class);
         let def = self.lib.def(class);
-        t.parts.push(Part { class, def, parent: scope, from: 0, end: 1, modification: None, base_mods: self.no_mod.clone(), mod_scope: None, protected: false });
+        t.parts.push(Part {
+            class,
+            def,
+            parent: scope,
+            from: 0,
+            end: 1,
+            modification: None,
+            base_mods: self.no_mod.clone(),
+            mod_scope: None,
+            protected: false,
+        });
         for (name, m) in &self.lib.own(class).members {
             let kind = match *m {
                 OwnMember::Class(c) => MemberKind::Class(vec![(c, 0)]),
@@ -178,7 +194,9 @@ impl<'t> Flattener<'t> {
     ) -> R<()> {
         let def = self.lib.def(class);
         if t.parts.len() > 500 {
-            return Err(self.err(def.name.span, format!("too many classes extended by {}", self.lib.qualified(t.class))));
+            return Err(
+                self.err(def.name.span, format!("too many classes extended by {}", self.lib.qualified(t.class)))
+            );
         }
         let me = t.parts.len() as u16;
         // Extending oneself, directly or not.
@@ -186,7 +204,9 @@ impl<'t> Flattener<'t> {
         if me > 0 {
             loop {
                 if t.parts[up as usize].class == class && t.parts[up as usize].parent == parent {
-                    return Err(self.err(def.name.span, format!("the class {} extends itself", self.lib.qualified(class))));
+                    return Err(
+                        self.err(def.name.span, format!("the class {} extends itself", self.lib.qualified(class)))
+                    );
                 }
                 if up == 0 {
                     break;
@@ -213,7 +233,9 @@ impl<'t> Flattener<'t> {
                     match el {
                         Element::Components(clause) => {
                             for component in &clause.components {
-                                if members.peek().is_some_and(|(n, m)| *n == component.name.name && matches!(m, OwnMember::Component(..))) {
+                                if members.peek().is_some_and(|(n, m)| {
+                                    *n == component.name.name && matches!(m, OwnMember::Component(..))
+                                }) {
                                     members.next();
                                 } else {
                                     continue; // declared twice
@@ -250,7 +272,16 @@ impl<'t> Flattener<'t> {
                         }
                         Element::Extends(x) => {
                             let base = self.base_class(t, me, class, parent, &x.base)?;
-                            self.add_part(t, base.class, base.scope, me, x.modification.as_ref(), base.mods.clone(), None, x.protected)?;
+                            self.add_part(
+                                t,
+                                base.class,
+                                base.scope,
+                                me,
+                                x.modification.as_ref(),
+                                base.mods.clone(),
+                                None,
+                                x.protected,
+                            )?;
                         }
                         Element::Import(_) => {}
                     }
@@ -269,14 +300,26 @@ impl<'t> Flattener<'t> {
                 if prefix.variability != VariabilityPrefix::None && t.variability == VariabilityPrefix::None {
                     t.variability = prefix.variability;
                 }
-                let own = me == 0 && self.lib.entry(class).name == base.path.first().map_or(self.lib.entry(class).name, |i| i.name) && base.path.len() == 1 && !base.global;
+                let own = me == 0
+                    && self.lib.entry(class).name == base.path.first().map_or(self.lib.entry(class).name, |i| i.name)
+                    && base.path.len() == 1
+                    && !base.global;
                 let base = if own {
                     // `redeclare package Medium = Medium`: the name on the right is the enclosing scope's.
                     self.class_in(parent, base)?
                 } else {
                     self.base_class(t, me, class, parent, base)?
                 };
-                self.add_part(t, base.class, base.scope, me, modification.as_ref(), base.mods.clone(), Some(parent), false)?;
+                self.add_part(
+                    t,
+                    base.class,
+                    base.scope,
+                    me,
+                    modification.as_ref(),
+                    base.mods.clone(),
+                    Some(parent),
+                    false,
+                )?;
             }
             ClassBody::Enumeration { .. } => t.builtin = Some(Ty::Enum(class)),
             ClassBody::Derivative { .. } => {}
@@ -305,7 +348,14 @@ impl<'t> Flattener<'t> {
         Err(self.err(e.def.name.span, format!("there is no inherited class {} to extend", e.name)))
     }
 
-    fn base_class(&mut self, _t: &Template<'t>, _me: u16, class: ClassId, parent: Scope, spec: &'t TypeSpec) -> R<ClassRef<'t>> {
+    fn base_class(
+        &mut self,
+        _t: &Template<'t>,
+        _me: u16,
+        class: ClassId,
+        parent: Scope,
+        spec: &'t TypeSpec,
+    ) -> R<ClassRef<'t>> {
         if !spec.global
             && let Some(first) = spec.path.first()
         {
@@ -384,7 +434,9 @@ impl<'t> Flattener<'t> {
         let p = part as usize;
         let r = t.index.get(&name).copied().filter(|_| {
             t.parts.get(p).is_some_and(|q| {
-                t.parts[p..q.end as usize].iter().any(|b| self.lib.own(b.class).index.contains_key(&name) || self.lib.listing(b.class).contains(&name))
+                t.parts[p..q.end as usize].iter().any(|b| {
+                    self.lib.own(b.class).index.contains_key(&name) || self.lib.listing(b.class).contains(&name)
+                })
             })
         });
         t.seen.borrow_mut().insert((part, name), r);

@@ -196,13 +196,20 @@ impl Value {
     pub fn rebuild(&self, next: &mut dyn FnMut(ExprId, Ty) -> ExprId) -> Value {
         match self {
             Value::Num(x, t) => Value::Num(next(*x, *t), *t),
-            Value::Arr(a) => Value::Arr(Rc::new(Arr { ty: a.ty, dims: a.dims.clone(), e: a.e.iter().map(|&x| next(x, a.ty)).collect() })),
+            Value::Arr(a) => Value::Arr(Rc::new(Arr {
+                ty: a.ty,
+                dims: a.dims.clone(),
+                e: a.e.iter().map(|&x| next(x, a.ty)).collect(),
+            })),
             Value::Rec(r) => Value::Rec(Rc::new(Rec {
                 class: r.class,
                 scope: r.scope,
                 fields: r.fields.iter().map(|(n, v)| (*n, v.rebuild(next))).collect(),
             })),
-            Value::RecArr(a) => Value::RecArr(Rc::new(RecArr { dims: a.dims.clone(), e: a.e.iter().map(|v| v.rebuild(next)).collect() })),
+            Value::RecArr(a) => Value::RecArr(Rc::new(RecArr {
+                dims: a.dims.clone(),
+                e: a.e.iter().map(|v| v.rebuild(next)).collect(),
+            })),
             Value::Func(f) => Value::Func(f.clone()),
             Value::Tuple(t) => Value::Tuple(Rc::new(t.iter().map(|v| v.rebuild(next)).collect())),
         }

@@ -110,7 +110,8 @@ impl<'t> Flattener<'t> {
                 if let ExprKind::Tuple(items) = &l.kind
                     && items.len() > 1
                 {
-                    let targets: Vec<Option<Value>> = items.iter().map(|i| i.as_ref().map(|i| self.eval(env, i)).transpose()).collect::<R<_>>()?;
+                    let targets: Vec<Option<Value>> =
+                        items.iter().map(|i| i.as_ref().map(|i| self.eval(env, i)).transpose()).collect::<R<_>>()?;
                     return self.when_call(env, &targets, r, eq.span, out);
                 }
                 if let ExprKind::Call(_) = &r.kind
@@ -125,7 +126,12 @@ impl<'t> Flattener<'t> {
                     let (var, value) = match (self.as_var(x), self.as_var(y)) {
                         (Some(v), _) => (v, y),
                         (None, Some(v)) => (v, x),
-                        _ => return Err(self.err(eq.span, "an equation in a when-clause must have a variable alone on its left side")),
+                        _ => {
+                            return Err(self.err(
+                                eq.span,
+                                "an equation in a when-clause must have a variable alone on its left side",
+                            ));
+                        }
                     };
                     let value = self.row(value);
                     out.push(Action::Assign { var, value });
@@ -143,7 +149,9 @@ impl<'t> Flattener<'t> {
                 let mut closed = false;
                 for (c, body) in branches {
                     let v = self.eval(env, c)?;
-                    let Value::Num(ce, Ty::Bool) = v else { return Err(self.err(c.span, "the condition must be a Boolean")) };
+                    let Value::Num(ce, Ty::Bool) = v else {
+                        return Err(self.err(c.span, "the condition must be a Boolean"));
+                    };
                     if self.dae.pool.is_num(ce, 0.0) {
                         continue;
                     }
@@ -168,11 +176,15 @@ impl<'t> Flattener<'t> {
                 let name = if let [p] = &c.function.parts[..] { p.name.name.as_str() } else { "" };
                 match name {
                     "reinit" => {
-                        let [x, v] = &c.args[..] else { return Err(self.err(eq.span, "reinit needs a state and a value")) };
+                        let [x, v] = &c.args[..] else {
+                            return Err(self.err(eq.span, "reinit needs a state and a value"));
+                        };
                         let (x, v) = (self.eval(env, x)?, self.eval(env, v)?);
                         let (a, b) = self.pair(&x, &v, eq.span)?;
                         for ((x, _), (v, _)) in a.into_iter().zip(b) {
-                            let Some(var) = self.as_var(x) else { return Err(self.err(eq.span, "reinit needs a variable")) };
+                            let Some(var) = self.as_var(x) else {
+                                return Err(self.err(eq.span, "reinit needs a variable"));
+                            };
                             let value = self.row(v);
                             out.push(Action::Reinit { var, value, condition: None });
                         }
@@ -199,7 +211,14 @@ impl<'t> Flattener<'t> {
     }
 
     /// A call in a when-clause: the function runs when the clause fires, not before.
-    fn when_call(&mut self, env: &Env, targets: &[Option<Value>], r: &Expr, span: Span, out: &mut Vec<Action>) -> R<()> {
+    fn when_call(
+        &mut self,
+        env: &Env,
+        targets: &[Option<Value>],
+        r: &Expr,
+        span: Span,
+        out: &mut Vec<Action>,
+    ) -> R<()> {
         if let ExprKind::Call(c) = &r.kind
             && let Some((func, args, outputs)) = self.deferred_call(env, c, r.span)?
         {
@@ -209,7 +228,9 @@ impl<'t> Flattener<'t> {
                     Some(Some(t)) => {
                         let (a, _) = self.pair(t, o, span)?;
                         for (x, _) in a {
-                            let Some(v) = self.as_var(x) else { return Err(self.err(span, "a result in a when-clause must go to a variable")) };
+                            let Some(v) = self.as_var(x) else {
+                                return Err(self.err(span, "a result in a when-clause must go to a variable"));
+                            };
                             vars.push(Some(v));
                         }
                     }
@@ -229,7 +250,11 @@ impl<'t> Flattener<'t> {
             let Some(t) = t else { continue };
             let (a, b) = self.pair(t, p, span)?;
             for ((x, _), (y, _)) in a.into_iter().zip(b) {
-                let Some(var) = self.as_var(x) else { return Err(self.err(span, "an equation in a when-clause must have a variable alone on its left side")) };
+                let Some(var) = self.as_var(x) else {
+                    return Err(
+                        self.err(span, "an equation in a when-clause must have a variable alone on its left side")
+                    );
+                };
                 let value = self.row(y);
                 out.push(Action::Assign { var, value });
             }
@@ -298,7 +323,8 @@ impl<'t> Flattener<'t> {
                     }
                     Action::Call { .. } => {
                         if self.dae.pool.as_const(here).is_none() {
-                            return Err(self.err(span, "a call with effects inside an if of a when-clause is not supported yet"));
+                            return Err(self
+                                .err(span, "a call with effects inside an if of a when-clause is not supported yet"));
                         }
                         out.push(a);
                     }
@@ -321,7 +347,6 @@ impl<'t> Flattener<'t> {
             None => here,
         }
     }
-
 }
 
 pub(crate) fn is_initial(e: &Expr) -> bool {

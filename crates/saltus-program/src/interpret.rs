@@ -16,8 +16,16 @@ enum Op {
     /// Jump if the popped value is zero.
     JumpIfZero(u32),
     Jump(u32),
-    Call { func: FuncId, n: u32, out: u32 },
-    CallDer { func: FuncId, n: u32, out: u32 },
+    Call {
+        func: FuncId,
+        n: u32,
+        out: u32,
+    },
+    CallDer {
+        func: FuncId,
+        n: u32,
+        out: u32,
+    },
 }
 
 #[derive(Clone, Debug, Default)]
@@ -69,13 +77,7 @@ impl Backend for Interpreter {
     }
 }
 
-fn emit(
-    pool: &Pool,
-    e: ExprId,
-    uses: &FxHashMap<ExprId, u32>,
-    ready: &mut FxHashMap<ExprId, u32>,
-    code: &mut Code,
-) {
+fn emit(pool: &Pool, e: ExprId, uses: &FxHashMap<ExprId, u32>, ready: &mut FxHashMap<ExprId, u32>, code: &mut Code) {
     if let Some(&t) = ready.get(&e) {
         code.ops.push(Op::Load(t));
         return;

@@ -141,8 +141,12 @@ impl ClassTable {
                 if p.is_none() {
                     let text: Vec<&str> = names.iter().map(|n| n.as_str()).collect();
                     self.complain(
-                        Diagnostic::warning(Stage::FrontEnd, w[0].span, format!("the package {} of the within clause is not known", text.join(".")))
-                            .hint("its classes are taken as top-level classes"),
+                        Diagnostic::warning(
+                            Stage::FrontEnd,
+                            w[0].span,
+                            format!("the package {} of the within clause is not known", text.join(".")),
+                        )
+                        .hint("its classes are taken as top-level classes"),
                     );
                 }
                 p
@@ -274,7 +278,9 @@ impl ClassTable {
         for p in &paths {
             // The path itself may be the library's folder or file.
             let own = p.rsplit('/').next().unwrap_or(p);
-            if (own == text || own.strip_prefix(text).is_some_and(|r| r.starts_with(' '))) && self.fs.exists(&format!("{p}/package.mo")) {
+            if (own == text || own.strip_prefix(text).is_some_and(|r| r.starts_with(' ')))
+                && self.fs.exists(&format!("{p}/package.mo"))
+            {
                 found = self.load_top(p, name);
             } else if own.strip_suffix(".mo") == Some(text) {
                 found = self.load_top(p, name);
@@ -291,7 +297,9 @@ impl ClassTable {
                     .filter(|n| n.strip_prefix(text).is_some_and(|r| r.starts_with(' ')))
                     .collect();
                 versions.sort_by_key(|v| {
-                    v.split([' ', '.', '+']).map(|s| s.trim_end_matches("mo").parse::<u64>().unwrap_or(0)).collect::<Vec<_>>()
+                    v.split([' ', '.', '+'])
+                        .map(|s| s.trim_end_matches("mo").parse::<u64>().unwrap_or(0))
+                        .collect::<Vec<_>>()
                 });
                 if let Some(v) = versions.last() {
                     found = self.load_top(&format!("{p}/{v}"), name);
@@ -337,7 +345,8 @@ impl ClassTable {
         }
         let folder = format!("{dir}/{name}");
         let package = format!("{folder}/package.mo");
-        let (path, sub) = if self.fs.exists(&package) { (package, Some(folder)) } else { (format!("{dir}/{name}.mo"), None) };
+        let (path, sub) =
+            if self.fs.exists(&package) { (package, Some(folder)) } else { (format!("{dir}/{name}.mo"), None) };
         let found = match self.fs.read(&path) {
             Ok(text) => {
                 let root = self.parse(&path, text);
@@ -366,7 +375,9 @@ impl ClassTable {
                 .filter_map(|n| match n.strip_suffix(".mo") {
                     Some("package") => None,
                     Some(base) => Some(Name::new(base)),
-                    None => (!n.contains('.') && self.fs.exists(&format!("{dir}/{n}/package.mo"))).then(|| Name::new(&n)),
+                    None => {
+                        (!n.contains('.') && self.fs.exists(&format!("{dir}/{n}/package.mo"))).then(|| Name::new(&n))
+                    }
                 })
                 .collect()
         })
@@ -396,9 +407,13 @@ impl ClassTable {
             let mut put = |own: &mut Own, name: Name, span: Span, m: OwnMember| {
                 if let Some(&first) = spans.get(&name) {
                     self.complain(
-                        Diagnostic::error(Stage::FrontEnd, span, format!("{name} is declared twice in {}", self.qualified(id)))
-                            .label(first, "first declared here")
-                            .hint("rename or remove one of the two"),
+                        Diagnostic::error(
+                            Stage::FrontEnd,
+                            span,
+                            format!("{name} is declared twice in {}", self.qualified(id)),
+                        )
+                        .label(first, "first declared here")
+                        .hint("rename or remove one of the two"),
                     );
                     return;
                 }

@@ -151,7 +151,9 @@ impl Compiler<'_> {
     }
 
     fn is_discrete(&self, cell: Cell) -> bool {
-        cell.order < 0 || self.sys.dae.vars[cell.var].ty != VarType::Real || self.sys.role(cell.var) == saltus_structure::Role::Discrete
+        cell.order < 0
+            || self.sys.dae.vars[cell.var].ty != VarType::Real
+            || self.sys.role(cell.var) == saltus_structure::Role::Discrete
     }
 
     fn block(&mut self, items: &[Item], members: &[usize], unknowns: &[Cell], steps: &mut Vec<Step>) {
@@ -206,7 +208,14 @@ impl Compiler<'_> {
         let continuous_cells: Vec<Cell> = cont.iter().map(|&k| unknowns[k]).collect();
         let slots = cells.iter().map(|&c| self.layout.slot(c)).collect();
         let continuous_slots = continuous_cells.iter().map(|&c| self.layout.slot(c)).collect();
-        steps.push(Step::Mixed(Box::new(MixedBlock { continuous, discrete, slots, cells, continuous_slots, continuous_cells })));
+        steps.push(Step::Mixed(Box::new(MixedBlock {
+            continuous,
+            discrete,
+            slots,
+            cells,
+            continuous_slots,
+            continuous_cells,
+        })));
     }
 
     fn single(&mut self, item: &Item, cell: Cell, steps: &mut Vec<Step>) {
@@ -240,7 +249,10 @@ impl Compiler<'_> {
         let (row, eq, level) = self.as_residual(item);
         let ks: Vec<usize> = (0..row.args.len()).filter(|&k| Cell::of(row.args[k]) == Some(cell)).collect();
         if let [k] = ks[..]
-            && matches!(self.ops.classify(&mut self.sys.dae, &row, k), Coefficient::Unit | Coefficient::Constant | Coefficient::Parameter)
+            && matches!(
+                self.ops.classify(&mut self.sys.dae, &row, k),
+                Coefficient::Unit | Coefficient::Constant | Coefficient::Parameter
+            )
             && let Some(mut solved) = self.ops.solve(&mut self.sys.dae, &row, k)
         {
             if let Operand::Var { neg: true, .. } = row.args[k] {
@@ -345,7 +357,13 @@ impl Compiler<'_> {
         let cost: rustc_hash::FxHashMap<(u32, u32), u8> = costs.iter().map(|&(i, j, c)| ((i, j), c)).collect();
         let hints: Vec<saltus_graph::TearHint> = unknowns
             .iter()
-            .map(|c| if self.sys.dae.vars[c.var].start.is_some() && c.order == 0 { saltus_graph::TearHint::Prefer } else { saltus_graph::TearHint::Default })
+            .map(|c| {
+                if self.sys.dae.vars[c.var].start.is_some() && c.order == 0 {
+                    saltus_graph::TearHint::Prefer
+                } else {
+                    saltus_graph::TearHint::Default
+                }
+            })
             .collect();
         let solvable = |i: u32, j: u32| match cost.get(&(i, j)) {
             Some(&c) if c <= Coefficient::Parameter as u8 => c,
@@ -370,7 +388,12 @@ impl Compiler<'_> {
 
     fn nominal(&self, cell: Cell) -> f64 {
         let v = &self.sys.dae.vars[cell.var];
-        let given = v.nominal.as_ref().and_then(|r| self.sys.dae.row_constant(r)).map(f64::abs).filter(|v| *v > 0.0 && v.is_finite());
+        let given = v
+            .nominal
+            .as_ref()
+            .and_then(|r| self.sys.dae.row_constant(r))
+            .map(f64::abs)
+            .filter(|v| *v > 0.0 && v.is_finite());
         given.unwrap_or(1.0)
     }
 

@@ -2,7 +2,7 @@
 //! included.
 
 use crate::api::{EventKind, EventRecord, Observer, Zeno};
-use crate::model::{Model, ModeProgram};
+use crate::model::{ModeProgram, Model};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{Action, Message, Piece, VarId};
 use saltus_structure::RelationKind;
@@ -28,13 +28,20 @@ const MAX_ITERATIONS: usize = 200;
 
 impl Model {
     /// Handles the event at the present time; `fired` are relations that have just crossed.
-    pub fn handle_event(&mut self, program: &Rc<ModeProgram>, fired: &[usize], mut kind: EventKind, observer: &mut dyn Observer) -> Result<Handled, Diagnostic> {
+    pub fn handle_event(
+        &mut self,
+        program: &Rc<ModeProgram>,
+        fired: &[usize],
+        mut kind: EventKind,
+        observer: &mut dyn Observer,
+    ) -> Result<Handled, Diagnostic> {
         let t = self.machine.values[self.machine.time as usize];
         let mut program = program.clone();
         self.machine.patient = true;
         self.machine.plain_relations = false;
         let before: Vec<f64> = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
-        let states_before: Vec<(u32, f64)> = program.states.iter().map(|s| (s.0, self.machine.values[s.0 as usize])).collect();
+        let states_before: Vec<(u32, f64)> =
+            program.states.iter().map(|s| (s.0, self.machine.values[s.0 as usize])).collect();
         self.remember();
         self.machine.note_left();
         let mut words: Vec<String> = Vec::new();
@@ -112,7 +119,11 @@ impl Model {
                                 let text = self.message(&message);
                                 let span = self.sys.reactions[k].origin.span.unwrap_or(Span::NONE);
                                 if error {
-                                    return Err(Diagnostic::error(Stage::Run, span, format!("assertion failed at time {t:?}: {text}")));
+                                    return Err(Diagnostic::error(
+                                        Stage::Run,
+                                        span,
+                                        format!("assertion failed at time {t:?}: {text}"),
+                                    ));
                                 }
                                 observer.message(&format!("at time {t:?}: {text}"), span);
                             }
@@ -122,9 +133,17 @@ impl Model {
                     _ => {}
                 }
             }
-            let changed = self.discrete.iter().any(|&(s, p, _)| self.machine.values[s as usize] != self.machine.values[p as usize]);
+            let changed = self
+                .discrete
+                .iter()
+                .any(|&(s, p, _)| self.machine.values[s as usize] != self.machine.values[p as usize]);
             if micro + 2 > MAX_ITERATIONS {
-                alternating = self.discrete.iter().filter(|d| self.machine.values[d.0 as usize] != self.machine.values[d.1 as usize]).map(|d| d.2).collect();
+                alternating = self
+                    .discrete
+                    .iter()
+                    .filter(|d| self.machine.values[d.0 as usize] != self.machine.values[d.1 as usize])
+                    .map(|d| d.2)
+                    .collect();
             }
             let mut moved = false;
             let apply: Vec<(u32, f64)> = restarts;
@@ -145,7 +164,10 @@ impl Model {
                     return Err(Diagnostic::error(
                         Stage::Run,
                         Span::NONE,
-                        format!("at time {t:?} the modes change without end; no consistent mode among: {}", list.join(" | ")),
+                        format!(
+                            "at time {t:?} the modes change without end; no consistent mode among: {}",
+                            list.join(" | ")
+                        ),
                     ));
                 }
                 keys.push(key.clone());
@@ -178,7 +200,9 @@ impl Model {
                 // What reads previous values remembers: it cannot be undone by going back.
                 memory |= eq.is_some_and(|e| match &e.kind {
                     saltus_structure::DiscKind::When(..) => true,
-                    saltus_structure::DiscKind::Value(row) => row.args.iter().any(|a| matches!(a, saltus_dae::Operand::Pre { .. })),
+                    saltus_structure::DiscKind::Value(row) => {
+                        row.args.iter().any(|a| matches!(a, saltus_dae::Operand::Pre { .. }))
+                    }
                     saltus_structure::DiscKind::Relation(_) => false,
                 });
                 let name = &self.sys.dae.vars[d.2].name;
@@ -197,7 +221,8 @@ impl Model {
         }
         self.machine.patient = false;
         let mode = self.key_text(&program.plan.key);
-        let record = EventRecord { time: t, kind, fired: words, changed, micro_steps: micro, mode, impulses, residual: 0.0 };
+        let record =
+            EventRecord { time: t, kind, fired: words, changed, micro_steps: micro, mode, impulses, residual: 0.0 };
         let memoryless = !memory && reinitialized.is_empty() && mode_changes == 0 && ticked.is_empty() && !when_fired;
         Ok(Handled { program, restart: true, terminated, record, reinitialized, memoryless })
     }
@@ -208,8 +233,12 @@ impl Model {
         names.truncate(8);
         let span = alternating.iter().find_map(|&v| self.sys.dae.vars[v].origin.span).unwrap_or(Span::NONE);
         let who = if names.is_empty() { "states that are reset".to_string() } else { names.join(", ") };
-        Diagnostic::error(Stage::Run, span, format!("event iteration at time {t:?} finds no consistent values: {who} keep alternating"))
-            .hint("a condition that switches itself off again needs pre() or hysteresis")
+        Diagnostic::error(
+            Stage::Run,
+            span,
+            format!("event iteration at time {t:?} finds no consistent values: {who} keep alternating"),
+        )
+        .hint("a condition that switches itself off again needs pre() or hysteresis")
     }
 
     /// A message with its values filled in.
@@ -288,5 +317,7 @@ impl ZenoWatch {
 
 /// The user's choice as a diagnostic, if it is to fail.
 pub fn zeno_error(choice: Zeno, t: f64, text: &str, span: Span) -> Option<Diagnostic> {
-    (choice == Zeno::Error).then(|| Diagnostic::error(Stage::Run, span, format!("infinitely many events accumulate at time {t:?}: {text}")))
+    (choice == Zeno::Error).then(|| {
+        Diagnostic::error(Stage::Run, span, format!("infinitely many events accumulate at time {t:?}: {text}"))
+    })
 }

@@ -1,7 +1,7 @@
 //! Restart after a mode change: the new mode's latent equations decide which states jump and which variables carry an
 //! impulse. Stages s = K … 1, one n×n system each (see `docs/mathematics.md`, mode changes).
 
-use crate::model::{Model, ModeProgram};
+use crate::model::{ModeProgram, Model};
 use saltus_base::{Diagnostic, Stage};
 use saltus_dae::{Operand, Row, VarId};
 use saltus_solver::linear::{LinearSolver, Pattern};
@@ -17,7 +17,12 @@ pub struct Jump {
 impl Model {
     fn eval_row(&self, row: &Row, point: &dyn Point) -> f64 {
         let mut calls = point.calls();
-        saltus_expr::eval(&self.sys.dae.pool, row.template, &|k| point.value(self.sys.resolve(row.args[k as usize])), &mut *calls)
+        saltus_expr::eval(
+            &self.sys.dae.pool,
+            row.template,
+            &|k| point.value(self.sys.resolve(row.args[k as usize])),
+            &mut *calls,
+        )
     }
 
     /// Right limits of the states of `program` from the present values (left limits, `reinit` included).
@@ -42,7 +47,8 @@ impl Model {
         }
         for s in (1..=kmax).rev() {
             let left: Vec<f64> = plan.vars.iter().map(|&v| self.stage_value(v, plan.d[&v], s)).collect();
-            let mut u: Vec<f64> = plan.vars.iter().zip(&left).map(|(v, l)| if plan.d[v] >= s { *l } else { 0.0 }).collect();
+            let mut u: Vec<f64> =
+                plan.vars.iter().zip(&left).map(|(v, l)| if plan.d[v] >= s { *l } else { 0.0 }).collect();
             let pattern = Pattern::from_entries(n, n, tight.iter().map(|e| (e.0, e.1)));
             let mut lu = LinearSolver::new(&pattern);
             let mut converged = false;
@@ -128,6 +134,10 @@ impl Model {
 
     fn no_restart(&self, program: &ModeProgram, t: f64, why: &str) -> Diagnostic {
         let mode = self.key_text(&program.plan.key).unwrap_or_default();
-        Diagnostic::error(Stage::Run, saltus_base::Span::NONE, format!("at time {t:?} the mode {mode} cannot be entered: {why}"))
+        Diagnostic::error(
+            Stage::Run,
+            saltus_base::Span::NONE,
+            format!("at time {t:?} the mode {mode} cannot be entered: {why}"),
+        )
     }
 }

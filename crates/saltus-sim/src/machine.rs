@@ -3,16 +3,16 @@
 use crate::compile::{MixedBlock, SolveBlock, Step};
 use crate::layout::Layout;
 use saltus_expr::FuncId;
+use saltus_expr::RelOp;
 use saltus_function::exec::Executor;
 use saltus_function::{ExecError, Function};
 use saltus_program::{Backend, Batch, CallHost};
 use saltus_solver::nonlinear::dense::PivotedQr;
 use saltus_solver::nonlinear::{
-    DomainError, NonlinearSystem, PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, SolveOptions, solve,
-    piecewise::LockedFailure, solve_piecewise,
+    DomainError, NonlinearSystem, PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, SolveOptions,
+    piecewise::LockedFailure, solve, solve_piecewise,
 };
 use saltus_structure::{Cell, Relation, RelationKind, WhenHead};
-use saltus_expr::RelOp;
 
 /// Why an evaluation failed.
 #[derive(Clone, Debug)]
@@ -170,7 +170,14 @@ impl Machine {
     pub fn when_slots(layout: &mut Layout, whens: &[WhenHead]) -> Vec<Vec<Vec<(u32, u32)>>> {
         whens
             .iter()
-            .map(|w| w.branches.iter().map(|(cs, _)| cs.iter().map(|&c| (layout.slot(Cell::new(c, 0)), layout.slot(Cell::pre(c)))).collect()).collect())
+            .map(|w| {
+                w.branches
+                    .iter()
+                    .map(|(cs, _)| {
+                        cs.iter().map(|&c| (layout.slot(Cell::new(c, 0)), layout.slot(Cell::pre(c)))).collect()
+                    })
+                    .collect()
+            })
             .collect()
     }
 
@@ -204,7 +211,9 @@ impl Machine {
 
     /// The branch of a when-equation with a rising edge.
     pub fn fired(&self, when: usize) -> Option<usize> {
-        self.whens[when].iter().position(|cs| cs.iter().any(|&(c, p)| self.values[c as usize] != 0.0 && self.values[p as usize] == 0.0))
+        self.whens[when]
+            .iter()
+            .position(|cs| cs.iter().any(|&(c, p)| self.values[c as usize] != 0.0 && self.values[p as usize] == 0.0))
     }
 
     /// What "at zero" means for a relation.
@@ -232,7 +241,9 @@ impl Machine {
             let r = &self.relations[i];
             match &r.kind {
                 // A jump across or onto zero is judged by where it ends.
-                RelationKind::Sign(_) if self.slack == 1.0 && !((g - r.left).abs() <= 4.0 * band) => plain(&r.kind, if g.abs() <= band { 0.0 } else { g }),
+                RelationKind::Sign(_) if self.slack == 1.0 && !((g - r.left).abs() <= 4.0 * band) => {
+                    plain(&r.kind, if g.abs() <= band { 0.0 } else { g })
+                }
                 RelationKind::Sign(op) => {
                     // The locked bit stays unless g is beyond doubt on the other side.
                     let positive_true = matches!(op, RelOp::Gt | RelOp::Ge);
@@ -334,7 +345,8 @@ impl Machine {
             }
         }
         // Search over the two-valued unknowns.
-        let bits: Vec<usize> = (0..m.slots.len()).filter(|&k| seen.iter().all(|s| s[k] == 0.0 || s[k] == 1.0)).collect();
+        let bits: Vec<usize> =
+            (0..m.slots.len()).filter(|&k| seen.iter().all(|s| s[k] == 0.0 || s[k] == 1.0)).collect();
         struct Search<'a> {
             machine: &'a mut Machine,
             block: &'a MixedBlock,
@@ -384,7 +396,8 @@ impl Machine {
             }
             self.slack = slack;
             let mut search = Search { machine: self, block: m, bits: bits.clone(), start: start.clone(), error: None };
-            let outcome = solve_piecewise(&mut search, &first, &PiecewiseOptions { max_enumeration: 2048, ..Default::default() });
+            let outcome =
+                solve_piecewise(&mut search, &first, &PiecewiseOptions { max_enumeration: 2048, ..Default::default() });
             error = search.error.take().or(error);
             self.slack = 1.0;
             self.host.error = None;
@@ -453,7 +466,12 @@ impl Machine {
                 if r.iter().any(|v| !v.is_finite()) {
                     break 'newton false;
                 }
-                let size = r.iter().zip(z.iter()).zip(&b.nominal).map(|((d, z), m)| d.abs() / (z.abs() + 1e-3 * m)).fold(0.0, f64::max);
+                let size = r
+                    .iter()
+                    .zip(z.iter())
+                    .zip(&b.nominal)
+                    .map(|((d, z), m)| d.abs() / (z.abs() + 1e-3 * m))
+                    .fold(0.0, f64::max);
                 if b.linear {
                     for k in 0..n {
                         z[k] -= r[k];
@@ -469,7 +487,9 @@ impl Machine {
                         w.trial[k] = z[k] - lambda * r[k];
                     }
                     let mut rr = vec![0.0; n];
-                    if self.residual(b, &w.trial, &mut rr) && (lambda * size < 1e-3 || scaled(&rr) < 10.0 * old.max(1e-300) || lambda < 0.05) {
+                    if self.residual(b, &w.trial, &mut rr)
+                        && (lambda * size < 1e-3 || scaled(&rr) < 10.0 * old.max(1e-300) || lambda < 0.05)
+                    {
                         r.copy_from_slice(&rr);
                         break;
                     }
@@ -666,11 +686,16 @@ pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation) -> Rel
     // Affine in time with everything else fixed between events?
     let mut time = None;
     let others_fixed = r.g.args.iter().all(|&a| match a {
-        Operand::Var { var, .. } => var == HybridDae::TIME || (c.sys.role(var) != Role::Continuous && !c.sys.external.contains(&var)),
+        Operand::Var { var, .. } => {
+            var == HybridDae::TIME || (c.sys.role(var) != Role::Continuous && !c.sys.external.contains(&var))
+        }
         _ => true,
     });
     if others_fixed
-        && let Some(k) = r.g.args.iter().position(|&a| matches!(a, Operand::Var { var, order: 0, neg: false } if var == HybridDae::TIME))
+        && let Some(k) =
+            r.g.args
+                .iter()
+                .position(|&a| matches!(a, Operand::Var { var, order: 0, neg: false } if var == HybridDae::TIME))
         && let Some(affine) = saltus_expr::affine_in(&mut c.sys.dae.pool, r.g.template, k as u32)
     {
         let slots = [c.layout.scratch(0.0), c.layout.scratch(0.0)];

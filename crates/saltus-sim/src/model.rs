@@ -142,10 +142,16 @@ struct FunctionCalls<'a>(&'a [Function]);
 
 impl Calls for FunctionCalls<'_> {
     fn call(&mut self, func: FuncId, args: &[f64], out: u32) -> f64 {
-        saltus_function::call_f64(self.0, func, args).ok().and_then(|r| r.get(out as usize).copied()).unwrap_or(f64::NAN)
+        saltus_function::call_f64(self.0, func, args)
+            .ok()
+            .and_then(|r| r.get(out as usize).copied())
+            .unwrap_or(f64::NAN)
     }
     fn call_der(&mut self, func: FuncId, args: &[f64], dargs: &[f64], out: u32) -> f64 {
-        saltus_function::call_dual(self.0, func, args, dargs).ok().and_then(|r| r.get(out as usize).copied()).unwrap_or(f64::NAN)
+        saltus_function::call_dual(self.0, func, args, dargs)
+            .ok()
+            .and_then(|r| r.get(out as usize).copied())
+            .unwrap_or(f64::NAN)
     }
 }
 
@@ -207,7 +213,12 @@ impl Model {
 
     /// A compiler on this model's parts.
     pub fn compile<R>(&mut self, f: impl FnOnce(&mut Compiler<'_>) -> R) -> R {
-        let mut c = Compiler { sys: &mut self.sys, ops: &mut self.ops, layout: &mut self.layout, backend: &mut *self.machine.backend };
+        let mut c = Compiler {
+            sys: &mut self.sys,
+            ops: &mut self.ops,
+            layout: &mut self.layout,
+            backend: &mut *self.machine.backend,
+        };
         let r = f(&mut c);
         self.machine.backend.finish();
         self.layout.extend(&mut self.machine.values);
@@ -220,7 +231,10 @@ impl Model {
         let slots = self.compile(|c| relations.iter().map(|r| relation_slots(c, r)).collect::<Vec<_>>());
         self.machine.relations = slots;
         let discrete: Vec<VarId> = self.sys.discrete.iter().map(|d| d.var).collect();
-        self.discrete = discrete.into_iter().map(|v| (self.layout.slot(Cell::new(v, 0)), self.layout.slot(Cell::pre(v)), v)).collect();
+        self.discrete = discrete
+            .into_iter()
+            .map(|v| (self.layout.slot(Cell::new(v, 0)), self.layout.slot(Cell::pre(v)), v))
+            .collect();
         let reactions = self.sys.reactions.clone();
         self.reactions = self.compile(|c| {
             reactions
@@ -236,13 +250,19 @@ impl Model {
                         saltus_dae::Action::Reinit { var, value, condition } => {
                             let s = c.layout.scratch(0.0);
                             let value = Some((c.batch(s, value), s));
-                            ReactionSlots { condition: cond(condition, c), value, target: c.layout.slot(Cell::new(*var, 0)) }
+                            ReactionSlots {
+                                condition: cond(condition, c),
+                                value,
+                                target: c.layout.slot(Cell::new(*var, 0)),
+                            }
                         }
                         saltus_dae::Action::Assert { condition, .. } => {
                             let value = cond(&Some(condition.clone()), c);
                             ReactionSlots { condition: None, value, target: 0 }
                         }
-                        saltus_dae::Action::Terminate { condition, .. } => ReactionSlots { condition: cond(condition, c), value: None, target: 0 },
+                        saltus_dae::Action::Terminate { condition, .. } => {
+                            ReactionSlots { condition: cond(condition, c), value: None, target: 0 }
+                        }
                         _ => ReactionSlots { condition: None, value: None, target: 0 },
                     }
                 })
@@ -289,7 +309,8 @@ impl Model {
 
     /// Numbers of the moment.
     pub fn snapshot(&self) -> Snapshot {
-        let values = self.layout.cells().filter_map(|(c, s)| self.machine.values.get(s as usize).map(|&v| (c, v))).collect();
+        let values =
+            self.layout.cells().filter_map(|(c, s)| self.machine.values.get(s as usize).map(|&v| (c, v))).collect();
         Snapshot { values, functions: self.functions.clone() }
     }
 
@@ -321,7 +342,10 @@ impl Model {
                         return Err(Diagnostic::error(
                             Stage::Structure,
                             var.origin.span.unwrap_or(Span::NONE),
-                            format!("parameter {} depends on itself through {}", var.name, self.sys.dae.vars[next].name),
+                            format!(
+                                "parameter {} depends on itself through {}",
+                                var.name, self.sys.dae.vars[next].name
+                            ),
                         ));
                     }
                     stack.push((next, 0));
@@ -361,14 +385,25 @@ impl Model {
             };
             let var = &self.sys.dae.vars[v];
             if let Some(e) = self.machine.host.error.take() {
-                return Err(Diagnostic::error(Stage::Initialization, e.span, format!("parameter {}: {}", var.name, e.message)).within(var.name.clone()));
+                return Err(Diagnostic::error(
+                    Stage::Initialization,
+                    e.span,
+                    format!("parameter {}: {}", var.name, e.message),
+                )
+                .within(var.name.clone()));
             }
-            if !value.is_finite() && matches!(var.ty, VarType::Real | VarType::Integer) && value.is_nan() | self.sys.dae.row_constant(&row).is_none() {
+            if !value.is_finite()
+                && matches!(var.ty, VarType::Real | VarType::Integer)
+                && value.is_nan() | self.sys.dae.row_constant(&row).is_none()
+            {
                 let text = saltus_dae::row_text(&self.sys.dae, &row);
                 return Err(Diagnostic::error(
                     Stage::Initialization,
                     var.origin.span.unwrap_or(Span::NONE),
-                    format!("parameter {} = {text} is {value}: division by zero or an argument outside its domain", var.name),
+                    format!(
+                        "parameter {} = {text} is {value}: division by zero or an argument outside its domain",
+                        var.name
+                    ),
                 ));
             }
             self.machine.values[slot as usize] = value;
@@ -377,7 +412,10 @@ impl Model {
         for i in 0..n {
             let v = VarId::new(i);
             let role = self.sys.role(v);
-            if self.sys.alias[v].is_some() || HybridDae::is_builtin(v) || self.sys.dae.vars[v].variability <= Variability::Parameter {
+            if self.sys.alias[v].is_some()
+                || HybridDae::is_builtin(v)
+                || self.sys.dae.vars[v].variability <= Variability::Parameter
+            {
                 continue;
             }
             let slot = self.layout.slot(Cell::new(v, 0));
@@ -465,7 +503,12 @@ impl Model {
             .iter()
             .map(|s| {
                 let v = &self.sys.dae.vars[s.var];
-                v.nominal.as_ref().and_then(|r| self.sys.dae.row_constant(r)).map(f64::abs).filter(|x| *x > 0.0 && x.is_finite()).unwrap_or(1.0)
+                v.nominal
+                    .as_ref()
+                    .and_then(|r| self.sys.dae.row_constant(r))
+                    .map(f64::abs)
+                    .filter(|x| *x > 0.0 && x.is_finite())
+                    .unwrap_or(1.0)
             })
             .collect();
         let active: FxHashSet<VarId> = plan.vars.iter().copied().collect();
@@ -590,17 +633,27 @@ impl Model {
             Trouble::NotFinite(cells) => {
                 let names: Vec<String> = cells.iter().take(6).map(name).collect();
                 let span = cells.first().and_then(|c| self.sys.dae.vars[c.var].origin.span);
-                Diagnostic::error(stage, span.unwrap_or(Span::NONE), format!("{what} at time {t:?}: {} is not a number", names.join(", ")))
-                    .hint("look for a division by zero, a square root or logarithm of a negative number")
+                Diagnostic::error(
+                    stage,
+                    span.unwrap_or(Span::NONE),
+                    format!("{what} at time {t:?}: {} is not a number", names.join(", ")),
+                )
+                .hint("look for a division by zero, a square root or logarithm of a negative number")
             }
             Trouble::Unsolved { reason, unknowns, equations } => {
                 let worst = equations.first().map(|e| self.equation(e.0.0, e.0.1));
                 let (text, span, instance) = worst.unwrap_or((String::new(), Span::NONE, String::new()));
-                let shown: Vec<String> = unknowns.iter().take(8).map(|(c, v)| format!("{} = {v:.6}", name(c))).collect();
+                let shown: Vec<String> =
+                    unknowns.iter().take(8).map(|(c, v)| format!("{} = {v:.6}", name(c))).collect();
                 let mut d = Diagnostic::error(
                     stage,
                     span,
-                    format!("{what} at time {t:?}: {} simultaneous equation{} for {} could not be solved; worst: {text}", equations.len(), if equations.len() == 1 { "" } else { "s" }, unknowns.iter().take(4).map(|(c, _)| name(c)).collect::<Vec<_>>().join(", ")),
+                    format!(
+                        "{what} at time {t:?}: {} simultaneous equation{} for {} could not be solved; worst: {text}",
+                        equations.len(),
+                        if equations.len() == 1 { "" } else { "s" },
+                        unknowns.iter().take(4).map(|(c, _)| name(c)).collect::<Vec<_>>().join(", ")
+                    ),
                 )
                 .within(instance)
                 .hint(format!("values reached: {}", shown.join(", ")))

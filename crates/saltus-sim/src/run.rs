@@ -3,14 +3,14 @@
 use crate::api::{EventKind, Observer, RunOptions, RunReport, Zeno};
 use crate::events::{ZenoWatch, zeno_error};
 use crate::machine::{Machine, Trouble};
-use crate::model::{DelayLine, Model, ModeProgram};
+use crate::model::{DelayLine, ModeProgram, Model};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, VarId, VarType, Variability};
+use saltus_expr::RelOp;
 use saltus_results::{Column, Kind, Sink};
 use saltus_solver::ode::{EvalError, Integrator, OdeSystem, Options, Restart, StepError, make_integrator};
 use saltus_solver::roots::{CrossingOptions, Sign, generic::first_crossing_sampled};
 use saltus_structure::{Cell, RelationKind};
-use saltus_expr::RelOp;
 use std::rc::Rc;
 
 /// Where a result column comes from.
@@ -57,7 +57,15 @@ impl Rhs<'_> {
             *o = self.machine.values[d as usize];
         }
         if dx.iter().any(|v| !v.is_finite()) {
-            let bad = self.program.plan.states.iter().zip(dx.iter()).filter(|(_, d)| !d.is_finite()).map(|(c, _)| Cell { var: c.var, order: c.order + 1 }).collect();
+            let bad = self
+                .program
+                .plan
+                .states
+                .iter()
+                .zip(dx.iter())
+                .filter(|(_, d)| !d.is_finite())
+                .map(|(c, _)| Cell { var: c.var, order: c.order + 1 })
+                .collect();
             self.trouble = Some(Trouble::NotFinite(bad));
             return Err(EvalError::Domain);
         }
@@ -138,18 +146,31 @@ fn place(m: &mut Machine, delays: &[DelayLine], program: &ModeProgram, t: f64, x
 }
 
 /// Runs a prepared model.
-pub fn run(model: &mut Model, options: &RunOptions, sink: &mut dyn Sink, observer: &mut dyn Observer) -> Result<RunReport, Diagnostic> {
+pub fn run(
+    model: &mut Model,
+    options: &RunOptions,
+    sink: &mut dyn Sink,
+    observer: &mut dyn Observer,
+) -> Result<RunReport, Diagnostic> {
     let e = model.sys.dae.experiment;
     let start = options.start.or(e.start).unwrap_or(0.0);
     let stop = options.stop.or(e.stop).unwrap_or(start + 1.0);
     if !(stop >= start) || !start.is_finite() || !stop.is_finite() {
-        return Err(Diagnostic::error(Stage::Usage, Span::NONE, format!("the stop time {stop} must not lie before the start time {start}")));
+        return Err(Diagnostic::error(
+            Stage::Usage,
+            Span::NONE,
+            format!("the stop time {stop} must not lie before the start time {start}"),
+        ));
     }
     let tolerance = options.tolerance.or(e.tolerance).unwrap_or(1e-6);
     if !(tolerance > 0.0) {
         return Err(Diagnostic::error(Stage::Usage, Span::NONE, format!("the tolerance {tolerance} must be positive")));
     }
-    let intervals = options.intervals.or(e.interval.filter(|i| *i > 0.0).map(|i| ((stop - start) / i).round().max(1.0) as usize)).unwrap_or(500).max(1);
+    let intervals = options
+        .intervals
+        .or(e.interval.filter(|i| *i > 0.0).map(|i| ((stop - start) / i).round().max(1.0) as usize))
+        .unwrap_or(500)
+        .max(1);
     let program = model.initialize(start)?;
     model.start_tickers(start)?;
     let mut r = Runner {
@@ -209,7 +230,8 @@ impl Runner<'_> {
             let v = VarId::new(i);
             let var = &model.sys.dae.vars[v];
             // Of the parameters, those of the model itself: they are few, and their values may come from a computation.
-            let parameter = var.variability <= Variability::Parameter && (var.variability == Variability::Constant || var.name.contains('.'));
+            let parameter = var.variability <= Variability::Parameter
+                && (var.variability == Variability::Constant || var.name.contains('.'));
             if HybridDae::is_builtin(v) || parameter || (var.hidden && !self.options.all_variables) {
                 continue;
             }
@@ -220,7 +242,11 @@ impl Runner<'_> {
                 VarType::Enumeration(_) => Kind::Enumeration,
                 VarType::String | VarType::Object => continue,
             };
-            columns.push(Column::new(var.name.clone(), kind).with_unit(var.unit.clone()).with_description(var.description.clone()));
+            columns.push(
+                Column::new(var.name.clone(), kind)
+                    .with_unit(var.unit.clone())
+                    .with_description(var.description.clone()),
+            );
             let source = match model.locate(v) {
                 Ok((s, sign)) => {
                     let rep = match model.sys.alias[v] {
@@ -272,7 +298,19 @@ impl Runner<'_> {
         }
         let name = self.options.solver.as_deref().filter(|s| *s != "auto").unwrap_or("auto");
         let chosen = if name == "auto" { "lsoda" } else { name };
-        let fixed = ["euler", "modified-euler", "midpoint", "heun", "rk4", "ab2", "ab3", "ab4", "milne", "backward-euler", "trapezoid"];
+        let fixed = [
+            "euler",
+            "modified-euler",
+            "midpoint",
+            "heun",
+            "rk4",
+            "ab2",
+            "ab3",
+            "ab4",
+            "milne",
+            "backward-euler",
+            "trapezoid",
+        ];
         if fixed.contains(&chosen) {
             o.fixed_step = Some(self.options.step.unwrap_or(self.span() / self.intervals as f64));
         } else if let Some(h) = self.options.step {
@@ -286,7 +324,13 @@ impl Runner<'_> {
     }
 
     /// Evaluates everything at a point of the last step.
-    fn evaluate_at(&mut self, model: &mut Model, program: &ModeProgram, integrator: &dyn Integrator, t: f64) -> Result<(), Trouble> {
+    fn evaluate_at(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        t: f64,
+    ) -> Result<(), Trouble> {
         let n = program.states.len();
         let mut x = vec![0.0; n];
         integrator.interpolate(t, &mut x);
@@ -296,7 +340,14 @@ impl Runner<'_> {
     fn evaluate(&mut self, model: &mut Model, program: &ModeProgram, t: f64, x: &[f64]) -> Result<(), Trouble> {
         if let Some(s) = &mut self.sliding {
             let mut dx = vec![0.0; x.len()];
-            let mut rhs = Rhs { machine: &mut model.machine, delays: &model.delays, program, sliding: Some(s), resting: None, trouble: None };
+            let mut rhs = Rhs {
+                machine: &mut model.machine,
+                delays: &model.delays,
+                program,
+                sliding: Some(s),
+                resting: None,
+                trouble: None,
+            };
             let _ = rhs.rhs(t, x, &mut dx);
         }
         place(&mut model.machine, &model.delays, program, t, x);
@@ -313,7 +364,13 @@ impl Runner<'_> {
         }
     }
 
-    fn go(&mut self, model: &mut Model, mut program: Rc<ModeProgram>, sink: &mut dyn Sink, observer: &mut dyn Observer) -> Result<RunReport, Diagnostic> {
+    fn go(
+        &mut self,
+        model: &mut Model,
+        mut program: Rc<ModeProgram>,
+        sink: &mut dyn Sink,
+        observer: &mut dyn Observer,
+    ) -> Result<RunReport, Diagnostic> {
         let t = self.start;
         model.machine.values[model.machine.time as usize] = t;
         // The first instant: everything is evaluated once more with initial() over.
@@ -389,7 +446,9 @@ impl Runner<'_> {
             }
             let at_end = self.evaluate_at(model, &program, &*integrator, end);
             if let Err(e) = at_end {
-                return Err(model.structural_explanation(&program).unwrap_or_else(|| model.explain(&e, Stage::Run, end, "the run failed")));
+                return Err(model
+                    .structural_explanation(&program)
+                    .unwrap_or_else(|| model.explain(&e, Stage::Run, end, "the run failed")));
             }
             now = end;
             self.record_delays(model, now);
@@ -456,7 +515,14 @@ impl Runner<'_> {
     }
 
     fn rhs<'b>(&'b mut self, model: &'b mut Model, program: &'b ModeProgram) -> Rhs<'b> {
-        Rhs { machine: &mut model.machine, delays: &model.delays, program, sliding: self.sliding.as_mut(), resting: self.resting.as_ref(), trouble: None }
+        Rhs {
+            machine: &mut model.machine,
+            delays: &model.delays,
+            program,
+            sliding: self.sliding.as_mut(),
+            resting: self.resting.as_ref(),
+            trouble: None,
+        }
     }
 
     /// Adds an integrator's counts to the report.
@@ -470,10 +536,22 @@ impl Runner<'_> {
     }
 
     /// Rows on the output grid up to `end` (a row at `end` itself is left to the event).
-    fn outputs(&mut self, model: &mut Model, program: &ModeProgram, i: &dyn Integrator, end: f64, event: bool, sink: &mut dyn Sink) -> Result<(), Diagnostic> {
+    fn outputs(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        i: &dyn Integrator,
+        end: f64,
+        event: bool,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Diagnostic> {
         let close = 1e-11 * self.span();
         while self.next_output <= self.intervals {
-            let t = if self.next_output == self.intervals { self.stop } else { self.start + self.next_output as f64 * (self.stop - self.start) / self.intervals as f64 };
+            let t = if self.next_output == self.intervals {
+                self.stop
+            } else {
+                self.start + self.next_output as f64 * (self.stop - self.start) / self.intervals as f64
+            };
             if t > end || (event && t > end - close) {
                 if event && t <= end + close {
                     self.next_output += 1; // the event's own rows stand for it
@@ -491,7 +569,14 @@ impl Runner<'_> {
     }
 
     /// The earliest crossing in the step: its time and the relations that cross there.
-    fn locate(&mut self, model: &mut Model, program: &ModeProgram, integrator: &dyn Integrator, t0: f64, t1: f64) -> Result<Option<(f64, Vec<usize>)>, Diagnostic> {
+    fn locate(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        t0: f64,
+        t1: f64,
+    ) -> Result<Option<(f64, Vec<usize>)>, Diagnostic> {
         let mut which: Vec<usize> = program.crossings.clone();
         which.retain(|i| !self.held_relations.contains(i));
         if which.is_empty() || t1 <= t0 {
@@ -623,7 +708,8 @@ impl Runner<'_> {
             self.write(model, program, t, sink)?;
         }
         let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
-        let old_bits: Vec<(u32, f64)> = model.discrete.iter().map(|d| (d.0, model.machine.values[d.0 as usize])).collect();
+        let old_bits: Vec<(u32, f64)> =
+            model.discrete.iter().map(|d| (d.0, model.machine.values[d.0 as usize])).collect();
         // Outside sliding now; it is found again below if it goes on.
         self.sliding = None;
         if self.resting.is_some() && !fired.is_empty() {
@@ -645,7 +731,14 @@ impl Runner<'_> {
         }
         if !h.reinitialized.is_empty() {
             for &i in fired {
-                if let Some(at) = self.zeno.record(i, t, self.span(), self.amplitude.remove(&i).is_some_and(|a| a < 100.0 * self.tolerance * model.machine.relations[i].size.max(1e-6))) {
+                if let Some(at) = self.zeno.record(
+                    i,
+                    t,
+                    self.span(),
+                    self.amplitude
+                        .remove(&i)
+                        .is_some_and(|a| a < 100.0 * self.tolerance * model.machine.relations[i].size.max(1e-6)),
+                ) {
                     self.accumulate(model, &program, i, &h.reinitialized, at, observer)?;
                 }
             }
@@ -663,7 +756,14 @@ impl Runner<'_> {
             return 0.0;
         }
         let values = model.machine.values.clone();
-        let mut rhs = Rhs { machine: &mut model.machine, delays: &model.delays, program, sliding: None, resting: None, trouble: None };
+        let mut rhs = Rhs {
+            machine: &mut model.machine,
+            delays: &model.delays,
+            program,
+            sliding: None,
+            resting: None,
+            trouble: None,
+        };
         let mut dx = vec![0.0; x.len()];
         let rate = rhs.evaluate(t, x, &mut dx).and_then(|()| rhs.rate(i, t, x, &dx)).map_or(0.0, |r| r.1);
         model.machine.values = values;
@@ -671,7 +771,16 @@ impl Runner<'_> {
     }
 
     /// After a memoryless switch: if the new field points back, the solution slides.
-    fn start_sliding(&mut self, model: &mut Model, program: &ModeProgram, fired: &[usize], before: &[f64], old: &[(u32, f64)], t: f64, observer: &mut dyn Observer) {
+    fn start_sliding(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        fired: &[usize],
+        before: &[f64],
+        old: &[(u32, f64)],
+        t: f64,
+        observer: &mut dyn Observer,
+    ) {
         let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
         for (&i, &rb) in fired.iter().zip(before) {
             if !matches!(model.machine.relations[i].kind, RelationKind::Sign(_)) || rb == 0.0 {
@@ -679,14 +788,16 @@ impl Runner<'_> {
             }
             let ra = self.rate_of(model, program, i, t, &x);
             if ra * rb < 0.0 && ra.abs() > 1e-9 * rb.abs() {
-                let bits: Vec<(u32, f64, f64)> = old
-                    .iter()
-                    .map(|&(s, b)| (s, b, model.machine.values[s as usize]))
-                    .filter(|b| b.1 != b.2)
-                    .collect();
+                let bits: Vec<(u32, f64, f64)> =
+                    old.iter().map(|&(s, b)| (s, b, model.machine.values[s as usize])).filter(|b| b.1 != b.2).collect();
                 let span = model.sys.relations[i].origin.span.unwrap_or(Span::NONE);
                 let text = model.sys.relations[i].text.clone();
-                self.say(observer, &format!("sliding along the boundary of {text} from time {t:?}"), span, &format!("slide {i}"));
+                self.say(
+                    observer,
+                    &format!("sliding along the boundary of {text} from time {t:?}"),
+                    span,
+                    &format!("slide {i}"),
+                );
                 self.sliding = Some(Sliding { relation: i, bits, share: 0.5 });
                 self.held_relations = fired.to_vec();
                 return;
@@ -708,7 +819,15 @@ impl Runner<'_> {
         true
     }
 
-    fn accumulate(&mut self, model: &mut Model, program: &ModeProgram, i: usize, reinitialized: &[u32], at: f64, observer: &mut dyn Observer) -> Result<(), Diagnostic> {
+    fn accumulate(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        i: usize,
+        reinitialized: &[u32],
+        at: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Diagnostic> {
         let span = model.sys.relations[i].origin.span.unwrap_or(Span::NONE);
         let text = model.sys.relations[i].text.clone();
         if let Some(d) = zeno_error(self.options.zeno, at, &text, span) {
@@ -719,11 +838,17 @@ impl Runner<'_> {
             return Ok(());
         }
         // At rest: what the impacts reset is zero, and stays so until it would leave.
-        let held: Vec<usize> = program.states.iter().enumerate().filter(|(_, s)| reinitialized.contains(&s.0)).map(|(k, _)| k).collect();
+        let held: Vec<usize> =
+            program.states.iter().enumerate().filter(|(_, s)| reinitialized.contains(&s.0)).map(|(k, _)| k).collect();
         for &k in &held {
             model.machine.values[program.states[k].0 as usize] = 0.0;
         }
-        self.say(observer, &format!("events of {text} accumulate at time {at:?}: at rest from there on"), span, &format!("zeno {i}"));
+        self.say(
+            observer,
+            &format!("events of {text} accumulate at time {at:?}: at rest from there on"),
+            span,
+            &format!("zeno {i}"),
+        );
         self.resting = Some(Resting { relation: i, held });
         self.held_relations = vec![i];
         Ok(())
@@ -737,7 +862,14 @@ impl Runner<'_> {
         let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
         // Let the held states follow their free derivatives for an instant and see where g goes.
         let values = model.machine.values.clone();
-        let mut rhs = Rhs { machine: &mut model.machine, delays: &model.delays, program, sliding: None, resting: None, trouble: None };
+        let mut rhs = Rhs {
+            machine: &mut model.machine,
+            delays: &model.delays,
+            program,
+            sliding: None,
+            resting: None,
+            trouble: None,
+        };
         let mut dx = vec![0.0; x.len()];
         let mut leaves = false;
         if rhs.evaluate(t, &x, &mut dx).is_ok() {
@@ -791,7 +923,8 @@ impl Runner<'_> {
             let text = model.message(&a.message);
             let span = a.origin.span.unwrap_or(Span::NONE);
             if a.error {
-                return Err(Diagnostic::error(Stage::Run, span, format!("assertion failed at time {t:?}: {text}")).within(a.origin.instance));
+                return Err(Diagnostic::error(Stage::Run, span, format!("assertion failed at time {t:?}: {text}"))
+                    .within(a.origin.instance));
             }
             self.say(observer, &format!("at time {t:?}: {text}"), span, &format!("assert {k}"));
         }
@@ -814,7 +947,8 @@ impl Runner<'_> {
     }
 
     fn step_failed(&self, model: &Model, program: &ModeProgram, e: StepError, trouble: Option<Trouble>) -> Diagnostic {
-        let state = e.component().and_then(|k| program.plan.states.get(k)).map(|c| saltus_structure::cell_name(&model.sys, *c));
+        let state =
+            e.component().and_then(|k| program.plan.states.get(k)).map(|c| saltus_structure::cell_name(&model.sys, *c));
         let t = match e {
             StepError::TooSmall { t, .. } => t,
             _ => model.machine.values[model.machine.time as usize],
@@ -825,8 +959,9 @@ impl Runner<'_> {
             return d;
         }
         let who = state.map_or(String::new(), |s| format!(", worst at {s}"));
-        Diagnostic::error(Stage::Run, Span::NONE, format!("the integrator cannot go on at time {t:?}{who}: {e}"))
-            .hint("a singularity of the solution, a discontinuity hidden in a function, or a tolerance that is too tight")
+        Diagnostic::error(Stage::Run, Span::NONE, format!("the integrator cannot go on at time {t:?}{who}: {e}")).hint(
+            "a singularity of the solution, a discontinuity hidden in a function, or a tolerance that is too tight",
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! Initialization: modes and values together.
 
 use crate::machine::Trouble;
-use crate::model::{Model, ModeProgram};
+use crate::model::{ModeProgram, Model};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Row};
 use saltus_structure::{Cell, DiscKind, Item, ModeKey, cell_name, plan_initialization};
@@ -47,7 +47,10 @@ impl Model {
             Diagnostic::error(
                 Stage::Initialization,
                 Span::NONE,
-                format!("no consistent mode at time {start:?}: every mode's own conditions contradict it; tried: {}", keys.join(" | ")),
+                format!(
+                    "no consistent mode at time {start:?}: every mode's own conditions contradict it; tried: {}",
+                    keys.join(" | ")
+                ),
             )
         }))
     }
@@ -84,7 +87,9 @@ impl Model {
         let steps = self.compile(|c| c.sequence(&init.sequence));
         let slot = self.layout.slot(Cell::new(HybridDae::INITIAL, 0));
         self.machine.values[slot as usize] = 1.0;
-        self.machine.run(&steps).map_err(|t| self.explain(&t, Stage::Initialization, start, "initialization failed"))?;
+        self.machine
+            .run(&steps)
+            .map_err(|t| self.explain(&t, Stage::Initialization, start, "initialization failed"))?;
         // Delayed values begin with what they delay.
         for _ in 0..if self.delays.is_empty() { 0 } else { 8 } {
             let mut moved = false;
@@ -100,7 +105,9 @@ impl Model {
             if !moved {
                 break;
             }
-            self.machine.run(&steps).map_err(|t| self.explain(&t, Stage::Initialization, start, "initialization failed"))?;
+            self.machine
+                .run(&steps)
+                .map_err(|t| self.explain(&t, Stage::Initialization, start, "initialization failed"))?;
         }
         for item in &init.redundant {
             self.check_redundant(item, start)?;
@@ -125,7 +132,9 @@ impl Model {
                     return Err(Diagnostic::error(
                         Stage::Initialization,
                         Span::NONE,
-                        format!("initialization is over-determined and inconsistent: {name} is {x}, but its start value {y} is fixed"),
+                        format!(
+                            "initialization is over-determined and inconsistent: {name} is {x}, but its start value {y} is fixed"
+                        ),
                     ));
                 }
                 return Ok(());
@@ -190,5 +199,8 @@ fn nearest_untried(key: &ModeKey, tried: &[ModeKey]) -> Option<ModeKey> {
     }
     let mut masks: Vec<u32> = (1..1u32 << n).collect();
     masks.sort_by_key(|m| m.count_ones());
-    masks.into_iter().map(|m| key.iter().enumerate().map(|(i, b)| b ^ (m >> i & 1 == 1)).collect::<ModeKey>()).find(|k| !tried.contains(k))
+    masks
+        .into_iter()
+        .map(|m| key.iter().enumerate().map(|(i, b)| b ^ (m >> i & 1 == 1)).collect::<ModeKey>())
+        .find(|k| !tried.contains(k))
 }

@@ -132,8 +132,21 @@ fn observed_order_is_the_stated_one() {
 }
 
 const ADAPTIVE: &[&str] = &[
-    "bdf", "lsoda", "radau", "esdirk", "rosenbrock", "dopri5", "tsit5", "rkf45", "euler", "modified-euler", "midpoint", "heun",
-    "rk4", "backward-euler", "trapezoid",
+    "bdf",
+    "lsoda",
+    "radau",
+    "esdirk",
+    "rosenbrock",
+    "dopri5",
+    "tsit5",
+    "rkf45",
+    "euler",
+    "modified-euler",
+    "midpoint",
+    "heun",
+    "rk4",
+    "backward-euler",
+    "trapezoid",
 ];
 
 #[test]
@@ -208,11 +221,17 @@ fn pleiades() -> Sys<impl FnMut(f64, &[f64], &mut [f64])> {
 }
 
 const PLEIADES_START: [f64; 28] = [
-    3.0, 3.0, -1.0, -3.0, 2.0, -2.0, 2.0, 3.0, -3.0, 2.0, 0.0, 0.0, -4.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.75, -1.5, 0.0, 0.0,
-    0.0, -1.25, 1.0, 0.0, 0.0,
+    3.0, 3.0, -1.0, -3.0, 2.0, -2.0, 2.0, 3.0, -3.0, 2.0, 0.0, 0.0, -4.0, 4.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.75, -1.5,
+    0.0, 0.0, 0.0, -1.25, 1.0, 0.0, 0.0,
 ];
 const PLEIADES_END: [f64; 7] = [
-    0.3706139143971, 3.237284092057, -3.222559032418, 0.6597091455775, 0.3425581707157, 1.562172101401, -0.7003092922212,
+    0.3706139143971,
+    3.237284092057,
+    -3.222559032418,
+    0.6597091455775,
+    0.3425581707157,
+    1.562172101401,
+    -0.7003092922212,
 ];
 
 /// Largest error relative to the reference values.
@@ -222,7 +241,13 @@ fn relative_error(x: &[f64], exact: &[f64]) -> f64 {
 
 #[test]
 fn robertson_to_1e11() {
-    for (name, tol, bound) in [("bdf", 1e-7, 1e-4), ("lsoda", 1e-7, 1e-4), ("radau", 1e-6, 1e-4), ("esdirk", 1e-6, 1e-4), ("rosenbrock", 1e-6, 1e-4)] {
+    for (name, tol, bound) in [
+        ("bdf", 1e-7, 1e-4),
+        ("lsoda", 1e-7, 1e-4),
+        ("radau", 1e-6, 1e-4),
+        ("esdirk", 1e-6, 1e-4),
+        ("rosenbrock", 1e-6, 1e-4),
+    ] {
         let mut o = Options::new(3, tol, 1e-6 * tol);
         o.atol[1] = 1e-9 * tol;
         let m = run(name, o, &mut robertson(), 0.0, &[1.0, 0.0, 0.0], 1e11);
@@ -254,7 +279,15 @@ fn van_der_pol_to_2() {
 
 #[test]
 fn pleiades_to_3() {
-    for (name, tol) in [("dopri5", 1e-9), ("tsit5", 1e-9), ("rkf45", 1e-9), ("lsoda", 1e-10), ("bdf", 1e-10), ("rk4", 1e-9), ("radau", 1e-9)] {
+    for (name, tol) in [
+        ("dopri5", 1e-9),
+        ("tsit5", 1e-9),
+        ("rkf45", 1e-9),
+        ("lsoda", 1e-10),
+        ("bdf", 1e-10),
+        ("rk4", 1e-9),
+        ("radau", 1e-9),
+    ] {
         let m = run(name, Options::new(28, tol, tol), &mut pleiades(), 0.0, &PLEIADES_START, 3.0);
         let e = relative_error(m.x(), &PLEIADES_END);
         println!("{name}: {e:.2e} {:?}", m.stats());
@@ -480,7 +513,15 @@ fn sparse_reaction_diffusion() {
         (lo..hi).chain([i ^ 1]).map(move |j| (i, j))
     });
     let p = Pattern::from_entries(2 * N, 2 * N, entries);
-    let x0: Vec<f64> = (0..2 * N).map(|k| if k % 2 == 0 { 1.0 + (2.0 * std::f64::consts::PI * (k / 2 + 1) as f64 / (N + 1) as f64).sin() } else { 3.0 }).collect();
+    let x0: Vec<f64> = (0..2 * N)
+        .map(|k| {
+            if k % 2 == 0 {
+                1.0 + (2.0 * std::f64::consts::PI * (k / 2 + 1) as f64 / (N + 1) as f64).sin()
+            } else {
+                3.0
+            }
+        })
+        .collect();
     let mut ends: Vec<Vec<f64>> = Vec::new();
     for name in ["bdf", "radau", "esdirk", "rosenbrock", "lsoda"] {
         let m = run(name, Options::new(2 * N, 1e-6, 1e-6), &mut Brusselator(p.clone()), 0.0, &x0, 10.0);
@@ -502,7 +543,8 @@ fn expm_apply(a: &[Vec<f64>], t: f64, x: &[f64]) -> Vec<f64> {
     for _ in 0..pieces {
         let (mut term, mut sum) = (x.clone(), x.clone());
         for k in 1..30 {
-            let next: Vec<f64> = a.iter().map(|r| r.iter().zip(&term).map(|(a, v)| a * v).sum::<f64>() * h / k as f64).collect();
+            let next: Vec<f64> =
+                a.iter().map(|r| r.iter().zip(&term).map(|(a, v)| a * v).sum::<f64>() * h / k as f64).collect();
             term = next;
             sum.iter_mut().zip(&term).for_each(|(s, t)| *s += t);
         }

@@ -26,7 +26,10 @@ impl<F: FnMut(f64, &[f64], &[f64], &mut [f64])> DaeSystem for Sys<F> {
 }
 
 /// Equation i is algebraic exactly where variable i is.
-fn sys(differential: &[bool], f: impl FnMut(f64, &[f64], &[f64], &mut [f64])) -> Sys<impl FnMut(f64, &[f64], &[f64], &mut [f64])> {
+fn sys(
+    differential: &[bool],
+    f: impl FnMut(f64, &[f64], &[f64], &mut [f64]),
+) -> Sys<impl FnMut(f64, &[f64], &[f64], &mut [f64])> {
     Sys { differential: differential.to_vec(), f }
 }
 
@@ -209,7 +212,14 @@ fn sparse_circuit_ladder() {
             }
             Ok(())
         }
-        fn jacobian(&mut self, _: f64, x: &[f64], _: &[f64], cj: f64, jac: &mut JacobianMatrix) -> Result<bool, EvalError> {
+        fn jacobian(
+            &mut self,
+            _: f64,
+            x: &[f64],
+            _: &[f64],
+            cj: f64,
+            jac: &mut JacobianMatrix,
+        ) -> Result<bool, EvalError> {
             for k in 0..N {
                 jac.set(k, k, 1e-3 * cj);
                 jac.set(k, N + k, -1.0);
@@ -249,7 +259,9 @@ fn sparse_circuit_ladder() {
         }
     }
     let entries = (0..N).flat_map(|k| {
-        [(k, k), (k, N + k), (N + k, k), (N + k, N + k)].into_iter().chain((k + 1 < N).then_some([(k, N + k + 1), (N + k + 1, k)]).into_iter().flatten())
+        [(k, k), (k, N + k), (N + k, k), (N + k, N + k)]
+            .into_iter()
+            .chain((k + 1 < N).then_some([(k, N + k + 1), (N + k + 1, k)]).into_iter().flatten())
     });
     let p = Pattern::from_entries(2 * N, 2 * N, entries);
     let o = DaeOptions::new(Options::new(2 * N, 1e-6, 1e-8));

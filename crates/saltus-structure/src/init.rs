@@ -33,7 +33,10 @@ pub fn late_parameters(sys: &System) -> Vec<VarId> {
             if HybridDae::is_builtin(id) || v.variability > Variability::Parameter || late.contains(&id) {
                 continue;
             }
-            let depends = v.binding.as_ref().is_some_and(|r| r.args.iter().filter_map(|a| a.variable()).any(|x| late.contains(&x)));
+            let depends = v
+                .binding
+                .as_ref()
+                .is_some_and(|r| r.args.iter().filter_map(|a| a.variable()).any(|x| late.contains(&x)));
             if v.fixed == Some(false) && v.binding.is_none() || depends {
                 late.insert(id);
             }
@@ -77,7 +80,11 @@ pub fn plan_initialization(
         .initial
         .iter()
         .filter_map(|e| match (sys.dae.pool.node(e.row.template), e.row.args.first()) {
-            (Node::Binary(Binary::Sub, a, _), Some(Operand::Var { var, order: 0, neg: false })) if *sys.dae.pool.node(*a) == Node::Hole(0) => Some(*var),
+            (Node::Binary(Binary::Sub, a, _), Some(Operand::Var { var, order: 0, neg: false }))
+                if *sys.dae.pool.node(*a) == Node::Hole(0) =>
+            {
+                Some(*var)
+            }
             _ => None,
         })
         .collect();
@@ -87,7 +94,10 @@ pub fn plan_initialization(
             && given.contains(&d.var)
             && row.args.contains(&Operand::Pre { var: d.var })
         {
-            items.push(Item::Value { cell: Cell::pre(d.var), row: Row { template: hole, args: Box::new([Operand::var(d.var)]) } });
+            items.push(Item::Value {
+                cell: Cell::pre(d.var),
+                row: Row { template: hole, args: Box::new([Operand::var(d.var)]) },
+            });
             continue;
         }
         items.push(match &d.kind {
@@ -126,7 +136,8 @@ pub fn plan_initialization(
         let row = start_residual(sys, Cell::new(v, 0));
         problem.items.push(Item::Residual { row, eq: start_base + v.index(), level: 0 });
     }
-    let pinned: Vec<VarId> = sys.discrete.iter().map(|d| d.var).filter(|&v| sys.dae.vars[v].fixed == Some(true)).collect();
+    let pinned: Vec<VarId> =
+        sys.discrete.iter().map(|d| d.var).filter(|&v| sys.dae.vars[v].fixed == Some(true)).collect();
     for v in pinned {
         let row = start_value(sys, v);
         problem.items.push(Item::Value { cell: Cell::pre(v), row });
@@ -237,8 +248,14 @@ fn start_residual(sys: &mut System, cell: Cell) -> Row {
 
 fn unsolvable(sys: &System, item: &Item) -> Diagnostic {
     let (what, span) = match item {
-        Item::Residual { row, eq, .. } => (saltus_dae::equation_text(&sys.dae, row), sys.equations.get(*eq).and_then(|e| e.origin.span)),
+        Item::Residual { row, eq, .. } => {
+            (saltus_dae::equation_text(&sys.dae, row), sys.equations.get(*eq).and_then(|e| e.origin.span))
+        }
         other => (other.target().map_or_else(String::new, |c| cell_name(sys, c)), None),
     };
-    Diagnostic::error(Stage::Initialization, span.unwrap_or(Span::NONE), format!("the initialization problem is over-determined: {what} has no unknown left"))
+    Diagnostic::error(
+        Stage::Initialization,
+        span.unwrap_or(Span::NONE),
+        format!("the initialization problem is over-determined: {what} has no unknown left"),
+    )
 }

@@ -19,7 +19,10 @@ mod system;
 pub use init::{InitPlan, cell_name, late_parameters, plan_initialization, start_value};
 pub use lower::lower;
 pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};
-pub use plan::{Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_states, jacobian_entry, plan_mode, replan_states};
+pub use plan::{
+    Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_states, jacobian_entry, plan_mode,
+    replan_states,
+};
 pub use rows::RowOps;
 pub use simplify::{SimplifyOptions, fold_zero_parameters, simplify};
 pub use system::*;

@@ -9,9 +9,7 @@ use crate::rows::{has_events, tidy};
 use crate::system::{DiscEq, DiscKind, Group, Reaction, Relation, RelationKind, Role, SysEq, System, WhenHead};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::SecondaryMap;
-use saltus_dae::{
-    Action, Guard, HybridDae, Operand, Origin, Row, VarId, VarType, Variability, Variable, row_text,
-};
+use saltus_dae::{Action, Guard, HybridDae, Operand, Origin, Row, VarId, VarType, Variability, Variable, row_text};
 use saltus_expr::{Binary, ExprId, Node, Pool, RelOp};
 
 /// Lowers a flat model.
@@ -49,9 +47,14 @@ fn guard(g: Option<Guard>) -> Option<(usize, u32)> {
 impl Lower {
     fn new(mut dae: HybridDae) -> Lower {
         let n = dae.vars.len();
-        let continuous = dae.vars.iter().filter(|(id, v)| !HybridDae::is_builtin(*id) && v.variability == Variability::Continuous).count();
+        let continuous = dae
+            .vars
+            .iter()
+            .filter(|(id, v)| !HybridDae::is_builtin(*id) && v.variability == Variability::Continuous)
+            .count();
         let original = (continuous, dae.equations.len() + dae.calls.iter().map(|c| c.outputs.len()).sum::<usize>());
-        let external: FxHashSet<VarId> = dae.samplers.iter().map(|s| s.var).chain(dae.delays.iter().map(|d| d.var)).collect();
+        let external: FxHashSet<VarId> =
+            dae.samplers.iter().map(|s| s.var).chain(dae.delays.iter().map(|d| d.var)).collect();
         // Continuous-time variables of discrete type change at events only.
         for v in dae.vars.values_mut() {
             if v.variability == Variability::Continuous && v.ty != VarType::Real {
@@ -75,7 +78,14 @@ impl Lower {
         Lower { sys, known: FxHashMap::default(), create: true, derivatives: FxHashMap::default() }
     }
 
-    fn hidden(&mut self, prefix: &str, ty: VarType, variability: Variability, description: String, origin: &Origin) -> VarId {
+    fn hidden(
+        &mut self,
+        prefix: &str,
+        ty: VarType,
+        variability: Variability,
+        description: String,
+        origin: &Origin,
+    ) -> VarId {
         let mut v = Variable::new(format!("{prefix}{}", self.sys.dae.vars.len()), ty, variability);
         v.hidden = true;
         v.description = description;
@@ -328,14 +338,17 @@ impl Lower {
         let Node::Binary(Binary::Sub, a, b) = *self.sys.dae.pool.node(row.template) else {
             return match (self.sys.dae.pool.node(row.template), &*row.args) {
                 // b = false is the bare variable.
-                (Node::Hole(0), [Operand::Var { var, order: 0, neg: false }]) if self.sys.role(*var) == Role::Discrete => {
+                (Node::Hole(0), [Operand::Var { var, order: 0, neg: false }])
+                    if self.sys.role(*var) == Role::Discrete =>
+                {
                     let zero = self.sys.dae.constant_row(0.0);
                     Some((*var, zero))
                 }
                 _ => None,
             };
         };
-        let continuous = row.args.iter().any(|&o| matches!(o, Operand::Var { var, .. } if self.sys.role(var) == Role::Continuous));
+        let continuous =
+            row.args.iter().any(|&o| matches!(o, Operand::Var { var, .. } if self.sys.role(var) == Role::Continuous));
         for (side, other) in [(a, b), (b, a)] {
             let Node::Hole(k) = *self.sys.dae.pool.node(side) else { continue };
             let Operand::Var { var, order: 0, neg: false } = row.args[k as usize] else { continue };
@@ -354,14 +367,26 @@ impl Lower {
     /// Whether the value of an expression varies continuously (so that it cannot define a discrete variable).
     fn real_valued(&self, e: ExprId, args: &[Operand]) -> bool {
         match self.sys.dae.pool.node(e) {
-            Node::Hole(k) => matches!(args[*k as usize], Operand::Var { var, .. } if self.sys.role(var) == Role::Continuous),
-            Node::Binary(Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Pow | Binary::Min | Binary::Max | Binary::Atan2, a, b) => {
-                self.real_valued(*a, args) || self.real_valued(*b, args)
+            Node::Hole(k) => {
+                matches!(args[*k as usize], Operand::Var { var, .. } if self.sys.role(var) == Role::Continuous)
             }
+            Node::Binary(
+                Binary::Add
+                | Binary::Sub
+                | Binary::Mul
+                | Binary::Div
+                | Binary::Pow
+                | Binary::Min
+                | Binary::Max
+                | Binary::Atan2,
+                a,
+                b,
+            ) => self.real_valued(*a, args) || self.real_valued(*b, args),
             Node::If(_, a, b) => self.real_valued(*a, args) || self.real_valued(*b, args),
             Node::Unary(op, a) => {
                 use saltus_expr::Unary;
-                !matches!(op, Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc) && self.real_valued(*a, args)
+                !matches!(op, Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc)
+                    && self.real_valued(*a, args)
             }
             _ => false,
         }
@@ -374,7 +399,12 @@ impl Lower {
                 if self.sys.role(out) == Role::Discrete {
                     let row = self.call_row(None, c.func, &c.args, k);
                     let row = self.value(&row, &c.origin);
-                    self.sys.discrete.push(DiscEq { var: out, kind: DiscKind::Value(row), guard: guard(c.guard), origin: c.origin.clone() });
+                    self.sys.discrete.push(DiscEq {
+                        var: out,
+                        kind: DiscKind::Value(row),
+                        guard: guard(c.guard),
+                        origin: c.origin.clone(),
+                    });
                     continue;
                 }
                 let row = self.call_row(Some(out), c.func, &c.args, k);
@@ -453,17 +483,32 @@ impl Lower {
                             let value = self.plain(value, &w.origin);
                             let condition = condition.as_ref().map(|c| self.plain(c, &w.origin));
                             let action = Action::Reinit { var: *var, value, condition };
-                            self.sys.reactions.push(Reaction { when: head, branch: bi, action, origin: w.origin.clone() });
+                            self.sys.reactions.push(Reaction {
+                                when: head,
+                                branch: bi,
+                                action,
+                                origin: w.origin.clone(),
+                            });
                         }
                         Action::Assert { condition, message, error } => {
                             let condition = self.plain(condition, &w.origin);
                             let action = Action::Assert { condition, message: message.clone(), error: *error };
-                            self.sys.reactions.push(Reaction { when: head, branch: bi, action, origin: w.origin.clone() });
+                            self.sys.reactions.push(Reaction {
+                                when: head,
+                                branch: bi,
+                                action,
+                                origin: w.origin.clone(),
+                            });
                         }
                         Action::Terminate { message, condition } => {
                             let condition = condition.as_ref().map(|c| self.plain(c, &w.origin));
                             let action = Action::Terminate { message: message.clone(), condition };
-                            self.sys.reactions.push(Reaction { when: head, branch: bi, action, origin: w.origin.clone() });
+                            self.sys.reactions.push(Reaction {
+                                when: head,
+                                branch: bi,
+                                action,
+                                origin: w.origin.clone(),
+                            });
                         }
                     }
                 }

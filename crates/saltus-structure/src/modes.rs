@@ -222,7 +222,8 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, already: &[VarId]) 
         return Vec::new();
     }
     // The union system; unequal branches are represented by their else part.
-    let active: Vec<usize> = (0..sys.equations.len()).filter(|&i| chosen(sys, sys.equations[i].guard, &|_| false)).collect();
+    let active: Vec<usize> =
+        (0..sys.equations.len()).filter(|&i| chosen(sys, sys.equations[i].guard, &|_| false)).collect();
     let position: FxHashMap<usize, usize> = active.iter().enumerate().map(|(p, &i)| (i, p)).collect();
     let mut columns: FxHashMap<VarId, u32> = FxHashMap::default();
     let mut entries: Vec<Vec<(u32, i32)>> = Vec::new();
@@ -292,7 +293,11 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, already: &[VarId]) 
             continue;
         }
         for mask in 0..1u32 << conditions.len() {
-            let value = |mask: u32| move |v: VarId, conditions: &[VarId]| conditions.iter().position(|&c| c == v).map(|k| mask >> k & 1 == 1);
+            let value = |mask: u32| {
+                move |v: VarId, conditions: &[VarId]| {
+                    conditions.iter().position(|&c| c == v).map(|k| mask >> k & 1 == 1)
+                }
+            };
             let tight_of = |sys: &mut System, ops: &mut RowOps, mask: u32| -> Vec<u32> {
                 let r = specialise(sys, ops, &row, |v| value(mask)(v, &conditions));
                 continuous_args(sys, &r)
@@ -303,7 +308,9 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, already: &[VarId]) 
                     .collect()
             };
             let tight = tight_of(sys, ops, mask);
-            if tight.contains(&offsets.transversal.row_to_col[p]) || repairable(&signature, &offsets, &[(p, tight.clone())]) {
+            if tight.contains(&offsets.transversal.row_to_col[p])
+                || repairable(&signature, &offsets, &[(p, tight.clone())])
+            {
                 continue;
             }
             for (k, &v) in conditions.iter().enumerate() {

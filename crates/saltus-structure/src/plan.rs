@@ -37,7 +37,11 @@ impl Cell {
     }
     /// As an operand.
     pub fn operand(self) -> Operand {
-        if self.order < 0 { Operand::Pre { var: self.var } } else { Operand::Var { var: self.var, order: self.order as u8, neg: false } }
+        if self.order < 0 {
+            Operand::Pre { var: self.var }
+        } else {
+            Operand::Var { var: self.var, order: self.order as u8, neg: false }
+        }
     }
 }
 
@@ -222,8 +226,15 @@ pub fn better_states(sys: &mut System, ops: &mut RowOps, plan: &StructuralPlan, 
 }
 
 /// Plans the same mode with other states.
-pub fn replan_states(sys: &mut System, ops: &mut RowOps, modes: &Modes, plan: &StructuralPlan, states: Vec<Cell>) -> Result<StructuralPlan, Diagnostic> {
-    let mut new = StructuralPlan { states, continuous: Sequence::default(), event: Sequence::default(), ..plan.clone() };
+pub fn replan_states(
+    sys: &mut System,
+    ops: &mut RowOps,
+    modes: &Modes,
+    plan: &StructuralPlan,
+    states: Vec<Cell>,
+) -> Result<StructuralPlan, Diagnostic> {
+    let mut new =
+        StructuralPlan { states, continuous: Sequence::default(), event: Sequence::default(), ..plan.clone() };
     sequence(sys, ops, modes, &mut new)?;
     Ok(new)
 }
@@ -344,13 +355,15 @@ fn choose_columns(sys: &System, matrix: &[FxHashMap<VarId, f64>], is_state: &dyn
     let wanted = |sys: &System, v: VarId| wanted(sys, v, is_state(v));
     let mut out = Vec::new();
     for part in components(matrix) {
-        let mut cols: Vec<VarId> = part.iter().flat_map(|&i| matrix[i].keys().copied()).collect::<FxHashSet<_>>().into_iter().collect();
+        let mut cols: Vec<VarId> =
+            part.iter().flat_map(|&i| matrix[i].keys().copied()).collect::<FxHashSet<_>>().into_iter().collect();
         cols.sort_by_key(|&v| (wanted(sys, v), std::cmp::Reverse(v)));
         let scale: Vec<f64> = cols.iter().map(|&v| nominal(sys, v)).collect();
         let mut a: Vec<Vec<f64>> = part
             .iter()
             .map(|&i| {
-                let mut row: Vec<f64> = cols.iter().zip(&scale).map(|(v, s)| matrix[i].get(v).copied().unwrap_or(0.0) * s).collect();
+                let mut row: Vec<f64> =
+                    cols.iter().zip(&scale).map(|(v, s)| matrix[i].get(v).copied().unwrap_or(0.0) * s).collect();
                 let big = row.iter().fold(0.0f64, |m, x| m.max(x.abs()));
                 if big > 0.0 {
                     row.iter_mut().for_each(|x| *x /= big);
@@ -556,7 +569,12 @@ impl Problem {
             .items
             .iter()
             .map(|item| {
-                let mut cols: Vec<u32> = item.reads(sys).iter().chain(item.target().iter()).filter_map(|c| self.column.get(c).copied()).collect();
+                let mut cols: Vec<u32> = item
+                    .reads(sys)
+                    .iter()
+                    .chain(item.target().iter())
+                    .filter_map(|c| self.column.get(c).copied())
+                    .collect();
                 cols.sort_unstable();
                 cols.dedup();
                 cols
@@ -637,8 +655,16 @@ fn list(names: &[String], max: usize) -> String {
     s
 }
 
-fn explain_singular(sys: &System, modes: &Modes, key: &ModeKey, rows: &[(usize, Row)], vars: &[VarId], s: &Singular) -> Diagnostic {
-    let names = |cols: &[u32]| -> Vec<String> { cols.iter().map(|&j| sys.dae.vars[vars[j as usize]].name.clone()).collect() };
+fn explain_singular(
+    sys: &System,
+    modes: &Modes,
+    key: &ModeKey,
+    rows: &[(usize, Row)],
+    vars: &[VarId],
+    s: &Singular,
+) -> Diagnostic {
+    let names =
+        |cols: &[u32]| -> Vec<String> { cols.iter().map(|&j| sys.dae.vars[vars[j as usize]].name.clone()).collect() };
     let over: Vec<String> = s.parts.over_rows.iter().map(|&i| equation_text(&sys.dae, &rows[i as usize].1)).collect();
     let mut message = format!(
         "the model is structurally singular{}: {} equations for {} unknowns",
@@ -657,9 +683,9 @@ fn explain_singular(sys: &System, modes: &Modes, key: &ModeKey, rows: &[(usize, 
     }
     let first = s.parts.over_rows.first().or(s.parts.under_rows.first()).map(|&i| rows[i as usize].0);
     let origin = first.map(|i| &sys.equations[i].origin);
-    let span = origin.and_then(|o| o.span).or_else(|| {
-        s.parts.under_cols.first().and_then(|&j| sys.dae.vars[vars[j as usize]].origin.span)
-    });
+    let span = origin
+        .and_then(|o| o.span)
+        .or_else(|| s.parts.under_cols.first().and_then(|&j| sys.dae.vars[vars[j as usize]].origin.span));
     let mut d = Diagnostic::error(Stage::Structure, span.unwrap_or(Span::NONE), message);
     if let Some(o) = origin {
         d = d.within(o.instance.clone());

@@ -1,8 +1,8 @@
 //! Symbolic operations on rows, done once per template and cached.
 
 use rustc_hash::FxHashMap;
-use saltus_dae::{HybridDae, Operand, Row, VarId, Variability, Variable};
 use saltus_base::Arena;
+use saltus_dae::{HybridDae, Operand, Row, VarId, Variability, Variable};
 use saltus_expr::{Affine, Coefficient, Differentiator, ExprId, Node, Pool, affine_in};
 
 /// How a hole varies in time.

@@ -45,7 +45,9 @@ pub fn fold_zero_parameters(sys: &mut System, ops: &mut RowOps, zero: &dyn Fn(Va
             .args
             .iter()
             .map(|&a| match a {
-                Operand::Var { var, order: 0, .. } if sys.dae.vars[var].ty == VarType::Real && zero(var) => Operand::Const(0.0),
+                Operand::Var { var, order: 0, .. } if sys.dae.vars[var].ty == VarType::Real && zero(var) => {
+                    Operand::Const(0.0)
+                }
                 _ => a,
             })
             .collect();
@@ -154,8 +156,14 @@ fn trivial(sys: &System, eq: &SysEq) -> Option<Trivial> {
                 (Node::Hole(x), Node::Hole(y)) => match (operand(*x), operand(*y)) {
                     (Operand::Var { var: u, order: 0, neg: nu }, Operand::Var { var: v, order: 0, neg: nv }) => {
                         let neg = flip != (nu != nv);
-                        let ok = |v| sys.role(v) == Role::Continuous || (sys.role(v) == Role::Known && v != HybridDae::TIME && !sys.external.contains(&v));
-                        (u != v && ok(u) && ok(v) && (sys.role(u) == Role::Continuous || sys.role(v) == Role::Continuous))
+                        let ok = |v| {
+                            sys.role(v) == Role::Continuous
+                                || (sys.role(v) == Role::Known && v != HybridDae::TIME && !sys.external.contains(&v))
+                        };
+                        (u != v
+                            && ok(u)
+                            && ok(v)
+                            && (sys.role(u) == Role::Continuous || sys.role(v) == Role::Continuous))
                             .then_some(Trivial::Same(u, v, neg))
                     }
                     (op, Operand::Const(c)) | (Operand::Const(c), op) => single(op, if flip { -c } else { c }),
@@ -198,12 +206,15 @@ fn eliminate(sys: &mut System, differentiated: &[bool], t: Trivial) -> bool {
         Trivial::Same(a, b, neg) => {
             // Earlier eliminations in this pass may have moved either side.
             let (ra, rb) = (sys.resolve(Operand::var(a)), sys.resolve(Operand::Var { var: b, order: 0, neg }));
-            let (Operand::Var { var: a, neg: na, .. }, Operand::Var { var: b, neg: nb, .. }) = (ra, rb) else { return false };
+            let (Operand::Var { var: a, neg: na, .. }, Operand::Var { var: b, neg: nb, .. }) = (ra, rb) else {
+                return false;
+            };
             let neg = na != nb;
             if a == b {
                 return !neg;
             }
-            let (keep, drop) = if rank(sys, differentiated, a) >= rank(sys, differentiated, b) { (a, b) } else { (b, a) };
+            let (keep, drop) =
+                if rank(sys, differentiated, a) >= rank(sys, differentiated, b) { (a, b) } else { (b, a) };
             if sys.role(drop) != Role::Continuous {
                 return false;
             }
@@ -281,7 +292,11 @@ fn orient_equalities(sys: &mut System) {
         let d = &sys.discrete[k];
         let DiscKind::Value(row) = &d.kind else { return None };
         match (sys.dae.pool.node(row.template), &*row.args) {
-            (Node::Hole(0), [Operand::Var { var, order: 0, neg: false }]) if d.guard.is_none() && sys.role(*var) == Role::Discrete => Some((d.var, *var)),
+            (Node::Hole(0), [Operand::Var { var, order: 0, neg: false }])
+                if d.guard.is_none() && sys.role(*var) == Role::Discrete =>
+            {
+                Some((d.var, *var))
+            }
             _ => None,
         }
     };
@@ -315,7 +330,8 @@ fn discrete_aliases(sys: &mut System) -> bool {
     for d in discrete {
         if d.guard.is_none()
             && let DiscKind::Value(row) = &d.kind
-            && let (Node::Hole(0), [Operand::Var { var: b, order: 0, neg: false }]) = (sys.dae.pool.node(row.template), &*row.args)
+            && let (Node::Hole(0), [Operand::Var { var: b, order: 0, neg: false }]) =
+                (sys.dae.pool.node(row.template), &*row.args)
         {
             let (a, b) = (d.var, *b);
             let (ra, rb) = (sys.resolve(Operand::var(a)), sys.resolve(Operand::var(b)));
@@ -328,7 +344,11 @@ fn discrete_aliases(sys: &mut System) -> bool {
                 && compatible_start(sys, a, b)
             {
                 // The user's name survives a generated one.
-                let (a, b) = if sys.dae.vars[b].hidden && !sys.dae.vars[a].hidden && !sys.external.contains(&b) { (b, a) } else { (a, b) };
+                let (a, b) = if sys.dae.vars[b].hidden && !sys.dae.vars[a].hidden && !sys.external.contains(&b) {
+                    (b, a)
+                } else {
+                    (a, b)
+                };
                 if sys.dae.vars[b].start.is_none() && sys.dae.vars[a].start.is_some() {
                     sys.dae.vars[b].start = sys.dae.vars[a].start.clone();
                 }

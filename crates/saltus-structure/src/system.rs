@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 use saltus_base::SecondaryMap;
-use saltus_dae::{Action, HybridDae, Operand, Origin, Row, VarId, Variable, Variability, VarType};
+use saltus_dae::{Action, HybridDae, Operand, Origin, Row, VarId, VarType, Variability, Variable};
 use saltus_expr::RelOp;
 
 /// What a relation variable watches.
@@ -185,7 +185,9 @@ impl System {
                 },
                 Operand::Pre { var } => match self.alias[var] {
                     Some(Alias::Var(to, false)) if self.role(to) != Role::Known => Operand::Pre { var: to },
-                    Some(Alias::Var(to, flip)) if self.role(to) == Role::Known => Operand::Var { var: to, order: 0, neg: flip },
+                    Some(Alias::Var(to, flip)) if self.role(to) == Role::Known => {
+                        Operand::Var { var: to, order: 0, neg: flip }
+                    }
                     Some(Alias::Const(v)) => return Operand::Const(v),
                     _ => return op,
                 },

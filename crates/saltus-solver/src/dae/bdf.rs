@@ -122,7 +122,14 @@ impl DaeBdf {
 
     /// Starts, or starts again, from consistent (t, x, x'). Warm keeps the Jacobian; Hot keeps the history and t may
     /// lie inside the last step.
-    pub fn restart(&mut self, sys: &mut dyn DaeSystem, t: f64, x: &[f64], xp: &[f64], kind: Restart) -> Result<(), StepError> {
+    pub fn restart(
+        &mut self,
+        sys: &mut dyn DaeSystem,
+        t: f64,
+        x: &[f64],
+        xp: &[f64],
+        kind: Restart,
+    ) -> Result<(), StepError> {
         self.stats.restarts += 1;
         let new_pattern = self.lin.set_up(sys);
         if new_pattern || kind == Restart::Cold {
@@ -269,7 +276,17 @@ impl DaeBdf {
             if refresh {
                 self.have_matrix = false;
                 let combination = (1.0, self.cj);
-                self.lin.eval(sys, &mut self.stats, t_new, &self.x, &self.xp, &self.delta, combination, self.h, &self.w)?;
+                self.lin.eval(
+                    sys,
+                    &mut self.stats,
+                    t_new,
+                    &self.x,
+                    &self.xp,
+                    &self.delta,
+                    combination,
+                    self.h,
+                    &self.w,
+                )?;
                 self.lin.factor(sys, self.cj, &mut self.stats)?;
                 (self.cj_factored, self.ss, self.have_matrix) = (self.cj, 20.0, true);
             }

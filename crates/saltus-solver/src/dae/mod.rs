@@ -43,7 +43,14 @@ pub trait DaeSystem {
     fn residual(&mut self, t: f64, x: &[f64], xp: &[f64], r: &mut [f64]) -> Result<(), EvalError>;
     /// ∂F/∂x + cj ∂F/∂x' into `jac`, which is zero on entry; `false` if there is none, then coloured finite
     /// differences are used.
-    fn jacobian(&mut self, _t: f64, _x: &[f64], _xp: &[f64], _cj: f64, _jac: &mut JacobianMatrix) -> Result<bool, EvalError> {
+    fn jacobian(
+        &mut self,
+        _t: f64,
+        _x: &[f64],
+        _xp: &[f64],
+        _cj: f64,
+        _jac: &mut JacobianMatrix,
+    ) -> Result<bool, EvalError> {
         Ok(false)
     }
     /// Pattern of ∂F/∂x and ∂F/∂x' together; `None` means full.

@@ -48,7 +48,14 @@ impl Gmres {
     }
 
     /// Solves A x = b to ‖b − A x‖₂ <= tol, starting from the given x, with at most `max_iter` products.
-    pub fn solve(&mut self, op: &mut dyn LinearOperator, b: &[f64], x: &mut [f64], tol: f64, max_iter: usize) -> GmresOutcome {
+    pub fn solve(
+        &mut self,
+        op: &mut dyn LinearOperator,
+        b: &[f64],
+        x: &mut [f64],
+        tol: f64,
+        max_iter: usize,
+    ) -> GmresOutcome {
         let (n, m) = (self.n, self.m);
         let mut iterations = 0;
         loop {

@@ -150,7 +150,11 @@ impl Buckets {
             return;
         }
         let (p, q) = (self.prev[i], self.next[i]);
-        if p == NONE { self.head[d] = q } else { self.next[p] = q }
+        if p == NONE {
+            self.head[d] = q
+        } else {
+            self.next[p] = q
+        }
         if q != NONE {
             self.prev[q] = p;
         }
@@ -255,7 +259,8 @@ pub fn minimum_degree(mut vars: Vec<Vec<usize>>) -> Vec<usize> {
             }
             for &(hb, j) in hashed[a + 1..].iter().take_while(|x| x.0 == h) {
                 debug_assert_eq!(hb, h);
-                if weight[j] > 0 && same_set(&vars[i], &vars[j], &mut mark) && same_set(&elems[i], &elems[j], &mut mark) {
+                if weight[j] > 0 && same_set(&vars[i], &vars[j], &mut mark) && same_set(&elems[i], &elems[j], &mut mark)
+                {
                     weight[i] += std::mem::take(&mut weight[j]);
                     degree[i] = degree[i].saturating_sub(weight[j]);
                     merged[i].push(j);

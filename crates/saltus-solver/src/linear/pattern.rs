@@ -39,11 +39,7 @@ impl Pattern {
 
     /// Every entry of an n×n matrix.
     pub fn full(n: usize) -> Self {
-        Pattern {
-            n_rows: n,
-            col_ptr: (0..=n).map(|j| j * n).collect(),
-            row_idx: (0..n * n).map(|k| k % n).collect(),
-        }
+        Pattern { n_rows: n, col_ptr: (0..=n).map(|j| j * n).collect(), row_idx: (0..n * n).map(|k| k % n).collect() }
     }
 
     /// Number of rows.

@@ -215,7 +215,8 @@ impl<T: Scalar> SparseLu<T> {
             return Err(Singular { column: j, structural: false });
         }
         // Pre-pivot row k is the matched diagonal of column k.
-        let pivot = if self.mark[k] == k && self.pos[k] == NONE && self.x[k].mag() >= THRESHOLD * best.1 { k } else { best.0 };
+        let pivot =
+            if self.mark[k] == k && self.pos[k] == NONE && self.x[k].mag() >= THRESHOLD * best.1 { k } else { best.0 };
         let d = self.x[pivot];
         self.diag[k] = d;
         self.pos[pivot] = k;

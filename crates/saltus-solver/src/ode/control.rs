@@ -49,7 +49,13 @@ impl From<EvalError> for Failure {
 }
 
 /// Evaluates f and sees to it that the result is finite.
-pub(crate) fn eval_rhs(sys: &mut dyn OdeSystem, stats: &mut Stats, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), Failure> {
+pub(crate) fn eval_rhs(
+    sys: &mut dyn OdeSystem,
+    stats: &mut Stats,
+    t: f64,
+    x: &[f64],
+    dx: &mut [f64],
+) -> Result<(), Failure> {
     stats.rhs_evals += 1;
     sys.rhs(t, x, dx)?;
     // A sum is finite unless a term is not, or it overflows: look closer only then.
@@ -280,7 +286,17 @@ impl<M: Method> Driver<M> {
             w: v(),
             poly: StepPolynomial::new(n, method.degree()),
         };
-        Driver { core, method, t_prev: 0.0, h_next: 0.0, fresh: true, err_old: 1e-4, h_old: 0.0, attempts: 0, grid: (0.0, 0) }
+        Driver {
+            core,
+            method,
+            t_prev: 0.0,
+            h_next: 0.0,
+            fresh: true,
+            err_old: 1e-4,
+            h_old: 0.0,
+            attempts: 0,
+            grid: (0.0, 0),
+        }
     }
 
     pub fn restart(&mut self, sys: &mut dyn OdeSystem, t: f64, x: &[f64], kind: Restart) -> Result<(), StepError> {
@@ -326,9 +342,8 @@ impl<M: Method> Driver<M> {
         let fixed = c.opts.fixed_step;
         if self.fresh && fixed.is_none() {
             let p = self.method.order();
-            self.h_next = initial_step(
-                sys, &c.opts, &mut c.stats, p, t, &c.x, &c.dx, &c.w, left, &mut c.x_new, &mut c.dx_new,
-            )?;
+            self.h_next =
+                initial_step(sys, &c.opts, &mut c.stats, p, t, &c.x, &c.dx, &c.w, left, &mut c.x_new, &mut c.dx_new)?;
         }
         self.fresh = false;
         let mut h = fixed.unwrap_or(self.h_next.min(c.opts.h_max).max(floor_step(&c.opts, t)));
@@ -429,7 +444,8 @@ fn try_step<M: Method>(
     t_new: f64,
     test: bool,
 ) -> Result<f64, (Failure, f64)> {
-    let err = method.attempt(sys, c, h).map_err(|f| (f, if matches!(f, Failure::Newton { .. }) { 0.5 } else { 0.25 }))?;
+    let err =
+        method.attempt(sys, c, h).map_err(|f| (f, if matches!(f, Failure::Newton { .. }) { 0.5 } else { 0.25 }))?;
     if !err.is_finite() || (test && err > 1.0) {
         let shrink = if err.is_finite() { (0.9 * err.powf(-1.0 / method.error_power())).clamp(0.1, 0.9) } else { 0.1 };
         return Err((Failure::Error { component: worst(&c.err, &c.w) }, shrink));
@@ -446,10 +462,20 @@ macro_rules! integrator_by_driver {
             fn name(&self) -> &'static str {
                 super::control::Method::name(&self.0.method)
             }
-            fn restart(&mut self, sys: &mut dyn super::OdeSystem, t: f64, x: &[f64], kind: super::Restart) -> Result<(), super::StepError> {
+            fn restart(
+                &mut self,
+                sys: &mut dyn super::OdeSystem,
+                t: f64,
+                x: &[f64],
+                kind: super::Restart,
+            ) -> Result<(), super::StepError> {
                 self.0.restart(sys, t, x, kind)
             }
-            fn step(&mut self, sys: &mut dyn super::OdeSystem, tstop: f64) -> Result<super::StepOutcome, super::StepError> {
+            fn step(
+                &mut self,
+                sys: &mut dyn super::OdeSystem,
+                tstop: f64,
+            ) -> Result<super::StepOutcome, super::StepError> {
                 self.0.step(sys, tstop)
             }
             fn t(&self) -> f64 {

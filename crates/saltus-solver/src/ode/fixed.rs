@@ -64,7 +64,17 @@ impl Classical {
         if matches!(self.formula, Formula::Trapezoid) { 0.5 } else { 1.0 }
     }
 
-    fn explicit(&mut self, chain: &Chain, sys: &mut dyn OdeSystem, stats: &mut Stats, t: f64, x: &[f64], dx: &[f64], h: f64, out: &mut [f64]) -> Result<(), Failure> {
+    fn explicit(
+        &mut self,
+        chain: &Chain,
+        sys: &mut dyn OdeSystem,
+        stats: &mut Stats,
+        t: f64,
+        x: &[f64],
+        dx: &[f64],
+        h: f64,
+        out: &mut [f64],
+    ) -> Result<(), Failure> {
         self.k[0].copy_from_slice(dx);
         for s in 1..chain.c.len() {
             let (done, rest) = self.k.split_at_mut(s);
@@ -78,7 +88,17 @@ impl Classical {
         Ok(())
     }
 
-    fn implicit(&mut self, sys: &mut dyn OdeSystem, stats: &mut Stats, t: f64, x: &[f64], dx: &[f64], w: &[f64], h: f64, out: &mut [f64]) -> Result<(), Failure> {
+    fn implicit(
+        &mut self,
+        sys: &mut dyn OdeSystem,
+        stats: &mut Stats,
+        t: f64,
+        x: &[f64],
+        dx: &[f64],
+        w: &[f64],
+        h: f64,
+        out: &mut [f64],
+    ) -> Result<(), Failure> {
         let hg = self.gamma() * h;
         for i in 0..x.len() {
             self.y[i] = x[i] + (h - hg) * dx[i];
@@ -92,7 +112,13 @@ impl Classical {
         Ok(())
     }
 
-    fn implicit_attempt(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, h: f64, doubling: bool) -> Result<(), Failure> {
+    fn implicit_attempt(
+        &mut self,
+        sys: &mut dyn OdeSystem,
+        core: &mut Core,
+        h: f64,
+        doubling: bool,
+    ) -> Result<(), Failure> {
         let t = core.t;
         if !doubling {
             let hg = self.gamma() * h;
@@ -114,7 +140,13 @@ impl Classical {
         done
     }
 
-    fn explicit_doubling(&mut self, chain: &Chain, sys: &mut dyn OdeSystem, core: &mut Core, h: f64) -> Result<(), Failure> {
+    fn explicit_doubling(
+        &mut self,
+        chain: &Chain,
+        sys: &mut dyn OdeSystem,
+        core: &mut Core,
+        h: f64,
+    ) -> Result<(), Failure> {
         let t = core.t;
         let mut big = std::mem::take(&mut self.big);
         let (mut mid, mut dmid) = (std::mem::take(&mut self.mid), std::mem::take(&mut self.dmid));

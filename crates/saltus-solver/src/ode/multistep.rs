@@ -30,8 +30,7 @@ const GROWTH_MAX_FIRST: f64 = 1e4;
 /// Attempts before lsoda considers another change of method.
 const SWITCH_WAIT: usize = 20;
 /// Size of stability region of Adams PECE by order, from LSODA.
-const ADAMS_STABILITY: [f64; ADAMS_MAX] =
-    [0.5, 0.575, 0.55, 0.45, 0.35, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.025];
+const ADAMS_STABILITY: [f64; ADAMS_MAX] = [0.5, 0.575, 0.55, 0.45, 0.35, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05, 0.025];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Family {
@@ -806,7 +805,17 @@ impl Integrator for Multistep {
             let h = match self.opts.fixed_step {
                 Some(h) => h,
                 None => initial_step(
-                    sys, &self.opts, &mut self.stats, 1, t, &self.z[0], &self.f, &self.w, left, &mut self.y, &mut self.delta,
+                    sys,
+                    &self.opts,
+                    &mut self.stats,
+                    1,
+                    t,
+                    &self.z[0],
+                    &self.f,
+                    &self.w,
+                    left,
+                    &mut self.y,
+                    &mut self.delta,
                 )?,
             };
             self.begin(h);
