@@ -1242,7 +1242,10 @@ impl<'t> Flattener<'t> {
             ));
         }
         if let ([n], []) = (nodes, dims) {
-            // Subscripts on a leaf select before anything is built.
+            // Subscripts on a leaf select before anything is built: a loop over an array costs what it touches.
+            if let Some(v) = self.selected_value(env, *n, subs, r.span)? {
+                return Ok(v);
+            }
             let v = self.node_value(env, *n, r.span)?;
             return self.subscript_value(env, v, subs, r.span);
         }
@@ -1255,6 +1258,31 @@ impl<'t> Flattener<'t> {
             return Ok(Value::array(Ty::Real, dims.to_vec(), Vec::new()));
         }
         self.stacked(dims, &vs, r.span)
+    }
+
+    /// Elements of a variable picked by subscripts known now.
+    fn selected_value(&mut self, env: &Env, n: NodeId, subs: &[Subscript], span: Span) -> R<Option<Value>> {
+        if subs.is_empty() || env.mode != Mode::Model {
+            return Ok(None);
+        }
+        let n = self.real(n)?;
+        let t = self.template(n)?;
+        let node = self.node(n);
+        let (Some(ty), Some(var)) = (t.builtin, node.var) else { return Ok(None) };
+        if matches!(node.variability, VariabilityPrefix::Constant | VariabilityPrefix::Parameter) {
+            return Ok(None);
+        }
+        let dims = self.dims(n)?.to_vec();
+        if dims.is_empty() {
+            return Ok(None);
+        }
+        let index = self.indices(env, subs, &dims, span)?;
+        let Some((places, d)) = places(&index, &dims) else { return Ok(None) };
+        let e = places
+            .into_iter()
+            .map(|k| self.rows.var(&mut self.dae.pool, saltus_dae::VarId::new(var.index() + k)))
+            .collect();
+        Ok(Some(Value::array(ty, d, e)))
     }
 
     /// The value of a component.
