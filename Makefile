@@ -34,7 +34,7 @@ update-suite: setup build
 	SALTUS_UPDATE=1 $(CARGO) test $(PROFILE) -p saltus-testkit --test suite -- --nocapture
 
 soak: setup build
-	PROPTEST_CASES=$(or $(PROPTEST_CASES),20000) $(CARGO) test $(PROFILE) --workspace -- --include-ignored
+	PROPTEST_CASES=$(or $(PROPTEST_CASES),20000) $(CARGO) test $(PROFILE) --workspace
 
 bench: setup build
 	$(SALTUS) bench

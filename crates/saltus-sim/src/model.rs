@@ -632,12 +632,31 @@ impl Model {
         match trouble {
             Trouble::NotFinite(cells) => {
                 let names: Vec<String> = cells.iter().take(6).map(name).collect();
-                let span = cells.first().and_then(|c| self.sys.dae.vars[c.var].origin.span);
+                // The equation that computes the first of them.
+                let source = cells.first().and_then(|c| {
+                    self.programs.values().find_map(|p| {
+                        let seq = &p.plan.continuous;
+                        let block = seq.blocks.iter().find(|b| b.unknowns.contains(c))?;
+                        let at = block.unknowns.iter().position(|u| u == c)?;
+                        match &seq.items[block.items[at]] {
+                            saltus_structure::Item::Residual { eq, level, .. } => Some(self.equation(*eq, *level)),
+                            _ => None,
+                        }
+                    })
+                });
+                let (from, span, instance) = match source {
+                    Some((text, span, instance)) => (format!(", computed from {text}"), span, instance),
+                    None => {
+                        let span = cells.first().and_then(|c| self.sys.dae.vars[c.var].origin.span);
+                        (String::new(), span.unwrap_or(Span::NONE), String::new())
+                    }
+                };
                 Diagnostic::error(
                     stage,
-                    span.unwrap_or(Span::NONE),
-                    format!("{what} at time {t:?}: {} is not a number", names.join(", ")),
+                    span,
+                    format!("{what} at time {t:?}: {} is not a number{from}", names.join(", ")),
                 )
+                .within(instance)
                 .hint("look for a division by zero, a square root or logarithm of a negative number")
             }
             Trouble::Unsolved { reason, unknowns, equations } => {
