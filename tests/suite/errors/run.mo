@@ -22,7 +22,8 @@ end M;
 --- expect ---
 exit: 6
 error: the run failed at time 1.0: y is not a number
---> model.mo:3:8
+--> model.mo:6:3
+computed from y = log(x)
 
 --- no-consistent-mode error simulate --stop 1 ---
 model M
