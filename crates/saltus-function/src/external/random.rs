@@ -27,8 +27,10 @@ fn xorshift64star(a: &mut [ExtArg]) -> ExtResult {
     x ^= x >> 12;
     x ^= x << 25;
     x ^= x >> 27;
+    // The library's generators keep the number drawn as the state, unlike the published ones.
+    x = x.wrapping_mul(2685821657736338717);
     set_array(a, 1, &integers(&[x]))?;
-    set(a, 2, unit(x.wrapping_mul(2685821657736338717)))?;
+    set(a, 2, unit(x))?;
     Ok(0.0)
 }
 
@@ -36,9 +38,9 @@ fn xorshift128plus(a: &mut [ExtArg]) -> ExtResult {
     let s = words(a, 0, 2)?;
     let (mut s1, s0) = (s[0], s[1]);
     s1 ^= s1 << 23;
-    let next = s1 ^ s0 ^ (s1 >> 17) ^ (s0 >> 26);
+    let next = (s1 ^ s0 ^ (s1 >> 17) ^ (s0 >> 26)).wrapping_add(s0);
     set_array(a, 1, &integers(&[s0, next]))?;
-    set(a, 2, unit(next.wrapping_add(s0)))?;
+    set(a, 2, unit(next))?;
     Ok(0.0)
 }
 
@@ -47,7 +49,7 @@ fn step1024(s: &mut [u64], p: &mut usize) -> f64 {
     *p = (*p + 1) & 15;
     let mut s1 = s[*p];
     s1 ^= s1 << 31;
-    s[*p] = (s1 ^ s0) ^ (s1 >> 11) ^ (s0 >> 30);
+    s[*p] = (s1 ^ (s1 >> 11)) ^ (s0 ^ (s0 >> 30));
     unit(s[*p].wrapping_mul(1181783497276652981))
 }
 
@@ -104,6 +106,30 @@ pub(super) static LIST: &[External] = &[
 mod tests {
     use super::*;
 
+    fn draw(call: fn(&mut [ExtArg]) -> ExtResult, state: &mut Vec<f64>) -> f64 {
+        let vector = |data: &Vec<f64>| ExtArg::Array { dims: vec![data.len()], data: data.clone() };
+        let mut a = [vector(state), vector(state), ExtArg::Num(0.0)];
+        call(&mut a).unwrap();
+        *state = array(&a, 1).unwrap().1.to_vec();
+        num(&a, 2).unwrap()
+    }
+
+    /// The numbers every tool draws with local seed 10 and global seed 67867967.
+    #[test]
+    fn sequence_of_the_library() {
+        let mut seed = vec![10.0, 67867967.0];
+        for _ in 0..10 {
+            draw(xorshift64star, &mut seed);
+        }
+        let mut state = seed.clone();
+        draw(xorshift64star, &mut seed);
+        state.extend(&seed);
+        assert_eq!(state, [-1673359383.0, -248632645.0, -2101581925.0, -1740092094.0]);
+        for r in [0.300542722, 0.261378294, 0.370168059, 0.433996782, 0.983588292] {
+            assert!((draw(xorshift128plus, &mut state) - r).abs() < 1e-9);
+        }
+    }
+
     #[test]
     fn uniform_and_reproducible() {
         for (call, n) in
@@ -115,17 +141,10 @@ mod tests {
             }
             let (mut sum, mut squares) = (0.0, 0.0);
             for _ in 0..20000 {
-                let mut a = [
-                    ExtArg::Array { dims: vec![n as usize], data: state.clone() },
-                    ExtArg::Array { dims: vec![n as usize], data: state.clone() },
-                    ExtArg::Num(0.0),
-                ];
-                call(&mut a).unwrap();
-                let r = num(&a, 2).unwrap();
+                let r = draw(call, &mut state);
                 assert!(r > 0.0 && r < 1.0);
                 sum += r;
                 squares += r * r;
-                state = array(&a, 1).unwrap().1.to_vec();
             }
             assert!((sum / 20000.0 - 0.5).abs() < 0.01, "{n}");
             assert!((squares / 20000.0 - 1.0 / 3.0).abs() < 0.01, "{n}");
