@@ -10,9 +10,10 @@ use saltus_expr::{Calls, FuncId};
 use saltus_function::Function;
 use saltus_program::{Backend, Batch};
 use saltus_structure::{
-    Alias, Cell, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, better_states, cell_name, key_text,
-    plan_mode, replan_states, start_value,
+    Alias, Cell, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, better_states, cell_name, entry_value, key_text,
+    plan_mode, replan_states, start_value, varying_entries,
 };
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// The compiled plan of one mode.
@@ -31,6 +32,18 @@ pub struct ModeProgram {
     pub crossings: Vec<usize>,
     /// Variables that take part in this mode.
     pub active: FxHashSet<VarId>,
+    /// What decides whether the states still suit, and the values at which that was last judged.
+    selection: Vec<Vec<(f64, Row)>>,
+    judged: RefCell<Judged>,
+}
+
+/// The last judgement of the choice of states. While the choice holds, it is looked at less and less often.
+#[derive(Default)]
+struct Judged {
+    entries: Option<Vec<f64>>,
+    /// Looks to skip, and how many were to be skipped the last time.
+    skip: u32,
+    pause: u32,
 }
 
 /// A delay line.
@@ -152,6 +165,22 @@ impl Calls for FunctionCalls<'_> {
             .ok()
             .and_then(|r| r.get(out as usize).copied())
             .unwrap_or(f64::NAN)
+    }
+}
+
+/// The numbers of the moment, without a copy.
+impl Point for Model {
+    fn value(&self, op: Operand) -> f64 {
+        let at = |c: Cell| self.layout.find(c).and_then(|s| self.machine.values.get(s as usize).copied()).unwrap_or(0.0);
+        match op {
+            Operand::Const(v) => v,
+            Operand::Var { var, order, neg: false } => at(Cell::new(var, order)),
+            Operand::Var { var, order, neg: true } => -at(Cell::new(var, order)),
+            Operand::Pre { var } => at(Cell::pre(var)),
+        }
+    }
+    fn calls(&self) -> Box<dyn Calls + '_> {
+        Box::new(FunctionCalls(&self.functions))
     }
 }
 
@@ -531,7 +560,10 @@ impl Model {
         self.previous.sort_unstable();
         self.layout.extend(&mut self.machine.values);
         let key = (plan.key.clone(), plan.states.clone());
-        let program = Rc::new(ModeProgram { plan, continuous, event, states, nominal, crossings, active });
+        let selection = varying_entries(&mut self.sys, &mut self.ops, &plan);
+        let judged = RefCell::default();
+        let program =
+            Rc::new(ModeProgram { plan, continuous, event, states, nominal, crossings, active, selection, judged });
         self.programs.insert(key, program.clone());
         program
     }
@@ -541,11 +573,30 @@ impl Model {
         if program.plan.c.iter().all(|&c| c == 0) || program.plan.states.is_empty() {
             return Ok(None);
         }
-        let point = self.snapshot();
-        let states = better_states(&mut self.sys, &mut self.ops, &program.plan, &point);
-        if states == program.plan.states {
+        {
+            let mut judged = program.judged.borrow_mut();
+            if judged.skip > 0 {
+                judged.skip -= 1;
+                return Ok(None);
+            }
+        }
+        // Entries that hardly changed since the last judgement lead to the same answer.
+        let now: Vec<f64> = program.selection.iter().map(|e| entry_value(&self.sys, e, self)).collect();
+        let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 0.1 * b.abs().max(1e-3) || (a.is_nan() && b.is_nan());
+        if program.judged.borrow().entries.as_ref().is_some_and(|j| now.iter().zip(j).all(near)) {
             return Ok(None);
         }
+        let point = self.snapshot();
+        let states = better_states(&mut self.sys, &mut self.ops, &program.plan, &point);
+        let mut judged = program.judged.borrow_mut();
+        judged.entries = Some(now);
+        if states == program.plan.states {
+            judged.pause = (2 * judged.pause).clamp(1, 8);
+            judged.skip = judged.pause;
+            return Ok(None);
+        }
+        judged.pause = 0;
+        drop(judged);
         let key = (program.plan.key.clone(), states);
         self.first.insert(key.0.clone(), key.1.clone());
         if let Some(p) = self.programs.get(&key) {

@@ -225,6 +225,36 @@ pub fn better_states(sys: &mut System, ops: &mut RowOps, plan: &StructuralPlan, 
     select_states(sys, ops, &plan.rows, &plan.c, &plan.d, &plan.vars, point, &plan.states)
 }
 
+/// The entries of the constraint Jacobians that change during a run, as signed sums of rows. While they stay near the
+/// values at which the states were chosen, the choice stays good.
+pub fn varying_entries(sys: &mut System, ops: &mut RowOps, plan: &StructuralPlan) -> Vec<Vec<(f64, Row)>> {
+    let mut out = Vec::new();
+    for (i, (_, row)) in plan.rows.iter().enumerate().filter(|&(i, _)| plan.c[i] > 0) {
+        for (v, o) in crate::modes::continuous_args(sys, row).collect::<FxHashSet<_>>() {
+            if plan.d.get(&v).is_some_and(|&d| d >= 1 && d == o + plan.c[i]) {
+                let parts = ops.partial_wrt(&mut sys.dae, row, v, o);
+                let varies = |a: &Operand| match *a {
+                    Operand::Const(_) => false,
+                    Operand::Var { var, .. } => sys.dae.vars[var].variability > saltus_dae::Variability::Parameter,
+                    Operand::Pre { .. } => true,
+                };
+                if parts.iter().any(|(_, r)| r.args.iter().any(varies)) {
+                    out.push(parts);
+                }
+            }
+        }
+    }
+    out
+}
+
+/// The value of such an entry.
+pub fn entry_value(sys: &System, parts: &[(f64, Row)], point: &dyn Point) -> f64 {
+    let term = |(sign, r): &(f64, Row)| {
+        sign * saltus_expr::eval(&sys.dae.pool, r.template, &|k| point.value(r.args[k as usize]), &mut *point.calls())
+    };
+    parts.iter().map(term).sum()
+}
+
 /// Plans the same mode with other states.
 pub fn replan_states(
     sys: &mut System,
@@ -336,17 +366,8 @@ fn select_states(
 /// ∂row/∂(var, order) at the point; where that is not a number, at a generic point.
 pub fn jacobian_entry(sys: &mut System, ops: &mut RowOps, row: &Row, var: VarId, order: u8, point: &dyn Point) -> f64 {
     let parts = ops.partial_wrt(&mut sys.dae, row, var, order);
-    let at = |p: &dyn Point| -> f64 {
-        parts
-            .iter()
-            .map(|(sign, r)| {
-                let mut calls = p.calls();
-                sign * saltus_expr::eval(&sys.dae.pool, r.template, &|k| p.value(r.args[k as usize]), &mut *calls)
-            })
-            .sum()
-    };
-    let v = at(point);
-    if v.is_finite() { v } else { Some(at(&Generic)).filter(|v| v.is_finite()).unwrap_or(1.0) }
+    let v = entry_value(sys, &parts, point);
+    if v.is_finite() { v } else { Some(entry_value(sys, &parts, &Generic)).filter(|v| v.is_finite()).unwrap_or(1.0) }
 }
 
 /// As many columns as rows with a well-conditioned square submatrix, by Gaussian elimination with pivots searched in
@@ -358,6 +379,7 @@ fn choose_columns(sys: &System, matrix: &[FxHashMap<VarId, f64>], is_state: &dyn
         let mut cols: Vec<VarId> =
             part.iter().flat_map(|&i| matrix[i].keys().copied()).collect::<FxHashSet<_>>().into_iter().collect();
         cols.sort_by_key(|&v| (wanted(sys, v), std::cmp::Reverse(v)));
+        let class_of: Vec<_> = cols.iter().map(|&v| wanted(sys, v)).collect();
         let scale: Vec<f64> = cols.iter().map(|&v| nominal(sys, v)).collect();
         let mut a: Vec<Vec<f64>> = part
             .iter()
@@ -380,7 +402,7 @@ fn choose_columns(sys: &System, matrix: &[FxHashMap<VarId, f64>], is_state: &dyn
                 let mut best = (0.0f64, usize::MAX, usize::MAX);
                 for i in (0..m).filter(|&i| !done[i]) {
                     for j in (0..cols.len()).filter(|&j| !used[j]) {
-                        if class.is_none_or(|k| wanted(sys, cols[j]) == k) && a[i][j].abs() > best.0 * (1.0 + 1e-9) {
+                        if class.is_none_or(|k| class_of[j] == k) && a[i][j].abs() > best.0 * (1.0 + 1e-9) {
                             best = (a[i][j].abs(), i, j);
                         }
                     }
@@ -392,7 +414,7 @@ fn choose_columns(sys: &System, matrix: &[FxHashMap<VarId, f64>], is_state: &dyn
                 break;
             }
             let mut pick = overall;
-            let mut classes: Vec<(i32, bool, bool)> = cols.iter().map(|&v| wanted(sys, v)).collect();
+            let mut classes = class_of.clone();
             classes.sort_unstable();
             classes.dedup();
             for class in classes {
