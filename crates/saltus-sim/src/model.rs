@@ -10,8 +10,8 @@ use saltus_expr::{Calls, FuncId};
 use saltus_function::Function;
 use saltus_program::{Backend, Batch};
 use saltus_structure::{
-    Alias, Cell, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, better_states, cell_name, entry_value, key_text,
-    plan_mode, replan_states, start_value, varying_entries,
+    Alias, Cell, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, better_states, cell_name, entry_value,
+    key_text, plan_mode, replan_states, start_value, varying_entries,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -34,16 +34,7 @@ pub struct ModeProgram {
     pub active: FxHashSet<VarId>,
     /// What decides whether the states still suit, and the values at which that was last judged.
     selection: Vec<Vec<(f64, Row)>>,
-    judged: RefCell<Judged>,
-}
-
-/// The last judgement of the choice of states. While the choice holds, it is looked at less and less often.
-#[derive(Default)]
-struct Judged {
-    entries: Option<Vec<f64>>,
-    /// Looks to skip, and how many were to be skipped the last time.
-    skip: u32,
-    pause: u32,
+    judged: RefCell<Option<Vec<f64>>>,
 }
 
 /// A delay line.
@@ -171,7 +162,8 @@ impl Calls for FunctionCalls<'_> {
 /// The numbers of the moment, without a copy.
 impl Point for Model {
     fn value(&self, op: Operand) -> f64 {
-        let at = |c: Cell| self.layout.find(c).and_then(|s| self.machine.values.get(s as usize).copied()).unwrap_or(0.0);
+        let at =
+            |c: Cell| self.layout.find(c).and_then(|s| self.machine.values.get(s as usize).copied()).unwrap_or(0.0);
         match op {
             Operand::Const(v) => v,
             Operand::Var { var, order, neg: false } => at(Cell::new(var, order)),
@@ -573,30 +565,18 @@ impl Model {
         if program.plan.c.iter().all(|&c| c == 0) || program.plan.states.is_empty() {
             return Ok(None);
         }
-        {
-            let mut judged = program.judged.borrow_mut();
-            if judged.skip > 0 {
-                judged.skip -= 1;
-                return Ok(None);
-            }
-        }
         // Entries that hardly changed since the last judgement lead to the same answer.
         let now: Vec<f64> = program.selection.iter().map(|e| entry_value(&self.sys, e, self)).collect();
         let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 0.1 * b.abs().max(1e-3) || (a.is_nan() && b.is_nan());
-        if program.judged.borrow().entries.as_ref().is_some_and(|j| now.iter().zip(j).all(near)) {
+        if program.judged.borrow().as_ref().is_some_and(|j| now.iter().zip(j).all(near)) {
             return Ok(None);
         }
         let point = self.snapshot();
         let states = better_states(&mut self.sys, &mut self.ops, &program.plan, &point);
-        let mut judged = program.judged.borrow_mut();
-        judged.entries = Some(now);
+        *program.judged.borrow_mut() = Some(now);
         if states == program.plan.states {
-            judged.pause = (2 * judged.pause).clamp(1, 8);
-            judged.skip = judged.pause;
             return Ok(None);
         }
-        judged.pause = 0;
-        drop(judged);
         let key = (program.plan.key.clone(), states);
         self.first.insert(key.0.clone(), key.1.clone());
         if let Some(p) = self.programs.get(&key) {

@@ -20,8 +20,8 @@ pub use init::{InitPlan, cell_name, late_parameters, plan_initialization, start_
 pub use lower::lower;
 pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};
 pub use plan::{
-    Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_states, entry_value, jacobian_entry, plan_mode, varying_entries,
-    replan_states,
+    Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_states, entry_value, jacobian_entry, plan_mode,
+    replan_states, varying_entries,
 };
 pub use rows::RowOps;
 pub use simplify::{SimplifyOptions, fold_zero_parameters, simplify};
