@@ -130,6 +130,15 @@ impl Compiler<'_> {
         steps.push(Step::Batch(b));
     }
 
+    /// Assignments in order; neighbours with the same template share a batch.
+    pub fn batches<'r>(&mut self, rows: impl Iterator<Item = (u32, &'r Row)>) -> Vec<Batch> {
+        let mut out = Vec::new();
+        for (dest, row) in rows {
+            self.push_batch(&mut out, dest, row);
+        }
+        out
+    }
+
     fn push_batch(&mut self, batches: &mut Vec<Batch>, dest: u32, row: &Row) {
         let b = self.batch(dest, row);
         if let Some(last) = batches.last_mut()

@@ -10,8 +10,8 @@ use saltus_expr::{Calls, FuncId};
 use saltus_function::Function;
 use saltus_program::{Backend, Batch};
 use saltus_structure::{
-    Alias, Cell, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, better_states, cell_name, entry_value,
-    key_text, plan_mode, replan_states, start_value, varying_entries,
+    Alias, Cell, Choice, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, Watch, better_choice, cell_name, key_text,
+    plan_mode, replan_states, start_value,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -32,9 +32,16 @@ pub struct ModeProgram {
     pub crossings: Vec<usize>,
     /// Variables that take part in this mode.
     pub active: FxHashSet<VarId>,
-    /// What decides whether the states still suit, and the values at which that was last judged.
-    selection: Vec<Vec<(f64, Row)>>,
-    judged: RefCell<Option<Vec<f64>>>,
+    /// Whether the choice of states still suits.
+    watch: RefCell<StateWatch>,
+}
+
+/// The choice of a mode's states, and what computes the entries of the Jacobian it rests on.
+struct StateWatch {
+    choice: Choice,
+    batches: Vec<Batch>,
+    /// Signed slots per entry that is watched.
+    slots: FxHashMap<usize, Vec<(f64, u32)>>,
 }
 
 /// A delay line.
@@ -552,37 +559,66 @@ impl Model {
         self.previous.sort_unstable();
         self.layout.extend(&mut self.machine.values);
         let key = (plan.key.clone(), plan.states.clone());
-        let selection = varying_entries(&mut self.sys, &mut self.ops, &plan);
-        let judged = RefCell::default();
-        let program =
-            Rc::new(ModeProgram { plan, continuous, event, states, nominal, crossings, active, selection, judged });
+        let watch = RefCell::new(self.watch(&plan));
+        self.layout.extend(&mut self.machine.values);
+        let program = Rc::new(ModeProgram { plan, continuous, event, states, nominal, crossings, active, watch });
         self.programs.insert(key, program.clone());
         program
     }
 
+    fn watch(&mut self, plan: &StructuralPlan) -> StateWatch {
+        let choice = plan.choice.clone();
+        let mut entries: Vec<usize> = choice.watch.iter().flat_map(Watch::entries).collect();
+        entries.sort_unstable();
+        entries.dedup();
+        let mut slots: FxHashMap<usize, Vec<(f64, u32)>> = FxHashMap::default();
+        let mut rows: Vec<(u32, &Row)> = Vec::new();
+        for k in entries {
+            let parts = plan.selection.entries[k].parts.iter().map(|(sign, row)| {
+                let constant = self.sys.dae.pool.as_const(row.template);
+                let slot = match constant {
+                    Some(v) => self.layout.word(&self.sys, Operand::Const(v)),
+                    None => self.layout.scratch(0.0),
+                };
+                if constant.is_none() {
+                    rows.push((slot, row));
+                }
+                (*sign, slot)
+            });
+            let parts = parts.collect();
+            slots.insert(k, parts);
+        }
+        rows.sort_by_key(|(_, r)| r.template);
+        let batches = self.compile(|c| c.batches(rows.iter().copied()));
+        StateWatch { choice, batches, slots }
+    }
+
     /// The same mode with states that suit the present values better, if there are such.
     pub fn reselect(&mut self, program: &Rc<ModeProgram>) -> Result<Option<Rc<ModeProgram>>, Diagnostic> {
-        if program.plan.c.iter().all(|&c| c == 0) || program.plan.states.is_empty() {
+        let mut watch = program.watch.borrow_mut();
+        if watch.choice.watch.is_empty() {
             return Ok(None);
         }
-        // Entries that hardly changed since the last judgement lead to the same answer.
-        let now: Vec<f64> = program.selection.iter().map(|e| entry_value(&self.sys, e, self)).collect();
-        let near = |(a, b): (&f64, &f64)| (a - b).abs() <= 0.1 * b.abs().max(1e-3) || (a.is_nan() && b.is_nan());
-        if program.judged.borrow().as_ref().is_some_and(|j| now.iter().zip(j).all(near)) {
+        for b in &watch.batches {
+            self.machine.batch(b);
+        }
+        self.machine.host.error = None;
+        let values = &self.machine.values;
+        let entry = |k: usize| watch.slots[&k].iter().map(|&(sign, s)| sign * values[s as usize]).sum();
+        if watch.choice.holds(&entry) {
             return Ok(None);
         }
-        let point = self.snapshot();
-        let states = better_states(&mut self.sys, &mut self.ops, &program.plan, &point);
-        *program.judged.borrow_mut() = Some(now);
-        if states == program.plan.states {
+        let choice = better_choice(&self.sys, &program.plan, self);
+        if choice.states == program.plan.states {
+            watch.choice = choice;
             return Ok(None);
         }
-        let key = (program.plan.key.clone(), states);
+        let key = (program.plan.key.clone(), choice.states.clone());
         self.first.insert(key.0.clone(), key.1.clone());
         if let Some(p) = self.programs.get(&key) {
             return Ok(Some(p.clone()));
         }
-        let plan = replan_states(&mut self.sys, &mut self.ops, &self.modes, &program.plan, key.1)?;
+        let plan = replan_states(&mut self.sys, &mut self.ops, &self.modes, &program.plan, choice)?;
         Ok(Some(self.program(plan)))
     }
 

@@ -9,20 +9,24 @@
 //! Absent here: numbers of a run (a [`Point`] lends some), memory layout, code.
 
 mod init;
+mod loops;
 mod lower;
 mod modes;
 mod plan;
 mod rows;
+mod selection;
 mod simplify;
 mod system;
 
 pub use init::{InitPlan, cell_name, late_parameters, plan_initialization, start_value};
+pub use loops::{Loop, solved};
 pub use lower::lower;
 pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};
 pub use plan::{
-    Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_states, entry_value, jacobian_entry, plan_mode,
-    replan_states, varying_entries,
+    Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_choice, plan_mode,
+    replan_states,
 };
 pub use rows::RowOps;
+pub use selection::{Choice, Entry, Reason, Selection, Watch, jacobian_entry};
 pub use simplify::{SimplifyOptions, fold_zero_parameters, simplify};
 pub use system::*;

@@ -2,10 +2,11 @@
 
 use crate::modes::{ModeKey, Modes, active_rows, key_text};
 use crate::rows::RowOps;
+use crate::selection::{Choice, Selection};
 use crate::system::{DiscKind, Role, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{Operand, Row, StateSelect, VarId, equation_text};
+use saltus_dae::{Operand, Row, VarId, equation_text};
 use saltus_expr::{Calls, Coefficient};
 use saltus_graph::{Bipartite, Matching, NONE, Signature, Singular, block_order, sigma_method, weighted_matching};
 
@@ -145,6 +146,10 @@ pub struct StructuralPlan {
     pub levels: Vec<Vec<Row>>,
     /// States; the derivative of (x, k) is the cell (x, k+1).
     pub states: Vec<Cell>,
+    /// What they were chosen from.
+    pub selection: Selection,
+    /// How they were chosen.
+    pub choice: Choice,
     /// Structural index.
     pub index: i32,
     /// Given states, time, discrete values: everything continuous.
@@ -203,7 +208,9 @@ pub fn plan_mode(
             levels
         })
         .collect();
-    let states = select_states(sys, ops, &rows, &c, &d, &vars, point, &[]);
+    let selection = Selection::new(sys, ops, &rows, &c, &d, &vars);
+    let values = selection.values(sys, point);
+    let choice = selection.choose(sys, &values, &[]);
     let mut plan = StructuralPlan {
         key: key.clone(),
         rows,
@@ -211,7 +218,9 @@ pub fn plan_mode(
         d,
         vars,
         levels,
-        states,
+        states: choice.states.clone(),
+        selection,
+        choice,
         index,
         continuous: Sequence::default(),
         event: Sequence::default(),
@@ -220,39 +229,10 @@ pub fn plan_mode(
     Ok(plan)
 }
 
-/// The states the same mode would rather have at this point; the present ones are kept unless clearly worse.
-pub fn better_states(sys: &mut System, ops: &mut RowOps, plan: &StructuralPlan, point: &dyn Point) -> Vec<Cell> {
-    select_states(sys, ops, &plan.rows, &plan.c, &plan.d, &plan.vars, point, &plan.states)
-}
-
-/// The entries of the constraint Jacobians that change during a run, as signed sums of rows. While they stay near the
-/// values at which the states were chosen, the choice stays good.
-pub fn varying_entries(sys: &mut System, ops: &mut RowOps, plan: &StructuralPlan) -> Vec<Vec<(f64, Row)>> {
-    let mut out = Vec::new();
-    for (i, (_, row)) in plan.rows.iter().enumerate().filter(|&(i, _)| plan.c[i] > 0) {
-        for (v, o) in crate::modes::continuous_args(sys, row).collect::<FxHashSet<_>>() {
-            if plan.d.get(&v).is_some_and(|&d| d >= 1 && d == o + plan.c[i]) {
-                let parts = ops.partial_wrt(&mut sys.dae, row, v, o);
-                let varies = |a: &Operand| match *a {
-                    Operand::Const(_) => false,
-                    Operand::Var { var, .. } => sys.dae.vars[var].variability > saltus_dae::Variability::Parameter,
-                    Operand::Pre { .. } => true,
-                };
-                if parts.iter().any(|(_, r)| r.args.iter().any(varies)) {
-                    out.push(parts);
-                }
-            }
-        }
-    }
-    out
-}
-
-/// The value of such an entry.
-pub fn entry_value(sys: &System, parts: &[(f64, Row)], point: &dyn Point) -> f64 {
-    let term = |(sign, r): &(f64, Row)| {
-        sign * saltus_expr::eval(&sys.dae.pool, r.template, &|k| point.value(r.args[k as usize]), &mut *point.calls())
-    };
-    parts.iter().map(term).sum()
+/// The choice of states the same mode would rather have at this point; the present ones are kept unless clearly worse.
+pub fn better_choice(sys: &System, plan: &StructuralPlan, point: &dyn Point) -> Choice {
+    let values = plan.selection.values(sys, point);
+    plan.selection.choose(sys, &values, &plan.states)
 }
 
 /// Plans the same mode with other states.
@@ -261,10 +241,15 @@ pub fn replan_states(
     ops: &mut RowOps,
     modes: &Modes,
     plan: &StructuralPlan,
-    states: Vec<Cell>,
+    choice: Choice,
 ) -> Result<StructuralPlan, Diagnostic> {
-    let mut new =
-        StructuralPlan { states, continuous: Sequence::default(), event: Sequence::default(), ..plan.clone() };
+    let mut new = StructuralPlan {
+        states: choice.states.clone(),
+        choice,
+        continuous: Sequence::default(),
+        event: Sequence::default(),
+        ..plan.clone()
+    };
     sequence(sys, ops, modes, &mut new)?;
     Ok(new)
 }
@@ -310,190 +295,6 @@ fn offsets(
         }
         Err(s) => Err(explain_singular(sys, modes, key, rows, &vars, &s)),
     }
-}
-
-/// Dummy derivatives (Mattsson & Söderlind 1993): stage by stage, as many columns as constraint rows, chosen so that
-/// their Jacobian is well conditioned, unwanted states first.
-fn select_states(
-    sys: &mut System,
-    ops: &mut RowOps,
-    rows: &[(usize, Row)],
-    c: &[u8],
-    d: &FxHashMap<VarId, u8>,
-    vars: &[VarId],
-    point: &dyn Point,
-    current: &[Cell],
-) -> Vec<Cell> {
-    let current: FxHashSet<Cell> = current.iter().copied().collect();
-    let mut dummies: FxHashSet<Cell> = FxHashSet::default();
-    let kmax = c.iter().copied().max().unwrap_or(0);
-    // Columns still available at a stage: all with d_j >= 1 first, then the dummies of the stage before.
-    let mut available: FxHashSet<VarId> = vars.iter().copied().filter(|v| d[v] >= 1).collect();
-    for stage in 1..=kmax {
-        let stage_rows: Vec<usize> = (0..rows.len()).filter(|&i| c[i] >= stage).collect();
-        // J_ij = ∂f_i/∂x_j^(d_j - c_i) over the available columns.
-        let mut matrix: Vec<FxHashMap<VarId, f64>> = Vec::new();
-        for &i in &stage_rows {
-            let row = rows[i].1.clone();
-            let mut entries: FxHashMap<VarId, f64> = FxHashMap::default();
-            for (v, o) in crate::modes::continuous_args(sys, &row).collect::<FxHashSet<_>>() {
-                if available.contains(&v) && d[&v] == o + c[i] && d[&v] >= stage {
-                    entries.insert(v, jacobian_entry(sys, ops, &row, v, o, point));
-                }
-            }
-            matrix.push(entries);
-        }
-        let chosen = choose_columns(sys, &matrix, &|v| current.contains(&Cell::new(v, d[&v] - stage)));
-        let mut next: FxHashSet<VarId> = FxHashSet::default();
-        for v in chosen {
-            dummies.insert(Cell::new(v, d[&v] - stage));
-            next.insert(v);
-        }
-        available = next;
-    }
-    let mut states: Vec<Cell> = Vec::new();
-    for &v in vars {
-        for k in 0..d[&v] {
-            let cell = Cell::new(v, k);
-            if !dummies.contains(&cell) {
-                states.push(cell);
-            }
-        }
-    }
-    states
-}
-
-/// ∂row/∂(var, order) at the point; where that is not a number, at a generic point.
-pub fn jacobian_entry(sys: &mut System, ops: &mut RowOps, row: &Row, var: VarId, order: u8, point: &dyn Point) -> f64 {
-    let parts = ops.partial_wrt(&mut sys.dae, row, var, order);
-    let v = entry_value(sys, &parts, point);
-    if v.is_finite() { v } else { Some(entry_value(sys, &parts, &Generic)).filter(|v| v.is_finite()).unwrap_or(1.0) }
-}
-
-/// As many columns as rows with a well-conditioned square submatrix, by Gaussian elimination with pivots searched in
-/// order of how little a column is wanted as a state. Independent parts are treated apart.
-fn choose_columns(sys: &System, matrix: &[FxHashMap<VarId, f64>], is_state: &dyn Fn(VarId) -> bool) -> Vec<VarId> {
-    let wanted = |sys: &System, v: VarId| wanted(sys, v, is_state(v));
-    let mut out = Vec::new();
-    for part in components(matrix) {
-        let mut cols: Vec<VarId> =
-            part.iter().flat_map(|&i| matrix[i].keys().copied()).collect::<FxHashSet<_>>().into_iter().collect();
-        cols.sort_by_key(|&v| (wanted(sys, v), std::cmp::Reverse(v)));
-        let class_of: Vec<_> = cols.iter().map(|&v| wanted(sys, v)).collect();
-        let scale: Vec<f64> = cols.iter().map(|&v| nominal(sys, v)).collect();
-        let mut a: Vec<Vec<f64>> = part
-            .iter()
-            .map(|&i| {
-                let mut row: Vec<f64> =
-                    cols.iter().zip(&scale).map(|(v, s)| matrix[i].get(v).copied().unwrap_or(0.0) * s).collect();
-                let big = row.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-                if big > 0.0 {
-                    row.iter_mut().for_each(|x| *x /= big);
-                }
-                row
-            })
-            .collect();
-        let m = a.len();
-        let mut used = vec![false; cols.len()];
-        let mut done = vec![false; m];
-        for _ in 0..m {
-            // Largest pivot per wantedness class; a less wanted class wins unless its pivot is much smaller.
-            let best = |a: &Vec<Vec<f64>>, used: &Vec<bool>, done: &Vec<bool>, class: Option<(i32, bool, bool)>| {
-                let mut best = (0.0f64, usize::MAX, usize::MAX);
-                for i in (0..m).filter(|&i| !done[i]) {
-                    for j in (0..cols.len()).filter(|&j| !used[j]) {
-                        if class.is_none_or(|k| class_of[j] == k) && a[i][j].abs() > best.0 * (1.0 + 1e-9) {
-                            best = (a[i][j].abs(), i, j);
-                        }
-                    }
-                }
-                best
-            };
-            let overall = best(&a, &used, &done, None);
-            if overall.1 == usize::MAX || overall.0 < 1e-13 {
-                break;
-            }
-            let mut pick = overall;
-            let mut classes = class_of.clone();
-            classes.sort_unstable();
-            classes.dedup();
-            for class in classes {
-                let b = best(&a, &used, &done, Some(class));
-                let demand = if class.0 < StateSelect::Default as i32 { 1e-6 } else { 0.15 };
-                if b.1 != usize::MAX && b.0 >= demand * overall.0 {
-                    pick = b;
-                    break;
-                }
-            }
-            let (_, pi, pj) = pick;
-            done[pi] = true;
-            used[pj] = true;
-            let pivot_row = a[pi].clone();
-            for i in (0..m).filter(|&i| !done[i]) {
-                let f = a[i][pj] / pivot_row[pj];
-                if f != 0.0 {
-                    for j in 0..cols.len() {
-                        a[i][j] -= f * pivot_row[j];
-                    }
-                }
-            }
-        }
-        // Numerically dependent rows still take a column each, so that the count is right.
-        let mut missing = done.iter().filter(|d| !**d).count();
-        for (j, &v) in cols.iter().enumerate() {
-            if used[j] {
-                out.push(v);
-            } else if missing > 0 {
-                missing -= 1;
-                out.push(v);
-            }
-        }
-    }
-    out
-}
-
-fn nominal(sys: &System, v: VarId) -> f64 {
-    sys.dae.vars[v].nominal.as_ref().and_then(|r| sys.dae.row_constant(r)).map_or(1.0, f64::abs).max(1e-30)
-}
-
-/// How much a variable is wanted as a state.
-fn wanted(sys: &System, v: VarId, is_state: bool) -> (i32, bool, bool) {
-    let var = &sys.dae.vars[v];
-    (var.state_select as i32, is_state, var.fixed == Some(true))
-}
-
-/// Rows connected through shared columns.
-fn components(matrix: &[FxHashMap<VarId, f64>]) -> Vec<Vec<usize>> {
-    let mut by_col: FxHashMap<VarId, Vec<usize>> = FxHashMap::default();
-    for (i, r) in matrix.iter().enumerate() {
-        for &v in r.keys() {
-            by_col.entry(v).or_default().push(i);
-        }
-    }
-    let mut seen = vec![false; matrix.len()];
-    let mut out = Vec::new();
-    for i in 0..matrix.len() {
-        if seen[i] {
-            continue;
-        }
-        seen[i] = true;
-        let mut part = vec![i];
-        let mut at = 0;
-        while at < part.len() {
-            for v in matrix[part[at]].keys() {
-                for &k in &by_col[v] {
-                    if !seen[k] {
-                        seen[k] = true;
-                        part.push(k);
-                    }
-                }
-            }
-            at += 1;
-        }
-        part.sort_unstable();
-        out.push(part);
-    }
-    out
 }
 
 /// Orders the evaluation of the continuous part and of the whole.

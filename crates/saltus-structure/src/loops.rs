@@ -1,0 +1,187 @@
+//! Algebraic loops: tearing, and explicit solution of small linear ones (mathematics, section 5).
+//!
+//! before: `u1 = R1*i; u2 = R2*i; u1 + u2 = U` for u1, u2, i
+//! after:  torn by i; inner `u1 := R1*i; u2 := R2*i`; residual `u1 + u2 - U`; being linear and small,
+//!         `i := U/(R1 + R2)` and then the inner assignments.
+
+use crate::plan::Cell;
+use crate::rows::{RowOps, tidy};
+use crate::system::System;
+use rustc_hash::FxHashMap;
+use saltus_dae::{HybridDae, Operand, Row};
+use saltus_expr::Coefficient;
+use saltus_graph::{Bipartite, TearHint, UNSOLVABLE, tear};
+
+/// A torn loop; numbers are positions in the rows and unknowns it was made from.
+#[derive(Clone, Debug, Default)]
+pub struct Loop {
+    /// Unknowns to iterate on.
+    pub tears: Vec<usize>,
+    /// The others, each assigned from an equation, in order: (equation, unknown, solved row).
+    pub inner: Vec<(usize, usize, Row)>,
+    /// Equations left to determine the torn unknowns.
+    pub residuals: Vec<usize>,
+    /// No coefficient depends on an unknown of the loop.
+    pub linear: bool,
+}
+
+/// Loops up to this size are solved symbolically if they are linear with one torn unknown.
+const SMALL: usize = 6;
+/// … and the torn unknown's value has at most this many nodes.
+const SHORT: usize = 60;
+
+impl Loop {
+    /// Tears the equations `rows = 0` for `unknowns`. An equation counts as solvable for an unknown if its coefficient is a
+    /// constant or made of parameters: it then cannot vanish during a run. Unknowns with a start value are preferred as
+    /// tears of nonlinear loops, as long as that costs no further tear.
+    pub fn new(sys: &mut System, ops: &mut RowOps, rows: &[Row], unknowns: &[Cell]) -> Loop {
+        let column: FxHashMap<Cell, u32> = unknowns.iter().enumerate().map(|(j, &c)| (c, j as u32)).collect();
+        let mut edges: Vec<(u32, u32)> = Vec::new();
+        let mut costs: FxHashMap<(u32, u32), (u8, usize)> = FxHashMap::default();
+        let mut linear = true;
+        for (i, row) in rows.iter().enumerate() {
+            for k in 0..row.args.len() {
+                let Some(&j) = Cell::of(row.args[k]).and_then(|c| column.get(&c)) else { continue };
+                let slope = ops.partial(&mut sys.dae, row, k);
+                linear &= !slope.args.iter().any(|&a| Cell::of(a).is_some_and(|c| column.contains_key(&c)));
+                let class = match ops.classify(&mut sys.dae, row, k) {
+                    c if c <= Coefficient::Parameter => c as u8,
+                    _ => UNSOLVABLE,
+                };
+                edges.push((i as u32, j));
+                // Twice in one row: not solved for.
+                costs.entry((i as u32, j)).and_modify(|c| c.0 = UNSOLVABLE).or_insert((class, k));
+            }
+        }
+        let g = Bipartite::new(rows.len(), unknowns.len(), &edges);
+        let cost = |i: u32, j: u32| costs.get(&(i, j)).map_or(UNSOLVABLE, |c| c.0);
+        let mut torn = tear(&g, cost, &[]);
+        if !linear {
+            let hints: Vec<TearHint> = unknowns
+                .iter()
+                .map(|c| match sys.dae.vars[c.var].start {
+                    Some(_) if c.order == 0 => TearHint::Prefer,
+                    _ => TearHint::Default,
+                })
+                .collect();
+            let guided = tear(&g, cost, &hints);
+            if guided.tears.len() <= torn.tears.len() {
+                torn = guided;
+            }
+        }
+        let mut out = Loop {
+            tears: torn.tears.iter().map(|&j| j as usize).collect(),
+            inner: Vec::with_capacity(torn.order.len()),
+            residuals: torn.residuals.iter().map(|&i| i as usize).collect(),
+            linear,
+        };
+        for (i, j) in torn.order {
+            let row = &rows[i as usize];
+            match solved(sys, ops, row, costs[&(i, j)].1) {
+                Some(value) => out.inner.push((i as usize, j as usize, value)),
+                None => {
+                    // Cannot happen for a solvable pair; the pair becomes a tear and a residual.
+                    out.tears.push(j as usize);
+                    out.residuals.push(i as usize);
+                }
+            }
+        }
+        out
+    }
+
+    /// The loop as assignments, if it is small, linear and has one tear whose coefficient cannot vanish.
+    pub fn explicit(
+        &self,
+        sys: &mut System,
+        ops: &mut RowOps,
+        rows: &[Row],
+        unknowns: &[Cell],
+    ) -> Option<Vec<(Cell, Row)>> {
+        let ([tear], [residual]) = (&self.tears[..], &self.residuals[..]) else { return None };
+        if !self.linear || unknowns.len() > SMALL {
+            return None;
+        }
+        let tear = unknowns[*tear];
+        let mut values: FxHashMap<Cell, Row> = FxHashMap::default();
+        for (_, j, row) in &self.inner {
+            let row = compose(&mut sys.dae, row, &values);
+            if size(&sys.dae, &row) > SHORT {
+                return None;
+            }
+            values.insert(unknowns[*j], row);
+        }
+        let row = compose(&mut sys.dae, &rows[*residual], &values);
+        let mut places = (0..row.args.len()).filter(|&k| Cell::of(row.args[k]) == Some(tear));
+        let (Some(k), None) = (places.next(), places.next()) else { return None };
+        if ops.classify(&mut sys.dae, &row, k) > Coefficient::Parameter {
+            return None;
+        }
+        let value = solved(sys, ops, &row, k)?;
+        if size(&sys.dae, &value) > SHORT {
+            return None;
+        }
+        let inner = self.inner.iter().map(|(_, j, row)| (unknowns[*j], row.clone()));
+        Some(std::iter::once((tear, value)).chain(inner).collect())
+    }
+}
+
+/// A row solved for its k-th argument, sign included.
+pub fn solved(sys: &mut System, ops: &mut RowOps, row: &Row, k: usize) -> Option<Row> {
+    let mut value = ops.solve(&mut sys.dae, row, k)?;
+    if let Operand::Var { neg: true, .. } = row.args[k] {
+        value.template = sys.dae.pool.neg(value.template);
+    }
+    Some(value)
+}
+
+fn size(dae: &HybridDae, row: &Row) -> usize {
+    let mut n = 0;
+    dae.pool.visit(row.template, |_, _| n += 1);
+    n
+}
+
+/// A row with some of its operands replaced by their values.
+fn compose(dae: &mut HybridDae, row: &Row, values: &FxHashMap<Cell, Row>) -> Row {
+    let mut args: Vec<Operand> = Vec::new();
+    let place = |args: &mut Vec<Operand>, a: Operand| -> u32 {
+        let at = args.iter().position(|&b| b == a).unwrap_or_else(|| {
+            args.push(a);
+            args.len() - 1
+        });
+        at as u32
+    };
+    let template = dae.pool.substitute(row.template, |pool, k| {
+        let a = row.args[k as usize];
+        match Cell::of(a).and_then(|c| values.get(&c)) {
+            Some(value) => {
+                let e = pool.substitute(value.template, |pool, k| {
+                    let at = place(&mut args, value.args[k as usize]);
+                    pool.hole(at)
+                });
+                if matches!(a, Operand::Var { neg: true, .. }) { pool.neg(e) } else { e }
+            }
+            None => {
+                let at = place(&mut args, a);
+                pool.hole(at)
+            }
+        }
+    });
+    // A variable and its negative are one operand here.
+    let out = Row { template, args: args.into() };
+    let mut flipped = out.clone();
+    let mut changed = false;
+    for k in 0..out.args.len() {
+        if let Operand::Var { var, order, neg: true } = out.args[k] {
+            let plain = Operand::Var { var, order, neg: false };
+            if out.args.contains(&plain) {
+                changed = true;
+                flipped.args[k] = plain;
+                flipped.template = dae.pool.substitute(flipped.template, |pool, j| {
+                    let h = pool.hole(j);
+                    if j as usize == k { pool.neg(h) } else { h }
+                });
+            }
+        }
+    }
+    tidy(dae, if changed { &flipped } else { &out })
+}
