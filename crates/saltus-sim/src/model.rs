@@ -10,8 +10,8 @@ use saltus_expr::{Calls, FuncId};
 use saltus_function::Function;
 use saltus_program::{Backend, Batch};
 use saltus_structure::{
-    Alias, Cell, Choice, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, Watch, better_choice, cell_name, key_text,
-    plan_mode, replan_states, start_value,
+    Alias, Cell, Choice, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, Watch, better_choice, cell_name,
+    key_text, plan_mode, replan_states, start_value,
 };
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -22,10 +22,7 @@ pub use init::{InitPlan, cell_name, late_parameters, plan_initialization, start_
 pub use loops::{Loop, solved};
 pub use lower::lower;
 pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};
-pub use plan::{
-    Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_choice, plan_mode,
-    replan_states,
-};
+pub use plan::{Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_choice, plan_mode, replan_states};
 pub use rows::RowOps;
 pub use selection::{Choice, Entry, Reason, Selection, Watch, jacobian_entry};
 pub use simplify::{SimplifyOptions, fold_zero_parameters, simplify};

@@ -126,7 +126,10 @@ impl Watch {
 
     /// Whether the choice is about as well conditioned as when it was made.
     fn holds(&self, value: &dyn Fn(usize) -> f64) -> bool {
-        self.ratios(value).iter().zip(&self.ratios).all(|(now, then)| *now >= 0.15 || (*then > 0.0 && *now >= 0.25 * then))
+        self.ratios(value)
+            .iter()
+            .zip(&self.ratios)
+            .all(|(now, then)| *now >= 0.15 || (*then > 0.0 && *now >= 0.25 * then))
     }
 }
 
@@ -300,13 +303,8 @@ impl Elimination {
         values: &[f64],
         is_state: &dyn Fn(VarId) -> bool,
     ) -> Elimination {
-        let mut cols: Vec<VarId> = part
-            .entries
-            .iter()
-            .map(|&k| selection.entries[k].var)
-            .collect::<FxHashSet<_>>()
-            .into_iter()
-            .collect();
+        let mut cols: Vec<VarId> =
+            part.entries.iter().map(|&k| selection.entries[k].var).collect::<FxHashSet<_>>().into_iter().collect();
         cols.sort_by_cached_key(|&v| (wanted(sys, v, is_state(v)), Reverse(v)));
         let mut classes: Vec<Wanted> = Vec::new();
         let class: Vec<u8> = cols
@@ -373,9 +371,10 @@ impl Elimination {
         loop {
             let mut tops: Vec<Option<(f64, u32, u32)>> = Vec::with_capacity(heaps.len());
             for heap in &mut heaps {
-                while heap.peek().is_some_and(|t| {
-                    done[t.1.0 as usize] || used[t.2.0 as usize] || t.3 != version[t.1.0 as usize]
-                }) {
+                while heap
+                    .peek()
+                    .is_some_and(|t| done[t.1.0 as usize] || used[t.2.0 as usize] || t.3 != version[t.1.0 as usize])
+                {
                     heap.pop();
                 }
                 tops.push(heap.peek().map(|t| (f64::from_bits(t.0 << 22), t.1.0, t.2.0)));
@@ -469,16 +468,17 @@ impl Elimination {
             let mut left: FxHashSet<u32> = FxHashSet::default();
             let mut todo: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
             let mut met: FxHashSet<u32> = FxHashSet::default();
-            let mut see = |c: u32, left: &mut FxHashSet<u32>, todo: &mut BinaryHeap<Reverse<u32>>| match pivot_at[c as usize] {
-                Some(q) => {
-                    if met.insert(q) {
-                        todo.push(Reverse(q));
+            let mut see =
+                |c: u32, left: &mut FxHashSet<u32>, todo: &mut BinaryHeap<Reverse<u32>>| match pivot_at[c as usize] {
+                    Some(q) => {
+                        if met.insert(q) {
+                            todo.push(Reverse(q));
+                        }
                     }
-                }
-                None => {
-                    left.insert(c);
-                }
-            };
+                    None => {
+                        left.insert(c);
+                    }
+                };
             for &k in by_row.get(&part.rows[i as usize]).into_iter().flatten() {
                 let c = column[&selection.entries[k].var];
                 w.entries.push((k, c, self.scale[c as usize]));
