@@ -57,7 +57,9 @@ impl Model {
                 RelationKind::Floor => {
                     let g = self.machine.values[self.machine.relations[i].g as usize];
                     let old = self.machine.values[slot];
-                    self.machine.values[slot] = if g < old + 0.5 { old - 1.0 } else { old + 1.0 };
+                    // One further where g slides over an integer, more where it jumps.
+                    let whole = (g + self.machine.band(i).max(1e-9)).floor();
+                    self.machine.values[slot] = if g < old + 0.5 { whole.min(old - 1.0) } else { whole.max(old + 1.0) };
                     words.push(format!("{text} became {}", self.machine.values[slot]));
                 }
             }

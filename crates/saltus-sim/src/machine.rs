@@ -2,6 +2,8 @@
 
 use crate::compile::{MixedBlock, SolveBlock, Step};
 use crate::layout::Layout;
+use rustc_hash::FxHashSet;
+use saltus_dae::VarId;
 use saltus_expr::FuncId;
 use saltus_expr::RelOp;
 use saltus_function::exec::Executor;
@@ -251,11 +253,9 @@ impl Machine {
                     if side < -band { f64::from(old == 0.0) } else { old }
                 }
                 RelationKind::Floor => {
-                    if g < old - band.max(1e-9) || g >= old + 1.0 + band.max(1e-9) {
-                        (g + band.max(1e-9)).floor()
-                    } else {
-                        old
-                    }
+                    let band = band.max(1e-9);
+                    let jumped = self.slack == 1.0 && !((g - r.left).abs() <= 4.0 * band);
+                    if jumped || g < old - band || g >= old + 1.0 + band { (g + band).floor() } else { old }
                 }
             }
         };
@@ -676,8 +676,8 @@ pub fn plain(kind: &RelationKind, g: f64) -> f64 {
     }
 }
 
-/// Slots and kernels of a relation.
-pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation) -> RelationSlots {
+/// Slots and kernels of a relation. `held` are the unknowns that only events change.
+pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation, held: &FxHashSet<VarId>) -> RelationSlots {
     use saltus_dae::{HybridDae, Operand, Row};
     use saltus_structure::Role;
     let g = c.layout.scratch(0.0);
@@ -687,7 +687,9 @@ pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation) -> Rel
     let mut time = None;
     let others_fixed = r.g.args.iter().all(|&a| match a {
         Operand::Var { var, .. } => {
-            var == HybridDae::TIME || (c.sys.role(var) != Role::Continuous && !c.sys.external.contains(&var))
+            var == HybridDae::TIME
+                || held.contains(&var)
+                || (c.sys.role(var) != Role::Continuous && !c.sys.external.contains(&var))
         }
         _ => true,
     });

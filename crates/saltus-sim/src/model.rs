@@ -65,16 +65,11 @@ pub struct DelayLine {
 impl DelayLine {
     /// The delayed value at time t.
     pub fn at(&self, t: f64) -> Option<f64> {
-        let (&(t0, v0), &(t1, v1)) = (self.history.front()?, self.history.back()?);
-        if t <= t0 {
-            return Some(v0);
-        }
-        if t >= t1 {
-            return Some(v1);
-        }
+        // Where the signal jumped, the value after the jump counts; before the start, the first one.
+        let t = t.max(self.history.front()?.0);
         let k = self.history.partition_point(|p| p.0 <= t);
-        let ((a, x), (b, y)) = (self.history[k - 1], self.history[k]);
-        Some(if b > a { x + (y - x) * (t - a) / (b - a) } else { y })
+        let (a, x) = self.history[k - 1];
+        Some(self.history.get(k).map_or(x, |&(b, y)| x + (y - x) * (t - a) / (b - a)))
     }
 }
 
@@ -256,7 +251,8 @@ impl Model {
     /// What does not depend on the mode.
     fn fixed_parts(&mut self) {
         let relations = self.sys.relations.clone();
-        let slots = self.compile(|c| relations.iter().map(|r| relation_slots(c, r)).collect::<Vec<_>>());
+        let held = self.sys.held();
+        let slots = self.compile(|c| relations.iter().map(|r| relation_slots(c, r, &held)).collect::<Vec<_>>());
         self.machine.relations = slots;
         let discrete: Vec<VarId> = self.sys.discrete.iter().map(|d| d.var).collect();
         self.discrete = discrete

@@ -605,11 +605,12 @@ impl Runner<'_> {
             *a = a.max(big);
             let bit = model.machine.values[r.var as usize];
             let band = model.machine.band(i);
-            // At zero all along, yet locked to a value zero does not have: it has been reached.
-            if let kind @ RelationKind::Sign(_) = &model.machine.relations[i].kind
-                && samples.iter().all(|g| g.abs() <= band)
-                && bit != crate::machine::plain(kind, 0.0)
-            {
+            // At zero all along, yet locked to a value zero does not have: it has been reached. So has the next integer.
+            let reached = match &model.machine.relations[i].kind {
+                kind @ RelationKind::Sign(_) => (bit != crate::machine::plain(kind, 0.0)).then_some(0.0),
+                RelationKind::Floor => Some(bit + 1.0),
+            };
+            if reached.is_some_and(|at| samples.iter().all(|g| (g - at).abs() <= band)) {
                 best = Some((t0, t0));
                 stuck.push(i);
                 continue;

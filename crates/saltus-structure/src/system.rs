@@ -1,7 +1,7 @@
 //! The lowered system: relations have become discrete variables, if-equations carry condition variables, calls are
 //! ordinary rows. This is what plans are made from.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::SecondaryMap;
 use saltus_dae::{Action, HybridDae, Operand, Origin, Row, VarId, VarType, Variability, Variable};
 use saltus_expr::RelOp;
@@ -163,6 +163,42 @@ impl System {
             (Variability::Continuous, VarType::Real) => Role::Continuous,
             _ => Role::Discrete,
         }
+    }
+
+    /// Continuous unknowns that only events can change: each is the one unknown of an equation in which nothing else moves.
+    pub fn held(&self) -> FxHashSet<VarId> {
+        // The unknowns of the equations without time, derivatives or values from outside.
+        let still = |eq: &&SysEq| {
+            eq.guard.is_none()
+                && eq.row.args.iter().all(|&a| match a {
+                    Operand::Var { var, order, .. } => match self.role(var) {
+                        Role::Continuous => order == 0,
+                        Role::Discrete => true,
+                        Role::Known => var != HybridDae::TIME && !self.external.contains(&var),
+                    },
+                    Operand::Const(_) | Operand::Pre { .. } => true,
+                })
+        };
+        let unknowns = |eq: &SysEq| -> FxHashSet<VarId> {
+            eq.row.args.iter().filter_map(|a| a.variable()).filter(|&v| self.role(v) == Role::Continuous).collect()
+        };
+        let mut open: Vec<FxHashSet<VarId>> = self.equations.iter().filter(still).map(unknowns).collect();
+        let mut readers: FxHashMap<VarId, Vec<usize>> = FxHashMap::default();
+        for (i, unknowns) in open.iter().enumerate() {
+            unknowns.iter().for_each(|&v| readers.entry(v).or_default().push(i));
+        }
+        let mut ready: Vec<usize> = (0..open.len()).filter(|&i| open[i].len() == 1).collect();
+        let mut held = FxHashSet::default();
+        while let Some(i) = ready.pop() {
+            let Some(v) = open[i].iter().copied().next() else { continue };
+            held.insert(v);
+            for &j in &readers[&v] {
+                if open[j].remove(&v) && open[j].len() == 1 {
+                    ready.push(j);
+                }
+            }
+        }
+        held
     }
 
     /// An operand with aliases replaced.
