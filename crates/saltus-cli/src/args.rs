@@ -5,33 +5,8 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use saltus_engine::{EngineKind, Options};
-use saltus_sim::{RunOptions, Zeno};
+use saltus_sim::{RunOptions, SOLVERS, Zeno};
 use std::path::PathBuf;
-
-/// The names that `--solver` takes; the engine says which of them it can use for a model.
-pub const SOLVERS: [&str; 21] = [
-    "auto",
-    "bdf",
-    "radau",
-    "esdirk",
-    "rosenbrock",
-    "lsoda",
-    "dopri5",
-    "tsit5",
-    "rkf45",
-    "euler",
-    "modified-euler",
-    "midpoint",
-    "heun",
-    "rk4",
-    "ab2",
-    "ab3",
-    "ab4",
-    "milne",
-    "backward-euler",
-    "trapezoid",
-    "qss",
-];
 
 const EXIT_CODES: &str = "Exit codes: 0 fine; 2 usage; 3 syntax, names, types, flattening; 4 structure or compilation; \
                           5 initialization; 6 run; 70 a bug in Saltus.";
@@ -216,7 +191,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "TOL", allow_hyphen_values = true, value_parser = positive)]
     pub absolute: Option<f64>,
     /// Integration method
-    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = SOLVERS)]
+    #[arg(long, value_name = "NAME", ignore_case = true, value_parser = clap::builder::PossibleValuesParser::new(SOLVERS.iter().copied()))]
     pub solver: Option<String>,
     /// Step of fixed-step methods
     #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
@@ -227,6 +202,21 @@ pub struct RunArgs {
     /// First step
     #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
     pub initial_step: Option<f64>,
+    /// Smallest step
+    #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
+    pub min_step: Option<f64>,
+    /// Times closer than this are one instant
+    #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
+    pub time_resolution: Option<f64>,
+    /// Give up after this many steps
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = count)]
+    pub max_steps: Option<usize>,
+    /// Give up after this many evaluations of the right-hand side
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = count)]
+    pub max_evaluations: Option<usize>,
+    /// Keep states within their min and max while integrating
+    #[arg(long)]
+    pub keep_bounds: bool,
     /// Highest order of the method
     #[arg(long, value_name = "K", allow_hyphen_values = true, value_parser = count)]
     pub max_order: Option<usize>,
@@ -251,7 +241,12 @@ impl RunArgs {
             step: self.step,
             max_step: self.max_step,
             initial_step: self.initial_step,
+            min_step: self.min_step,
             max_order: self.max_order,
+            time_resolution: self.time_resolution,
+            max_steps: self.max_steps,
+            max_evaluations: self.max_evaluations,
+            keep_bounds: self.keep_bounds,
             zeno: self.zeno.into(),
             realtime: self.realtime,
             all_variables,

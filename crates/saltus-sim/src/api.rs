@@ -33,8 +33,19 @@ pub struct RunOptions {
     pub max_step: Option<f64>,
     /// First step.
     pub initial_step: Option<f64>,
+    /// Smallest step.
+    pub min_step: Option<f64>,
     /// Highest order.
     pub max_order: Option<usize>,
+    /// Times closer than this are one instant: no step is smaller, and events that close to each other are handled
+    /// together.
+    pub time_resolution: Option<f64>,
+    /// Steps after which the run is given up.
+    pub max_steps: Option<usize>,
+    /// Evaluations of the right-hand side after which the run is given up.
+    pub max_evaluations: Option<usize>,
+    /// Keep states within their `min` and `max` while integrating.
+    pub keep_bounds: bool,
     /// Accumulation points.
     pub zeno: Zeno,
     /// Seconds of model time per second of wall clock.

@@ -1,6 +1,7 @@
 //! A prepared model: system, modes, layout, machine, and the programs of the modes entered so far.
 
 use crate::compile::{Compiler, Step};
+use crate::dependence;
 use crate::layout::Layout;
 use crate::machine::{Host, Machine, Trouble, relation_slots};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -9,6 +10,7 @@ use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability, equation_
 use saltus_expr::{Calls, FuncId};
 use saltus_function::Function;
 use saltus_program::{Backend, Batch};
+use saltus_solver::linear::Pattern;
 use saltus_structure::{
     Alias, Cell, Choice, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, Watch, better_choice, cell_name,
     key_text, plan_mode, replan_states, start_value,
@@ -28,6 +30,10 @@ pub struct ModeProgram {
     pub states: Vec<(u32, u32)>,
     /// Absolute scale of each state.
     pub nominal: Vec<f64>,
+    /// Constant bounds of each state.
+    pub bounds: Vec<(f64, f64)>,
+    /// Pattern of the Jacobian of the derivatives by the states; `None`: full.
+    pub pattern: Option<Pattern>,
     /// Relations whose crossing must be searched for.
     pub crossings: Vec<usize>,
     /// Variables that take part in this mode.
@@ -535,6 +541,17 @@ impl Model {
                     .unwrap_or(1.0)
             })
             .collect();
+        let bounds = plan
+            .states
+            .iter()
+            .map(|s| {
+                let v = &self.sys.dae.vars[s.var];
+                let bound = |r: &Option<Row>, none: f64| {
+                    r.as_ref().filter(|_| s.order == 0).and_then(|r| self.sys.dae.row_constant(r)).unwrap_or(none)
+                };
+                (bound(&v.min, f64::NEG_INFINITY), bound(&v.max, f64::INFINITY))
+            })
+            .collect();
         let active: FxHashSet<VarId> = plan.vars.iter().copied().collect();
         let crossings = (0..self.machine.relations.len())
             .filter(|&i| {
@@ -557,7 +574,19 @@ impl Model {
         let key = (plan.key.clone(), plan.states.clone());
         let watch = RefCell::new(self.watch(&plan));
         self.layout.extend(&mut self.machine.values);
-        let program = Rc::new(ModeProgram { plan, continuous, event, states, nominal, crossings, active, watch });
+        let pattern = dependence::pattern(&continuous, &states, self.machine.values.len());
+        let program = Rc::new(ModeProgram {
+            plan,
+            continuous,
+            event,
+            states,
+            nominal,
+            bounds,
+            pattern,
+            crossings,
+            active,
+            watch,
+        });
         self.programs.insert(key, program.clone());
         program
     }

@@ -1,6 +1,7 @@
 //! The run loop: integrate, locate the earliest event, write, handle, go on.
 
 use crate::api::{EventKind, Observer, RunOptions, RunReport, Zeno};
+use crate::choice::{Choice, SOLVERS};
 use crate::events::{ZenoWatch, zeno_error};
 use crate::machine::{Machine, Trouble};
 use crate::model::{DelayLine, ModeProgram, Model};
@@ -8,7 +9,10 @@ use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, VarId, VarType, Variability};
 use saltus_expr::RelOp;
 use saltus_results::{Column, Kind, Sink};
-use saltus_solver::ode::{EvalError, Integrator, OdeSystem, Options, Restart, StepError, make_integrator};
+use saltus_solver::linear::Pattern;
+use saltus_solver::ode::{
+    EvalError, FIXED_STEP, Integrator, OdeSystem, Options, Restart, Spectrum, StepError, make_integrator, spectrum,
+};
 use saltus_solver::roots::{CrossingOptions, Sign, generic::first_crossing_sampled};
 use saltus_structure::{Cell, RelationKind};
 use std::rc::Rc;
@@ -92,6 +96,11 @@ impl OdeSystem for Rhs<'_> {
         self.program.states.len()
     }
 
+    fn sparsity(&self) -> Option<&Pattern> {
+        // Sliding mixes two fields by the rate of a crossing function: everything it depends on comes in.
+        if self.sliding.is_some() { None } else { self.program.pattern.as_ref() }
+    }
+
     fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
         if let Some(s) = self.sliding.take() {
             let mut a = vec![0.0; x.len()];
@@ -171,6 +180,8 @@ pub fn run(
         .or(e.interval.filter(|i| *i > 0.0).map(|i| ((stop - start) / i).round().max(1.0) as usize))
         .unwrap_or(500)
         .max(1);
+    let solver = options.solver.as_deref().unwrap_or("auto");
+    let choice = Choice::new(solver, start).ok_or_else(|| unknown_solver(solver))?;
     let program = model.initialize(start)?;
     model.start_tickers(start)?;
     let mut r = Runner {
@@ -179,6 +190,7 @@ pub fn run(
         stop,
         tolerance,
         intervals,
+        choice,
         next_output: 0,
         sources: Vec::new(),
         row: Vec::new(),
@@ -201,6 +213,7 @@ struct Runner<'a> {
     stop: f64,
     tolerance: f64,
     intervals: usize,
+    choice: Choice,
     next_output: usize,
     sources: Vec<Source>,
     row: Vec<f64>,
@@ -213,6 +226,11 @@ struct Runner<'a> {
     held_relations: Vec<usize>,
     /// Largest |g| of each crossing function since its last event.
     amplitude: rustc_hash::FxHashMap<usize, f64>,
+}
+
+fn unknown_solver(name: &str) -> Diagnostic {
+    Diagnostic::error(Stage::Usage, Span::NONE, format!("unknown solver {name}"))
+        .hint(format!("known: {}", SOLVERS.join(", ")))
 }
 
 fn io(e: std::io::Error) -> Diagnostic {
@@ -281,7 +299,7 @@ impl Runner<'_> {
         sink.row(t, &self.row, (!all).then_some(&self.active[..])).map_err(io)
     }
 
-    fn integrator(&mut self, program: &ModeProgram) -> Result<Box<dyn Integrator>, Diagnostic> {
+    fn integrator_options(&self, program: &ModeProgram) -> Options {
         let n = program.states.len();
         let absolute = self.options.absolute.unwrap_or(self.tolerance);
         let mut o = Options::new(n, self.tolerance, absolute);
@@ -290,37 +308,76 @@ impl Runner<'_> {
         }
         o.h_init = self.options.initial_step;
         o.h_max = self.options.max_step.unwrap_or(f64::INFINITY);
+        o.h_min = self.options.min_step.unwrap_or(0.0).max(self.resolution());
         if n == 0 {
             o.h_max = o.h_max.min(self.span() / self.intervals.max(200) as f64);
         }
         if let Some(k) = self.options.max_order {
             o.max_order = k;
         }
-        let name = self.options.solver.as_deref().filter(|s| *s != "auto").unwrap_or("auto");
-        let chosen = if name == "auto" { "lsoda" } else { name };
-        let fixed = [
-            "euler",
-            "modified-euler",
-            "midpoint",
-            "heun",
-            "rk4",
-            "ab2",
-            "ab3",
-            "ab4",
-            "milne",
-            "backward-euler",
-            "trapezoid",
-        ];
-        if fixed.contains(&chosen) {
+        if self.options.keep_bounds {
+            o.bounds = program.bounds.clone();
+        }
+        o
+    }
+
+    /// The integrator in force for this program.
+    fn integrator(&mut self, program: &ModeProgram) -> Result<Box<dyn Integrator>, Diagnostic> {
+        let (mut o, name) = (self.integrator_options(program), self.choice.name());
+        if FIXED_STEP.contains(&name) {
             o.fixed_step = Some(self.options.step.unwrap_or(self.span() / self.intervals as f64));
         } else if let Some(h) = self.options.step {
             o.h_max = o.h_max.min(h);
         }
-        self.report.solver = if name == "auto" { format!("{chosen} (chosen)") } else { chosen.to_string() };
-        make_integrator(chosen, n, o).ok_or_else(|| {
-            Diagnostic::error(Stage::Usage, Span::NONE, format!("unknown solver {name}"))
-                .hint("known: auto, bdf, radau, esdirk, rosenbrock, lsoda, dopri5, tsit5, rkf45, euler, modified-euler, midpoint, heun, rk4, ab2, ab3, ab4, milne, backward-euler, trapezoid")
-        })
+        make_integrator(name, program.states.len(), o).ok_or_else(|| unknown_solver(name))
+    }
+
+    fn resolution(&self) -> f64 {
+        self.options.time_resolution.unwrap_or(0.0)
+    }
+
+    /// How stiff the model is at these states, for `--solver auto`.
+    fn spectrum(&mut self, model: &mut Model, program: &ModeProgram, t: f64, x: &[f64]) -> Option<Spectrum> {
+        let o = self.integrator_options(program);
+        let found = spectrum(&mut self.rhs(model, program), &o, t, x);
+        self.report.evaluations += 10;
+        found
+    }
+
+    /// At a restart: another integrator, if the choice is free and another suits better.
+    fn reconsider(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        t: f64,
+        x: &[f64],
+    ) -> Result<Option<Box<dyn Integrator>>, Diagnostic> {
+        let steps = self.report.steps + integrator.stats().steps;
+        let mut choice = std::mem::replace(&mut self.choice, Choice::new("auto", t).expect("auto is a choice"));
+        let changed = choice.restart(t, steps, x.len(), || self.spectrum(model, program, t, x));
+        self.choice = choice;
+        if !changed {
+            return Ok(None);
+        }
+        self.fold(integrator);
+        self.integrator(program).map(Some)
+    }
+
+    /// Whether steps or evaluations asked for are used up.
+    fn limits(&self, i: &dyn Integrator, t: f64) -> Result<(), Diagnostic> {
+        let s = i.stats();
+        let over = |limit: Option<usize>, used: usize| limit.is_some_and(|l| used > l);
+        let (what, limit) = if over(self.options.max_steps, self.report.steps + s.steps) {
+            ("steps", self.options.max_steps)
+        } else if over(self.options.max_evaluations, self.report.evaluations + s.rhs_evals) {
+            ("evaluations", self.options.max_evaluations)
+        } else {
+            return Ok(());
+        };
+        let text = format!("{} {what} were not enough: the run was given up at time {t:?}", limit.unwrap_or(0));
+        Err(Diagnostic::error(Stage::Run, Span::NONE, text)
+            .hint("raise the limit, loosen the tolerance, or look for a variable that moves faster than it should"))
     }
 
     /// Evaluates everything at a point of the last step.
@@ -384,9 +441,13 @@ impl Runner<'_> {
         self.write(model, &program, t, sink)?;
         self.next_output = 1;
         let wall = std::time::Instant::now();
+        let mut x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
+        if self.choice.is_auto() {
+            let found = self.spectrum(model, &program, t, &x);
+            self.choice.begin(x.len(), program.pattern.as_ref(), self.span(), found);
+        }
         let mut integrator = self.integrator(&program)?;
         let mut restart = Some(Restart::Cold);
-        let mut x: Vec<f64> = Vec::new();
         let mut now = t;
         while self.report.terminated.is_none() && now < self.stop {
             if observer.cancelled() {
@@ -394,7 +455,7 @@ impl Runner<'_> {
                 break;
             }
             let due = model.next_time_event();
-            if due <= now + 1e-13 * now.abs().max(1e-3) {
+            if due <= now + (1e-13 * now.abs().max(1e-3)).max(self.resolution()) {
                 let h = self.event(model, &program, &[], EventKind::Time, now, sink, observer, false)?;
                 if !Rc::ptr_eq(&h, &program) {
                     program = h;
@@ -407,6 +468,9 @@ impl Runner<'_> {
             if let Some(kind) = restart.take() {
                 x.clear();
                 x.extend(program.states.iter().map(|s| model.machine.values[s.0 as usize]));
+                if let Some(other) = self.reconsider(model, &program, &*integrator, now, &x)? {
+                    integrator = other;
+                }
                 let mut rhs = self.rhs(model, &program);
                 let done = integrator.restart(&mut rhs, now, &x, kind);
                 let trouble = rhs.trouble.take();
@@ -434,6 +498,7 @@ impl Runner<'_> {
                 return Err(self.step_failed(model, &program, e, trouble));
             }
             model.machine.patient = false;
+            self.limits(&*integrator, integrator.t())?;
             let (t0, t1) = (integrator.t_prev(), integrator.t());
             let found = self.locate(model, &program, &*integrator, t0, t1)?;
             let end = found.as_ref().map_or(t1, |f| f.0);
@@ -501,6 +566,7 @@ impl Runner<'_> {
             observer.event(&h.record);
         }
         self.fold(&*integrator);
+        self.report.solver = self.choice.text();
         self.report.end = now;
         self.report.states = program.states.len();
         self.report.modes = model.programs.len();

@@ -38,6 +38,7 @@ mod iteration;
 mod multistep;
 mod radau;
 mod rosenbrock;
+mod stiffness;
 
 pub use embedded::EmbeddedRk;
 pub use esdirk::Esdirk;
@@ -46,6 +47,7 @@ pub use iteration::{DifferenceJacobian, JacobianMatrix};
 pub use multistep::Multistep;
 pub use radau::Radau;
 pub use rosenbrock::Rosenbrock;
+pub use stiffness::{Spectrum, spectrum};
 
 pub use crate::linear::Pattern;
 
@@ -285,6 +287,21 @@ pub const INTEGRATORS: &[&str] = &[
     "dopri5",
     "tsit5",
     "rkf45",
+    "euler",
+    "modified-euler",
+    "midpoint",
+    "heun",
+    "rk4",
+    "ab2",
+    "ab3",
+    "ab4",
+    "milne",
+    "backward-euler",
+    "trapezoid",
+];
+
+/// Those of [`INTEGRATORS`] that take a constant step ([`Options::fixed_step`]) by default.
+pub const FIXED_STEP: &[&str] = &[
     "euler",
     "modified-euler",
     "midpoint",

@@ -1,0 +1,129 @@
+//! Which integrator a run uses, and why.
+//!
+//! A named one is used throughout. `auto` begins with what structure and stiffness suggest, watches how many steps lie
+//! between restarts, and may change over at a restart: a multistep method that begins again at order one after every
+//! event loses to a one-step method.
+
+use saltus_solver::linear::Pattern;
+use saltus_solver::ode::{INTEGRATORS, Spectrum};
+use std::sync::LazyLock;
+
+/// The names a user may give: `auto` and every integrator.
+pub static SOLVERS: LazyLock<Vec<&'static str>> =
+    LazyLock::new(|| std::iter::once("auto").chain(INTEGRATORS.iter().copied()).collect());
+
+/// Restarts before `auto` judges their density.
+const SEGMENTS: usize = 8;
+/// With fewer steps than this between restarts, a one-step method takes over; with more than the other, it gives way.
+const DENSE: f64 = 120.0;
+const SPARSE: f64 = 150.0;
+/// Explicit methods need about ρΔ/3 steps for an interval Δ: beyond this ρΔ an implicit one is cheaper.
+const STIFF: f64 = 60.0;
+/// A fast real eigenvalue that dies out in this part of the run calls for BDF from the start.
+const VERY_STIFF: f64 = 1e5;
+/// Up to this size a Jacobian per step (Rosenbrock) costs less than Newton's iterations (ESDIRK).
+const SMALL: usize = 12;
+
+/// The choice of a run so far.
+pub struct Choice {
+    auto: bool,
+    name: &'static str,
+    /// What was chosen, from when on and why.
+    log: Vec<String>,
+    restarts: usize,
+    /// Moving means over the segments between restarts: steps and length.
+    steps: f64,
+    length: f64,
+    last: (usize, f64),
+}
+
+impl Choice {
+    /// The integrator of that name, or `auto`; `None` if the name is unknown.
+    pub fn new(name: &str, t: f64) -> Option<Choice> {
+        let auto = name == "auto";
+        let name = if auto { "lsoda" } else { INTEGRATORS.iter().find(|n| **n == name)? };
+        Some(Choice { auto, name, log: Vec::new(), restarts: 0, steps: 0.0, length: 0.0, last: (0, t) })
+    }
+
+    /// The integrator to use now.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether anything is left to choose.
+    pub fn is_auto(&self) -> bool {
+        self.auto
+    }
+
+    /// The first choice, from size, pattern and stiffness over the whole run.
+    pub fn begin(&mut self, n: usize, pattern: Option<&Pattern>, span: f64, spectrum: Option<Spectrum>) {
+        if !self.auto {
+            return;
+        }
+        let size = match (n, pattern) {
+            (0, _) => "no states".to_string(),
+            (1, _) => "1 state".to_string(),
+            (_, Some(p)) if p.nnz() < n * n => {
+                format!("{n} states, {:.2} % of the Jacobian filled", 100.0 * p.nnz() as f64 / (n * n) as f64)
+            }
+            _ => format!("{n} states"),
+        };
+        let fast = spectrum.filter(|s| s.rayleigh < -0.7 * s.radius && s.radius * span > VERY_STIFF);
+        self.log.push(match fast {
+            Some(s) => {
+                self.name = "bdf";
+                format!("bdf ({size}; stiff: the fastest mode dies out in {:.1e} of the run)", 1.0 / (s.radius * span))
+            }
+            None => format!("lsoda ({size}; changes between Adams and BDF as stiffness asks)"),
+        });
+    }
+
+    /// A restart at time t after so many steps in all; true if another integrator takes over from here.
+    /// The spectrum is asked for only if it matters.
+    pub fn restart(&mut self, t: f64, steps: usize, n: usize, spectrum: impl FnOnce() -> Option<Spectrum>) -> bool {
+        let (done, length) = ((steps - self.last.0.min(steps)) as f64, t - self.last.1);
+        self.last = (steps, t);
+        if !self.auto || n == 0 || length <= 0.0 {
+            return false;
+        }
+        self.restarts += 1;
+        let share = 1.0 / self.restarts.min(2 * SEGMENTS) as f64;
+        self.steps += share * (done - self.steps);
+        self.length += share * (length - self.length);
+        if self.restarts < SEGMENTS {
+            return false;
+        }
+        let multistep = ["lsoda", "bdf"].contains(&self.name);
+        let (name, why) = if multistep && self.steps < DENSE {
+            let reach = spectrum().map_or(0.0, |s| s.radius * self.length);
+            let name = match reach > STIFF {
+                false => "dopri5",
+                true if n <= SMALL => "rosenbrock",
+                true => "esdirk",
+            };
+            let kind = if reach > STIFF { "stiff" } else { "not stiff" };
+            (name, format!("{:.0} steps between events; {kind}: {reach:.1e} of the fastest time constant", self.steps))
+        } else if !multistep && self.steps > SPARSE {
+            ("lsoda", format!("{:.0} steps between events", self.steps))
+        } else {
+            return false;
+        };
+        self.log.push(format!("{name} from t = {t:.6} ({why})"));
+        self.name = name;
+        self.restarts = 0;
+        true
+    }
+
+    /// Everything chosen, for people.
+    pub fn text(&self) -> String {
+        if !self.auto {
+            return self.name.to_string();
+        }
+        const SHOWN: usize = 6;
+        let mut text = self.log[..self.log.len().min(SHOWN)].join(", then ");
+        if self.log.len() > SHOWN {
+            text += &format!(", and {} more changes", self.log.len() - SHOWN);
+        }
+        format!("auto: {text}")
+    }
+}

@@ -1,0 +1,97 @@
+//! Which states each derivative depends on, read off the steps that compute it.
+
+use crate::compile::Step;
+use saltus_program::{Batch, slot_of};
+use saltus_solver::linear::Pattern;
+use std::rc::Rc;
+
+/// Beyond this many (slot, state) pairs the pattern is taken as full.
+const LIMIT: usize = 20_000_000;
+
+/// States that each slot depends on, as sorted lists.
+struct Reach {
+    of: Vec<Option<Rc<[u32]>>>,
+    pairs: usize,
+    marked: Vec<u32>,
+    mark: u32,
+}
+
+impl Reach {
+    fn union(&mut self, slots: impl Iterator<Item = usize>) -> Option<Rc<[u32]>> {
+        let (mut one, mut several): (Option<Rc<[u32]>>, Vec<u32>) = (None, Vec::new());
+        for s in slots {
+            let Some(list) = self.of.get(s).and_then(Option::as_ref) else { continue };
+            match &one {
+                None => one = Some(list.clone()),
+                Some(first) if Rc::ptr_eq(first, list) => {}
+                Some(first) => {
+                    if several.is_empty() {
+                        self.mark += 1;
+                        for &k in first.iter() {
+                            self.marked[k as usize] = self.mark;
+                        }
+                        several.extend_from_slice(first);
+                    }
+                    for &k in list.iter() {
+                        if self.marked[k as usize] != self.mark {
+                            self.marked[k as usize] = self.mark;
+                            several.push(k);
+                        }
+                    }
+                }
+            }
+        }
+        if several.is_empty() {
+            return one;
+        }
+        several.sort_unstable();
+        self.pairs += several.len();
+        Some(several.into())
+    }
+
+    fn batch(&mut self, b: &Batch) {
+        for row in b.rows.words.chunks_exact(b.rows.stride.max(1)) {
+            self.of[slot_of(row[0])] = self.union(row[1..].iter().map(|&w| slot_of(w)));
+        }
+    }
+}
+
+/// The pattern of ∂f/∂x for x' = f computed by these steps: `states` holds the slots of states and derivatives.
+/// `None` if it is too large to be worth knowing, or a step is of a kind whose reading is not known.
+pub fn pattern(steps: &[Step], states: &[(u32, u32)], slots: usize) -> Option<Pattern> {
+    let n = states.len();
+    let mut r = Reach { of: vec![None; slots], pairs: 0, marked: vec![0; n], mark: 0 };
+    for (k, &(s, _)) in states.iter().enumerate() {
+        r.of[s as usize] = Some(Rc::new([k as u32]));
+    }
+    for step in steps {
+        match step {
+            Step::Batch(b) => r.batch(b),
+            Step::Solve(b) => {
+                // What a block's unknowns held before does not matter; all of them depend on all that comes in.
+                for &u in &b.unknowns {
+                    r.of[u as usize] = None;
+                }
+                let words = b.residual.iter().flat_map(|b| {
+                    b.rows.words.chunks_exact(b.rows.stride.max(1)).flat_map(|row| row[1..].iter())
+                });
+                let all = r.union(words.map(|&w| slot_of(w)));
+                r.pairs += all.as_ref().map_or(0, |a| a.len());
+                for &u in &b.unknowns {
+                    r.of[u as usize] = all.clone();
+                }
+            }
+            Step::Relation(_) | Step::When(_) | Step::Mixed(_) => return None,
+        }
+        if r.pairs > LIMIT {
+            return None;
+        }
+    }
+    // A state whose derivative is another state, or a constant, was never assigned.
+    let entries = states.iter().enumerate().flat_map(|(i, &(_, d))| {
+        let list = r.of[d as usize].clone();
+        let deps: Vec<usize> = list.iter().flat_map(|l| l.iter().map(|&k| k as usize)).collect();
+        deps.into_iter().map(move |j| (i, j))
+    });
+    Some(Pattern::from_entries(n, n, entries.collect::<Vec<_>>()))
+}
