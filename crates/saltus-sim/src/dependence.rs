@@ -72,9 +72,10 @@ pub fn pattern(steps: &[Step], states: &[(u32, u32)], slots: usize) -> Option<Pa
                 for &u in &b.unknowns {
                     r.of[u as usize] = None;
                 }
-                let words = b.residual.iter().flat_map(|b| {
-                    b.rows.words.chunks_exact(b.rows.stride.max(1)).flat_map(|row| row[1..].iter())
-                });
+                let words = b
+                    .residual
+                    .iter()
+                    .flat_map(|b| b.rows.words.chunks_exact(b.rows.stride.max(1)).flat_map(|row| row[1..].iter()));
                 let all = r.union(words.map(|&w| slot_of(w)));
                 r.pairs += all.as_ref().map_or(0, |a| a.len());
                 for &u in &b.unknowns {
