@@ -338,8 +338,9 @@ impl Runner<'_> {
 
     /// How stiff the model is at these states, for `--solver auto`.
     fn spectrum(&mut self, model: &mut Model, program: &ModeProgram, t: f64, x: &[f64]) -> Option<Spectrum> {
-        let o = self.integrator_options(program);
+        let (o, values) = (self.integrator_options(program), model.machine.values.clone());
         let found = spectrum(&mut self.rhs(model, program), &o, t, x);
+        model.machine.values = values;
         self.report.evaluations += 10;
         found
     }
