@@ -469,22 +469,14 @@ impl<'t> Flattener<'t> {
         let mut bare = r.clone();
         bare.parts.iter_mut().for_each(|p| p.subscripts.clear());
         // Single elements assigned in a when-clause make only themselves discrete, if that can be told.
-        if r.parts.iter().any(|p| !p.subscripts.is_empty())
-            && let Ok(v) = self.eval_ref(env, r)
-        {
-            for e in v.scalar_list() {
-                if let Some(v) = self.as_var(e) {
-                    self.dae.vars[v].variability = self.dae.vars[v].variability.min(Variability::Discrete);
-                }
+        for r in [r, &bare] {
+            let Ok(value) = self.eval_ref(env, r) else { continue };
+            let elements: Option<Vec<VarId>> = value.scalar_list().into_iter().map(|e| self.as_var(e)).collect();
+            let Some(elements) = elements else { continue };
+            for v in elements {
+                self.dae.vars[v].variability = self.dae.vars[v].variability.min(Variability::Discrete);
             }
             return;
-        }
-        if let Ok(v) = self.eval_ref(env, &bare) {
-            for e in v.scalar_list() {
-                if let Some(v) = self.as_var(e) {
-                    self.dae.vars[v].variability = self.dae.vars[v].variability.min(Variability::Discrete);
-                }
-            }
         }
     }
 
