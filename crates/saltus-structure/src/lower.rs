@@ -5,7 +5,7 @@
 //!
 //! Relations over parameters and discrete variables stay plain: they change only when their operands do.
 
-use crate::rows::{has_events, tidy};
+use crate::rows::{Operands, has_events, tidy};
 use crate::system::{DiscEq, DiscKind, Group, Reaction, Relation, RelationKind, Role, SysEq, System, WhenHead};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::SecondaryMap;
@@ -395,9 +395,10 @@ impl Lower {
     fn calls(&mut self) {
         let calls = std::mem::take(&mut self.sys.dae.calls);
         for c in &calls {
+            let args = self.call_arguments(&c.args);
             for (k, &out) in c.outputs.iter().enumerate() {
                 if self.sys.role(out) == Role::Discrete {
-                    let row = self.call_row(None, c.func, &c.args, k);
+                    let row = self.call_row(None, c.func, &args, k);
                     let row = self.value(&row, &c.origin);
                     self.sys.discrete.push(DiscEq {
                         var: out,
@@ -407,43 +408,45 @@ impl Lower {
                     });
                     continue;
                 }
-                let row = self.call_row(Some(out), c.func, &c.args, k);
+                let row = self.call_row(Some(out), c.func, &args, k);
                 self.equation(&row, guard(c.guard), &c.origin);
             }
         }
     }
 
-    /// `out - f(args).k`, or the bare value.
-    fn call_row(&mut self, out: Option<VarId>, func: saltus_expr::FuncId, args: &[Row], k: usize) -> Row {
-        let mut operands: Vec<Operand> = out.into_iter().map(Operand::var).collect();
+    /// A call's arguments over one list of operands, shared by its outputs. The first hole is left free.
+    fn call_arguments(&mut self, args: &[Row]) -> (Box<[ExprId]>, Vec<Operand>) {
+        let mut operands = Operands::default();
         let pool = &mut self.sys.dae.pool;
-        let exprs: Vec<ExprId> = args
+        let exprs = args
             .iter()
             .map(|r| {
-                let base: Vec<u32> = r
-                    .args
-                    .iter()
-                    .map(|&a| {
-                        // The output's own hole stays apart from equal operands.
-                        let from = usize::from(out.is_some());
-                        let at = operands.iter().skip(from).position(|&o| o == a).map(|p| p + from);
-                        at.unwrap_or_else(|| {
-                            operands.push(a);
-                            operands.len() - 1
-                        }) as u32
-                    })
-                    .collect();
+                let base: Vec<u32> = r.args.iter().map(|&a| operands.at(a) + 1).collect();
                 pool.substitute(r.template, |pool, k| pool.hole(base[k as usize]))
             })
             .collect();
-        let call = pool.call(func, exprs.into(), k as u32);
+        (exprs, operands.list())
+    }
+
+    /// `out - f(args).k`, or the bare value.
+    fn call_row(
+        &mut self,
+        out: Option<VarId>,
+        func: saltus_expr::FuncId,
+        (exprs, operands): &(Box<[ExprId]>, Vec<Operand>),
+        k: usize,
+    ) -> Row {
+        let pool = &mut self.sys.dae.pool;
+        let call = pool.call(func, exprs.clone(), k as u32);
+        let first = out.map_or(Operand::Const(0.0), Operand::var);
         let template = if out.is_some() {
             let h = pool.hole(0);
             pool.intern(Node::Binary(Binary::Sub, h, call))
         } else {
             call
         };
-        Row { template, args: operands.into() }
+        let row = Row { template, args: std::iter::once(first).chain(operands.iter().copied()).collect() };
+        if out.is_some() { row } else { tidy(&mut self.sys.dae, &row) }
     }
 
     fn whens(&mut self) {
@@ -471,9 +474,10 @@ impl Lower {
                             assign(*var, bi, value);
                         }
                         Action::Call { func, args, outputs } => {
+                            let args = self.call_arguments(args);
                             for (k, out) in outputs.iter().enumerate() {
                                 if let Some(out) = out {
-                                    let row = self.call_row(None, *func, args, k);
+                                    let row = self.call_row(None, *func, &args, k);
                                     let row = self.plain(&row, &w.origin);
                                     assign(*out, bi, row);
                                 }
@@ -531,8 +535,9 @@ impl Lower {
         }
         let calls = std::mem::take(&mut self.sys.dae.initial_calls);
         for c in &calls {
+            let args = self.call_arguments(&c.args);
             for (k, &out) in c.outputs.iter().enumerate() {
-                let row = self.call_row(Some(out), c.func, &c.args, k);
+                let row = self.call_row(Some(out), c.func, &args, k);
                 self.sys.initial.push(SysEq { row, guard: guard(c.guard), origin: c.origin.clone() });
             }
         }

@@ -204,20 +204,43 @@ fn variation(vars: &Arena<Variable>, a: Operand) -> Variation {
     }
 }
 
+/// Operands in order of first use, each once.
+#[derive(Default)]
+pub(crate) struct Operands {
+    list: Vec<Operand>,
+    index: FxHashMap<(u64, i16), u32>,
+}
+
+impl Operands {
+    /// Where an operand stands, now or from before.
+    pub(crate) fn at(&mut self, a: Operand) -> u32 {
+        let key = match a {
+            Operand::Const(v) => (v.to_bits(), -2),
+            Operand::Pre { var } => (var.index() as u64, -1),
+            Operand::Var { var, order, neg } => (var.index() as u64, 2 * i16::from(order) + i16::from(neg)),
+        };
+        *self.index.entry(key).or_insert_with(|| {
+            self.list.push(a);
+            self.list.len() as u32 - 1
+        })
+    }
+
+    /// All of them.
+    pub(crate) fn list(self) -> Vec<Operand> {
+        self.list
+    }
+}
+
 /// Drops holes that no longer occur and joins equal operands.
 pub fn tidy(dae: &mut HybridDae, row: &Row) -> Row {
     let used = dae.pool.holes(row.template);
-    let mut args: Vec<Operand> = Vec::new();
+    let mut args = Operands::default();
     let mut map: FxHashMap<u32, u32> = FxHashMap::default();
     let mut changed = used.len() != row.args.len();
     for k in used {
-        let a = row.args[k as usize];
-        let at = args.iter().position(|&b| b == a).unwrap_or_else(|| {
-            args.push(a);
-            args.len() - 1
-        });
-        changed |= at as u32 != k;
-        map.insert(k, at as u32);
+        let at = args.at(row.args[k as usize]);
+        changed |= at != k;
+        map.insert(k, at);
     }
     if !changed {
         return row.clone();
@@ -225,7 +248,7 @@ pub fn tidy(dae: &mut HybridDae, row: &Row) -> Row {
     let template = dae.pool.substitute(row.template, |pool, k| pool.hole(map[&k]));
     // Joining may have simplified further (x - x).
     let left = dae.pool.holes(template).len();
-    let out = Row { template, args: args.into() };
+    let out = Row { template, args: args.list().into() };
     if left < out.args.len() { tidy(dae, &out) } else { out }
 }
 
