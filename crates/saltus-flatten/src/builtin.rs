@@ -522,7 +522,18 @@ impl<'t> Flattener<'t> {
             }
             "sign" => {
                 let v = self.one(env, c, span)?;
-                self.map(&v, Some(Ty::Int), &mut |me, x| me.dae.pool.un(Unary::Sign, x))
+                let env = *env;
+                self.map(&v, Some(Ty::Int), &mut |me, x| {
+                    if me.variability(x) < Variability::Continuous || env.plain {
+                        return me.dae.pool.un(Unary::Sign, x);
+                    }
+                    // Its jumps are events.
+                    let pool = &mut me.dae.pool;
+                    let (zero, one, minus) = (pool.num(0.0), pool.num(1.0), pool.num(-1.0));
+                    let (up, down) = (pool.relation(RelOp::Gt, x, zero), pool.relation(RelOp::Lt, x, zero));
+                    let other = pool.select(down, minus, zero);
+                    pool.select(up, one, other)
+                })
             }
             "floor" | "integer" => {
                 let v = self.one(env, c, span)?;

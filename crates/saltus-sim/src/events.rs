@@ -1,7 +1,8 @@
 //! Event iteration: simultaneous events are one set, iterated in dependency order to a fixed point, mode changes
 //! included.
 
-use crate::api::{EventKind, EventRecord, Observer, Zeno};
+use crate::api::{EventKind, EventRecord, Observer};
+use crate::crossings::Sensitivity;
 use crate::model::{ModeProgram, Model};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{Action, Message, Piece, VarId};
@@ -12,14 +13,14 @@ use std::rc::Rc;
 pub struct Handled {
     /// The program of the mode after the event.
     pub program: Rc<ModeProgram>,
-    /// Something the integrator sees changed: it must start anew.
-    pub restart: bool,
     /// The model ended the run.
     pub terminated: Option<String>,
     /// For the log.
     pub record: EventRecord,
     /// Slots of states set by `reinit`.
     pub reinitialized: Vec<u32>,
+    /// Slots of discrete values that changed.
+    pub changed: Vec<u32>,
     /// Only relations and definitions changed: no memory, no reinit, no mode change.
     pub memoryless: bool,
 }
@@ -148,15 +149,15 @@ impl Model {
                     .collect();
             }
             let mut moved = false;
-            let apply: Vec<(u32, f64)> = restarts;
-            self.remember();
-            for (slot, v) in apply {
+            // New values of states come before previous values are taken.
+            for (slot, v) in restarts {
                 if !reinitialized.contains(&slot) {
                     reinitialized.push(slot);
                 }
                 moved |= self.machine.values[slot as usize] != v;
                 self.machine.values[slot as usize] = v;
             }
+            self.remember();
             let key = self.key();
             let mut switched = false;
             if key != program.plan.key {
@@ -195,18 +196,19 @@ impl Model {
         }
         let mut changed: Vec<(String, f64, f64)> = Vec::new();
         let mut memory = false;
-        for (d, b) in self.discrete.iter().zip(&before) {
+        let mut slots: Vec<u32> = Vec::new();
+        for ((d, e), b) in self.discrete.iter().zip(&self.sys.discrete).zip(&before) {
             let now = self.machine.values[d.0 as usize];
             if now != *b {
-                let eq = self.sys.discrete.iter().find(|e| e.var == d.2);
+                slots.push(d.0);
                 // What reads previous values remembers: it cannot be undone by going back.
-                memory |= eq.is_some_and(|e| match &e.kind {
+                memory |= match &e.kind {
                     saltus_structure::DiscKind::When(..) => true,
                     saltus_structure::DiscKind::Value(row) => {
                         row.args.iter().any(|a| matches!(a, saltus_dae::Operand::Pre { .. }))
                     }
                     saltus_structure::DiscKind::Relation(_) => false,
-                });
+                };
                 let name = &self.sys.dae.vars[d.2].name;
                 if !name.starts_with('$') {
                     changed.push((name.clone(), *b, now));
@@ -226,14 +228,15 @@ impl Model {
         let record =
             EventRecord { time: t, kind, fired: words, changed, micro_steps: micro, mode, impulses, residual: 0.0 };
         let memoryless = !memory && reinitialized.is_empty() && mode_changes == 0 && ticked.is_empty() && !when_fired;
-        Ok(Handled { program, restart: true, terminated, record, reinitialized, memoryless })
+        Ok(Handled { program, terminated, record, reinitialized, changed: slots, memoryless })
     }
 
     fn no_fixed_point(&self, t: f64, alternating: &[VarId]) -> Diagnostic {
         let mut names: Vec<String> = alternating.iter().map(|&v| self.sys.condition_text(v)).collect();
         names.sort_by_key(|n| n.contains(' '));
         names.truncate(8);
-        let span = alternating.iter().find_map(|&v| self.sys.dae.vars[v].origin.span).unwrap_or(Span::NONE);
+        let definition = |v: &VarId| self.sys.discrete.iter().find(|d| d.var == *v).and_then(|d| d.origin.span);
+        let span = alternating.iter().find_map(definition).unwrap_or(Span::NONE);
         let who = if names.is_empty() { "states that are reset".to_string() } else { names.join(", ") };
         Diagnostic::error(
             Stage::Run,
@@ -265,61 +268,26 @@ impl Model {
         out
     }
 
-    /// The next instant known in advance: samplers and relations on time.
-    pub fn next_time_event(&mut self) -> f64 {
-        let mut next = self.tickers.iter().map(|s| s.due()).fold(f64::INFINITY, f64::min);
+    /// The next instants known in advance, of samplers and relations on time: the first that steps must end at, and the
+    /// first of those that touch nothing continuous.
+    pub fn next_time_events(&mut self, sensitivity: &Sensitivity) -> (f64, f64) {
+        let (mut hard, mut soft) = (f64::INFINITY, f64::INFINITY);
+        for (k, s) in self.tickers.iter().enumerate() {
+            let next = if sensitivity.tickers.contains(&k) { &mut hard } else { &mut soft };
+            *next = next.min(s.due());
+        }
         for i in 0..self.machine.relations.len() {
             if self.machine.relations[i].time.is_none() {
                 continue;
             }
             if let Some((value, at)) = self.machine.time_switch(i) {
                 let held = self.machine.values[self.machine.relations[i].var as usize];
-                if held != value {
-                    // It should have this value already: now.
-                    next = next.min(self.machine.values[self.machine.time as usize]);
-                } else {
-                    next = next.min(at);
-                }
+                // If it should have its value already: now.
+                let at = if held != value { self.machine.values[self.machine.time as usize] } else { at };
+                let next = if sensitivity.relations.contains(&i) { &mut hard } else { &mut soft };
+                *next = next.min(at);
             }
         }
-        next
+        (hard, soft)
     }
-}
-
-/// Detects accumulation points: times of successive events of one relation.
-#[derive(Default)]
-pub struct ZenoWatch {
-    times: rustc_hash::FxHashMap<usize, Vec<f64>>,
-}
-
-impl ZenoWatch {
-    /// Records an event of relation `i`; says when the events accumulate, if that is near, or if the motion between
-    /// them is too small to be resolved.
-    pub fn record(&mut self, i: usize, t: f64, span: f64, unresolved: bool) -> Option<f64> {
-        let list = self.times.entry(i).or_default();
-        list.push(t);
-        let n = list.len();
-        if n > 64 {
-            list.drain(..n - 32);
-        }
-        let n = list.len();
-        if n < 6 {
-            return None;
-        }
-        let gaps: Vec<f64> = list[n - 6..].windows(2).map(|w| w[1] - w[0]).collect();
-        let ratios: Vec<f64> = gaps.windows(2).map(|g| g[1] / g[0]).collect();
-        let worst = ratios.iter().copied().fold(0.0, f64::max);
-        if !(worst < 0.995) {
-            return None;
-        }
-        let rest = gaps[gaps.len() - 1] * worst / (1.0 - worst);
-        (rest < 1e-5 * span || unresolved).then_some(t + rest)
-    }
-}
-
-/// The user's choice as a diagnostic, if it is to fail.
-pub fn zeno_error(choice: Zeno, t: f64, text: &str, span: Span) -> Option<Diagnostic> {
-    (choice == Zeno::Error).then(|| {
-        Diagnostic::error(Stage::Run, span, format!("infinitely many events accumulate at time {t:?}: {text}"))
-    })
 }

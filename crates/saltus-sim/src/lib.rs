@@ -4,6 +4,8 @@
 //! - [`machine`]: runs steps; Newton, mixed loops.
 //! - [`model`]: a prepared model with the programs of the modes entered so far.
 //! - [`choice`], [`dependence`]: which integrator and why; the pattern of the Jacobian.
+//! - [`crossings`], `location`: crossing functions of a mode, and where they cross in a step.
+//! - `rhs`, `sliding`, `resting`: the field the integrator sees; sliding along surfaces, rest after accumulation.
 //! - [`start`], [`events`], [`jump`], [`run`]: initialization, event iteration, mode-change restarts, the loop.
 //!
 //! Absent here: source text, classes, files.
@@ -12,12 +14,17 @@ mod api;
 mod choice;
 pub mod compile;
 mod dependence;
+pub mod crossings;
 pub mod events;
 pub mod jump;
 pub mod layout;
+mod location;
 pub mod machine;
 pub mod model;
+mod resting;
+mod rhs;
 pub mod run;
+mod sliding;
 mod start;
 
 pub use api::*;

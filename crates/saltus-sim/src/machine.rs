@@ -135,6 +135,8 @@ pub struct RelationSlots {
     pub size: f64,
     /// g when the event being handled began.
     pub left: f64,
+    /// Keeps its value while an event is handled: the solution slides along its surface.
+    pub frozen: bool,
 }
 
 /// A relation `slope * time + rest` over things that change only at events.
@@ -161,6 +163,8 @@ pub struct Machine {
     pub time: u32,
     /// Relations are evaluated as they stand, without hysteresis or time switches (initialization).
     pub plain_relations: bool,
+    /// All relations keep their values.
+    pub hold_relations: bool,
     /// Newton falls back on slow, robust methods.
     pub patient: bool,
     /// Widens what counts as "at zero" while a consistent mode is searched for (1 otherwise).
@@ -229,6 +233,9 @@ impl Machine {
         self.backend.run(&r.batch, &mut self.values, &mut self.host);
         let g = self.values[r.g as usize];
         let old = self.values[r.var as usize];
+        if self.hold_relations || r.frozen {
+            return;
+        }
         let new = if self.plain_relations {
             plain(&r.kind, g)
         } else if r.time.is_some() {
@@ -707,5 +714,5 @@ pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation, held: 
         ];
         time = Some(TimeSwitch { batches, slots });
     }
-    RelationSlots { batch, g, var, kind: r.kind.clone(), time, size: 0.0, left: f64::NAN }
+    RelationSlots { batch, g, var, kind: r.kind.clone(), time, size: 0.0, left: f64::NAN, frozen: false }
 }

@@ -2,6 +2,7 @@
 
 use crate::compile::{Compiler, Step};
 use crate::dependence;
+use crate::crossings::{Crossings, Sensitivity};
 use crate::layout::Layout;
 use crate::machine::{Host, Machine, Trouble, relation_slots};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -34,8 +35,10 @@ pub struct ModeProgram {
     pub bounds: Vec<(f64, f64)>,
     /// Pattern of the Jacobian of the derivatives by the states; `None`: full.
     pub pattern: Option<Pattern>,
-    /// Relations whose crossing must be searched for.
-    pub crossings: Vec<usize>,
+    /// Crossing functions that must be searched for.
+    pub crossings: Crossings,
+    /// Which discrete values the derivatives depend on.
+    pub sensitivity: Sensitivity,
     /// Variables that take part in this mode.
     pub active: FxHashSet<VarId>,
     /// Whether the choice of states still suits.
@@ -217,6 +220,7 @@ impl Model {
             whens: Machine::when_slots(&mut layout, &sys.whens),
             time,
             plain_relations: false,
+            hold_relations: false,
             patient: true,
             slack: 1.0,
         };
@@ -553,15 +557,8 @@ impl Model {
             })
             .collect();
         let active: FxHashSet<VarId> = plan.vars.iter().copied().collect();
-        let crossings = (0..self.machine.relations.len())
-            .filter(|&i| {
-                self.machine.relations[i].time.is_none()
-                    && self.sys.relations[i].g.args.iter().all(|&a| match a {
-                        Operand::Var { var, .. } if self.sys.role(var) == Role::Continuous => active.contains(&var),
-                        _ => true,
-                    })
-            })
-            .collect();
+        let crossings = self.crossings(&plan);
+        let sensitivity = self.sensitivity(&plan);
         // Every previous value that something reads.
         self.previous = self
             .layout
@@ -584,6 +581,7 @@ impl Model {
             bounds,
             pattern,
             crossings,
+            sensitivity,
             active,
             watch,
         });

@@ -1,19 +1,18 @@
-//! The run loop: integrate, locate the earliest event, write, handle, go on.
+//! The run loop: integrate, find the events of the step, write, handle, go on.
 
 use crate::api::{EventKind, Observer, RunOptions, RunReport, Zeno};
 use crate::choice::{Choice, SOLVERS};
-use crate::events::{ZenoWatch, zeno_error};
-use crate::machine::{Machine, Trouble};
-use crate::model::{DelayLine, ModeProgram, Model};
+use crate::location::{Location, SearchedStep};
+use crate::machine::Trouble;
+use crate::model::{ModeProgram, Model};
+use crate::resting::{Resting, ZenoWatch};
+use crate::rhs::{Rhs, place};
+use crate::sliding::{Fate, Sliding};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, VarId, VarType, Variability};
-use saltus_expr::RelOp;
 use saltus_results::{Column, Kind, Sink};
-use saltus_solver::linear::Pattern;
-use saltus_solver::ode::{
-    EvalError, FIXED_STEP, Integrator, OdeSystem, Options, Restart, Spectrum, StepError, make_integrator, spectrum,
-};
-use saltus_solver::roots::{CrossingOptions, Sign, generic::first_crossing_sampled};
+use saltus_solver::ode::{FIXED_STEP, Integrator, Options, Restart, Spectrum, StepError, make_integrator, spectrum};
+use saltus_solver::roots::bracket::sign_change;
 use saltus_structure::{Cell, RelationKind};
 use std::rc::Rc;
 
@@ -24,135 +23,8 @@ enum Source {
     Const(f64),
 }
 
-/// Sliding along a switching surface: the field is the mix of two locked fields that keeps g at zero.
-struct Sliding {
-    relation: usize,
-    /// Discrete values on either side: (slot, before, after).
-    bits: Vec<(u32, f64, f64)>,
-    /// Share of the first side at the last evaluation.
-    share: f64,
-}
-
-/// Resting at an accumulation point: these states are held.
-struct Resting {
-    relation: usize,
-    /// State index and the sign its free derivative must have to leave.
-    held: Vec<usize>,
-}
-
-/// The right-hand side the integrator sees.
-struct Rhs<'a> {
-    machine: &'a mut Machine,
-    delays: &'a [DelayLine],
-    program: &'a ModeProgram,
-    sliding: Option<&'a mut Sliding>,
-    resting: Option<&'a Resting>,
-    trouble: Option<Trouble>,
-}
-
-impl Rhs<'_> {
-    fn evaluate(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
-        place(self.machine, self.delays, self.program, t, x);
-        if let Err(e) = self.machine.run(&self.program.continuous) {
-            self.trouble = Some(e);
-            return Err(EvalError::Domain);
-        }
-        for (o, &(_, d)) in dx.iter_mut().zip(&self.program.states) {
-            *o = self.machine.values[d as usize];
-        }
-        if dx.iter().any(|v| !v.is_finite()) {
-            let bad = self
-                .program
-                .plan
-                .states
-                .iter()
-                .zip(dx.iter())
-                .filter(|(_, d)| !d.is_finite())
-                .map(|(c, _)| Cell { var: c.var, order: c.order + 1 })
-                .collect();
-            self.trouble = Some(Trouble::NotFinite(bad));
-            return Err(EvalError::Domain);
-        }
-        Ok(())
-    }
-
-    /// g and its rate along dx.
-    fn rate(&mut self, relation: usize, t: f64, x: &[f64], dx: &[f64]) -> Result<(f64, f64), EvalError> {
-        let mut g = [0.0];
-        self.machine.crossing_values(&[relation], &mut g);
-        let scale = x.iter().zip(dx).map(|(x, d)| (x.abs() + 1.0) / (d.abs() + 1e-30)).fold(1e3f64, f64::min);
-        let h = 1e-7 * scale;
-        let moved: Vec<f64> = x.iter().zip(dx).map(|(x, d)| x + h * d).collect();
-        let mut other = vec![0.0; x.len()];
-        self.evaluate(t + h, &moved, &mut other)?;
-        let mut g2 = [0.0];
-        self.machine.crossing_values(&[relation], &mut g2);
-        Ok((g[0], (g2[0] - g[0]) / h))
-    }
-}
-
-impl OdeSystem for Rhs<'_> {
-    fn dim(&self) -> usize {
-        self.program.states.len()
-    }
-
-    fn sparsity(&self) -> Option<&Pattern> {
-        // Sliding mixes two fields by the rate of a crossing function: everything it depends on comes in.
-        if self.sliding.is_some() { None } else { self.program.pattern.as_ref() }
-    }
-
-    fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
-        if let Some(s) = self.sliding.take() {
-            let mut a = vec![0.0; x.len()];
-            let mut b = vec![0.0; x.len()];
-            let set = |m: &mut Machine, first: bool| {
-                for &(slot, p, q) in &s.bits {
-                    m.values[slot as usize] = if first { p } else { q };
-                }
-            };
-            let result = (|| {
-                set(self.machine, true);
-                self.evaluate(t, x, &mut a)?;
-                let (g, ra) = self.rate(s.relation, t, x, &a)?;
-                set(self.machine, false);
-                self.evaluate(t, x, &mut b)?;
-                let (_, rb) = self.rate(s.relation, t, x, &b)?;
-                // α ra + (1-α) rb = -κ g: equivalent control, with a pull back to the surface.
-                let want = -20.0 * g;
-                s.share = if ra == rb { 0.5 } else { (want - rb) / (ra - rb) };
-                let share = s.share.clamp(0.0, 1.0);
-                for i in 0..x.len() {
-                    dx[i] = share * a[i] + (1.0 - share) * b[i];
-                }
-                Ok(())
-            })();
-            self.sliding = Some(s);
-            return result;
-        }
-        self.evaluate(t, x, dx)?;
-        if let Some(r) = self.resting {
-            for &i in &r.held {
-                dx[i] = 0.0;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Writes time, states and delayed values.
-fn place(m: &mut Machine, delays: &[DelayLine], program: &ModeProgram, t: f64, x: &[f64]) {
-    m.values[m.time as usize] = t;
-    for (&(s, _), v) in program.states.iter().zip(x) {
-        m.values[s as usize] = *v;
-    }
-    for d in delays {
-        m.backend.run(&d.delay, &mut m.values, &mut m.host);
-        let by = m.values[d.delay_slot as usize];
-        if let Some(v) = d.at(t - by) {
-            m.values[d.out as usize] = v;
-        }
-    }
-}
+/// Events at one instant, or so close together that time does not advance, before the run gives up.
+const MAX_STANDSTILL: usize = 2000;
 
 /// Runs a prepared model.
 pub fn run(
@@ -197,11 +69,13 @@ pub fn run(
         active: Vec::new(),
         report: RunReport::default(),
         sliding: None,
-        resting: None,
+        resting: Vec::new(),
         zeno: ZenoWatch::default(),
         warned: Default::default(),
-        held_relations: Vec::new(),
-        amplitude: Default::default(),
+        location: Location::default(),
+        flips: Default::default(),
+        standstill: (start, 0),
+        due: None,
     };
     r.columns(model, sink)?;
     r.go(model, program, sink, observer)
@@ -220,12 +94,25 @@ struct Runner<'a> {
     active: Vec<bool>,
     report: RunReport,
     sliding: Option<Sliding>,
-    resting: Option<Resting>,
+    resting: Vec<Resting>,
     zeno: ZenoWatch,
     warned: rustc_hash::FxHashSet<String>,
-    held_relations: Vec<usize>,
-    /// Largest |g| of each crossing function since its last event.
-    amplitude: rustc_hash::FxHashMap<usize, f64>,
+    location: Location,
+    /// Of each relation: its last event, and how many came in quick succession.
+    flips: rustc_hash::FxHashMap<usize, (f64, usize)>,
+    /// Since when time stands still, and for how many events.
+    standstill: (f64, usize),
+    /// Next time events: one that steps must end at, one that they may pass over. Known until the next event.
+    due: Option<(f64, f64)>,
+}
+
+/// What an event means to the loop.
+struct After {
+    program: Rc<ModeProgram>,
+    /// How the integrator must start anew, if at all.
+    restart: Option<Restart>,
+    /// Slots of discrete values that changed.
+    changed: Vec<u32>,
 }
 
 fn unknown_solver(name: &str) -> Diagnostic {
@@ -389,24 +276,33 @@ impl Runner<'_> {
         integrator: &dyn Integrator,
         t: f64,
     ) -> Result<(), Trouble> {
-        let n = program.states.len();
-        let mut x = vec![0.0; n];
+        let mut x = vec![0.0; program.states.len()];
         integrator.interpolate(t, &mut x);
         self.evaluate(model, program, t, &x)
     }
 
     fn evaluate(&mut self, model: &mut Model, program: &ModeProgram, t: f64, x: &[f64]) -> Result<(), Trouble> {
-        if let Some(s) = &mut self.sliding {
+        if let Some(sliding) = &mut self.sliding {
             let mut dx = vec![0.0; x.len()];
+            let mut values = Vec::new();
             let mut rhs = Rhs {
                 machine: &mut model.machine,
                 delays: &model.delays,
                 program,
-                sliding: Some(s),
-                resting: None,
+                sliding: None,
+                resting: &[],
                 trouble: None,
             };
-            let _ = rhs.rhs(t, x, &mut dx);
+            let done = sliding.field(&mut rhs, t, x, &mut dx, Some(&mut values));
+            let trouble = rhs.trouble.take();
+            return match (done, trouble) {
+                (Ok(()), _) => {
+                    model.machine.values = values;
+                    Ok(())
+                }
+                (Err(_), Some(e)) => Err(e),
+                (Err(_), None) => Err(Trouble::NotFinite(Vec::new())),
+            };
         }
         place(&mut model.machine, &model.delays, program, t, x);
         match model.machine.run(&program.continuous) {
@@ -455,15 +351,10 @@ impl Runner<'_> {
                 self.report.cancelled = true;
                 break;
             }
-            let due = model.next_time_event();
-            if due <= now + (1e-13 * now.abs().max(1e-3)).max(self.resolution()) {
-                let h = self.event(model, &program, &[], EventKind::Time, now, sink, observer, false)?;
-                if !Rc::ptr_eq(&h, &program) {
-                    program = h;
-                    self.fold(&*integrator);
-                    integrator = self.integrator(&program)?;
-                }
-                restart = Some(Restart::Cold);
+            let (hard, soft) = self.due(model, &program);
+            if hard.min(soft) <= now + (1e-13 * now.abs().max(1e-3)).max(self.resolution()) {
+                let after = self.event(model, &program, &[], EventKind::Time, now, sink, observer, false)?;
+                self.follow(after, &mut program, &mut integrator, &mut restart)?;
                 continue;
             }
             if let Some(kind) = restart.take() {
@@ -479,7 +370,7 @@ impl Runner<'_> {
                     return Err(self.step_failed(model, &program, e, trouble));
                 }
             }
-            let tstop = self.stop.min(due);
+            let tstop = self.stop.min(hard);
             let mut rhs = self.rhs(model, &program);
             let outcome = integrator.step(&mut rhs, tstop);
             let trouble = rhs.trouble.take();
@@ -501,54 +392,12 @@ impl Runner<'_> {
             model.machine.patient = false;
             self.limits(&*integrator, integrator.t())?;
             let (t0, t1) = (integrator.t_prev(), integrator.t());
-            let found = self.locate(model, &program, &*integrator, t0, t1)?;
-            let end = found.as_ref().map_or(t1, |f| f.0);
-            self.outputs(model, &program, &*integrator, end, found.is_some() || due <= end, sink)?;
-            if let Some(scale) = self.options.realtime.filter(|s| *s > 0.0) {
-                let ahead = (end - self.start) / scale - wall.elapsed().as_secs_f64();
-                if ahead > 0.0 {
-                    std::thread::sleep(std::time::Duration::from_secs_f64(ahead.min(1.0)));
-                }
-            }
-            let at_end = self.evaluate_at(model, &program, &*integrator, end);
-            if let Err(e) = at_end {
-                return Err(model
-                    .structural_explanation(&program)
-                    .unwrap_or_else(|| model.explain(&e, Stage::Run, end, "the run failed")));
-            }
-            now = end;
-            self.record_delays(model, now);
-            self.check_assertions(model, now, observer)?;
-            self.warnings(model, observer);
+            now = self.through(model, &mut program, &mut integrator, t0, t1, &mut restart, sink, observer)?;
+            self.pace(now, &wall, observer);
             observer.progress(now);
-            if let Some((_, fired)) = found {
-                let before = program.clone();
-                program = self.event(model, &program, &fired, EventKind::State, now, sink, observer, true)?;
-                if !Rc::ptr_eq(&before, &program) {
-                    self.fold(&*integrator);
-                    integrator = self.integrator(&program)?;
-                }
-                restart = Some(Restart::Cold);
-                continue;
-            }
-            if due <= now {
-                let before = program.clone();
-                program = self.event(model, &program, &[], EventKind::Time, now, sink, observer, true)?;
-                if !Rc::ptr_eq(&before, &program) {
-                    self.fold(&*integrator);
-                    integrator = self.integrator(&program)?;
-                }
-                restart = Some(Restart::Cold);
-                continue;
-            }
-            if self.leaves_sliding() || self.leaves_rest(model, &program, now) {
-                restart = Some(Restart::Cold);
-                let h = model.handle_event(&program, &[], EventKind::State, observer)?;
-                observer.event(&h.record);
-                program = h.program;
-                continue;
-            }
-            if self.sliding.is_none()
+            if restart.is_none()
+                && self.sliding.is_none()
+                && self.report.terminated.is_none()
                 && let Some(p) = model.reselect(&program)?
             {
                 program = p;
@@ -575,6 +424,152 @@ impl Runner<'_> {
         Ok(self.report.clone())
     }
 
+    /// Goes through an accepted step from event to event; ends at its end or where the integrator must start anew.
+    fn through(
+        &mut self,
+        model: &mut Model,
+        program: &mut Rc<ModeProgram>,
+        integrator: &mut Box<dyn Integrator>,
+        t0: f64,
+        t1: f64,
+        restart: &mut Option<Restart>,
+        sink: &mut dyn Sink,
+        observer: &mut dyn Observer,
+    ) -> Result<f64, Diagnostic> {
+        let p = program.clone();
+        let mut from = t0;
+        {
+            let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
+            self.location.search(model, &step);
+        }
+        loop {
+            let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
+            let span = self.span();
+            let crossing = self.location.earliest(model, &step, from, span);
+            let (hard, soft) = self.due(model, &p);
+            let due = hard.min(soft).max(from);
+            let mut end = crossing.as_ref().map_or(t1, |c| c.0);
+            let mut fired = crossing.map(|c| c.1);
+            // A step that ends a rounding error before a time event has reached it.
+            let timed = due < end || (due <= end + 1e-13 * end.abs().max(1e-3) && fired.is_none());
+            if timed {
+                end = due;
+                // Found again after the time event.
+                if let Some(f) = fired.take() {
+                    self.location.put_back(&step, &f);
+                }
+            }
+            if let Some(t) = self.leaves(model, &p, &**integrator, from, end) {
+                end = t;
+                self.outputs(model, &p, &**integrator, end, true, sink)?;
+                self.at_event(model, &p, &**integrator, end, observer)?;
+                let after = self.leave(model, &p, end, sink, observer)?;
+                self.follow(after, program, integrator, restart)?;
+                return Ok(end);
+            }
+            self.outputs(model, &p, &**integrator, end, fired.is_some() || timed, sink)?;
+            if let Err(d) = self.at_event(model, &p, &**integrator, end, observer) {
+                return Err(self.sooner(model, &p, &**integrator, from, end, observer).unwrap_or(d));
+            }
+            if fired.is_none() && !timed {
+                return Ok(t1);
+            }
+            let kind = if timed { EventKind::Time } else { EventKind::State };
+            let fired = fired.unwrap_or_default();
+            let after = self.event(model, &p, &fired, kind, end, sink, observer, true)?;
+            if after.restart.is_some() || self.report.terminated.is_some() {
+                self.follow(after, program, integrator, restart)?;
+                return Ok(end);
+            }
+            from = end;
+            let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
+            self.location.again(model, &step, from, &fired, &after.changed);
+            if observer.cancelled() {
+                *restart = Some(Restart::Hot);
+                return Ok(end);
+            }
+        }
+    }
+
+    /// Values at an event or at the end of a step; what must hold there is checked.
+    fn at_event(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        t: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Diagnostic> {
+        if let Err(e) = self.evaluate_at(model, program, integrator, t) {
+            return Err(model
+                .structural_explanation(program)
+                .unwrap_or_else(|| model.explain(&e, Stage::Run, t, "the run failed")));
+        }
+        self.record_delays(model, t);
+        self.check_assertions(model, t, observer)?;
+        self.warnings(model, observer);
+        Ok(())
+    }
+
+    /// An assertion fails at `to`: the same failure where it first happens after `from`.
+    fn sooner(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        from: f64,
+        to: f64,
+        observer: &mut dyn Observer,
+    ) -> Option<Diagnostic> {
+        let mut holds = |me: &mut Self, t: f64| {
+            me.evaluate_at(model, program, integrator, t).is_ok() && me.failing(model).is_none()
+        };
+        if !holds(self, from) {
+            return None;
+        }
+        let (_, t) = sign_change(|t| if holds(self, t) { 1.0 } else { -1.0 }, from, 1.0, to, -1.0, 0.0);
+        self.evaluate_at(model, program, integrator, t).ok()?;
+        self.check_assertions(model, t, observer).err()
+    }
+
+    /// Takes over what an event led to.
+    fn follow(
+        &mut self,
+        after: After,
+        program: &mut Rc<ModeProgram>,
+        integrator: &mut Box<dyn Integrator>,
+        restart: &mut Option<Restart>,
+    ) -> Result<(), Diagnostic> {
+        if !Rc::ptr_eq(&after.program, program) {
+            *program = after.program;
+            self.fold(&**integrator);
+            *integrator = self.integrator(program)?;
+        }
+        *restart = match (after.restart, *restart) {
+            (Some(Restart::Cold), _) | (_, Some(Restart::Cold)) => Some(Restart::Cold),
+            (Some(kind), _) => Some(kind),
+            (None, kind) => kind,
+        };
+        Ok(())
+    }
+
+    /// Next time events.
+    fn due(&mut self, model: &mut Model, program: &ModeProgram) -> (f64, f64) {
+        *self.due.get_or_insert_with(|| model.next_time_events(&program.sensitivity))
+    }
+
+    /// Waits for the wall clock.
+    fn pace(&self, t: f64, wall: &std::time::Instant, observer: &dyn Observer) {
+        let Some(scale) = self.options.realtime.filter(|s| *s > 0.0) else { return };
+        loop {
+            let ahead = (t - self.start) / scale - wall.elapsed().as_secs_f64();
+            if !(ahead > 0.0) || observer.cancelled() {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_secs_f64(ahead.min(0.05)));
+        }
+    }
+
     fn terminated(&mut self, message: &Option<String>) {
         if let Some(m) = message {
             self.report.terminated = Some(m.clone());
@@ -587,7 +582,7 @@ impl Runner<'_> {
             delays: &model.delays,
             program,
             sliding: self.sliding.as_mut(),
-            resting: self.resting.as_ref(),
+            resting: &self.resting,
             trouble: None,
         }
     }
@@ -635,132 +630,6 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// The earliest crossing in the step: its time and the relations that cross there.
-    fn locate(
-        &mut self,
-        model: &mut Model,
-        program: &ModeProgram,
-        integrator: &dyn Integrator,
-        t0: f64,
-        t1: f64,
-    ) -> Result<Option<(f64, Vec<usize>)>, Diagnostic> {
-        let mut which: Vec<usize> = program.crossings.clone();
-        which.retain(|i| !self.held_relations.contains(i));
-        if which.is_empty() || t1 <= t0 {
-            return Ok(None);
-        }
-        // Samples of all functions at a few places of the step.
-        const PLACES: [f64; 6] = [0.0, 0.2, 0.45, 0.7, 0.9, 1.0];
-        let m = which.len();
-        let mut g = vec![vec![0.0; m]; PLACES.len()];
-        for (k, s) in PLACES.iter().enumerate() {
-            let t = if *s == 1.0 { t1 } else { t0 + s * (t1 - t0) };
-            if self.evaluate_at(model, program, integrator, t).is_err() {
-                g[k].fill(f64::NAN);
-                continue;
-            }
-            model.machine.crossing_values(&which, &mut g[k]);
-        }
-        let mut best: Option<(f64, f64)> = None;
-        let mut stuck: Vec<usize> = Vec::new();
-        for (j, &i) in which.iter().enumerate() {
-            let samples: Vec<f64> = g.iter().map(|r| r[j]).collect();
-            let big = samples.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
-            let r = &mut model.machine.relations[i];
-            r.size = r.size.max(big);
-            let a = self.amplitude.entry(i).or_insert(0.0);
-            *a = a.max(big);
-            let bit = model.machine.values[r.var as usize];
-            let band = model.machine.band(i);
-            // At zero all along, yet locked to a value zero does not have: it has been reached. So has the next integer.
-            let reached = match &model.machine.relations[i].kind {
-                kind @ RelationKind::Sign(_) => (bit != crate::machine::plain(kind, 0.0)).then_some(0.0),
-                RelationKind::Floor => Some(bit + 1.0),
-            };
-            if reached.is_some_and(|at| samples.iter().all(|g| (g - at).abs() <= band)) {
-                best = Some((t0, t0));
-                stuck.push(i);
-                continue;
-            }
-            let limits = match best {
-                Some((_, after)) => (t0, after),
-                None => (t0, t1),
-            };
-            let sides: Vec<(f64, f64)> = match &model.machine.relations[i].kind {
-                // (offset, side): σ (g - offset) must stay non-negative
-                RelationKind::Sign(op) => {
-                    let positive_true = matches!(op, RelOp::Gt | RelOp::Ge);
-                    vec![(0.0, if (bit != 0.0) == positive_true { 1.0 } else { -1.0 })]
-                }
-                RelationKind::Floor => vec![(bit, 1.0), (bit + 1.0, -1.0)],
-            };
-            for (offset, sigma) in sides {
-                if !suspicious(&PLACES, &samples, offset, sigma, band) {
-                    continue;
-                }
-                let found = {
-                    let mut f = |t: f64| -> f64 {
-                        if self.evaluate_at(model, program, integrator, t).is_err() {
-                            return f64::NAN;
-                        }
-                        let mut v = [0.0];
-                        model.machine.crossing_values(&[i], &mut v);
-                        v[0] - offset
-                    };
-                    let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
-                    let opts = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
-                    first_crossing_sampled(&mut f, limits.0, limits.1, side, &opts, &Default::default()).crossing
-                };
-                if let Some(c) = found.filter(|c| !c.touching) {
-                    let after = c.s_after.clamp(t0, t1);
-                    if best.is_none_or(|b| after < b.1) {
-                        best = Some((c.s_before, after));
-                    }
-                }
-            }
-        }
-        let Some((_, mut after)) = best else { return Ok(None) };
-        if !stuck.is_empty() && after <= t0 {
-            return Ok(Some((t0, stuck)));
-        }
-        // Step past the zero band, so that the bit flips beyond doubt.
-        let mut fired = Vec::new();
-        let mut push = 4.0 * f64::EPSILON * after.abs().max(self.span() * 1e-3);
-        for _ in 0..60 {
-            if self.evaluate_at(model, program, integrator, after.min(t1)).is_err() {
-                break;
-            }
-            let mut v = vec![0.0; m];
-            model.machine.crossing_values(&which, &mut v);
-            fired = which
-                .iter()
-                .zip(&v)
-                .filter(|&(&i, &g)| {
-                    let r = &model.machine.relations[i];
-                    let bit = model.machine.values[r.var as usize];
-                    let band = model.machine.band(i);
-                    match &r.kind {
-                        RelationKind::Sign(op) => {
-                            let positive_true = matches!(op, RelOp::Gt | RelOp::Ge);
-                            (if (bit != 0.0) == positive_true { g } else { -g }) < -band
-                        }
-                        RelationKind::Floor => g < bit - band.max(1e-9) || g >= bit + 1.0 - band,
-                    }
-                })
-                .map(|(&i, _)| i)
-                .collect();
-            if !fired.is_empty() || after >= t1 {
-                break;
-            }
-            after = (after + push).min(t1);
-            push *= 2.0;
-        }
-        if fired.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some((after.min(t1), fired)))
-    }
-
     fn event(
         &mut self,
         model: &mut Model,
@@ -771,21 +640,23 @@ impl Runner<'_> {
         sink: &mut dyn Sink,
         observer: &mut dyn Observer,
         before_row: bool,
-    ) -> Result<Rc<ModeProgram>, Diagnostic> {
+    ) -> Result<After, Diagnostic> {
         if before_row {
             self.write(model, program, t, sink)?;
         }
-        let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
-        let old_bits: Vec<(u32, f64)> =
-            model.discrete.iter().map(|d| (d.0, model.machine.values[d.0 as usize])).collect();
-        // Outside sliding now; it is found again below if it goes on.
-        self.sliding = None;
-        if self.resting.is_some() && !fired.is_empty() {
-            self.resting = None;
-            self.held_relations.clear();
+        self.due = None;
+        self.stands_still(model, fired, t)?;
+        let bits: Vec<f64> =
+            fired.iter().map(|&i| model.machine.values[model.machine.relations[i].var as usize]).collect();
+        if let Some(s) = &self.sliding {
+            s.settle(model);
+            s.freeze(model, true);
         }
-        let rates_before: Vec<f64> = fired.iter().map(|&i| self.rate_of(model, program, i, t, &x)).collect();
-        let h = model.handle_event(program, fired, kind, observer)?;
+        let handled = model.handle_event(program, fired, kind, observer);
+        if let Some(s) = &self.sliding {
+            s.freeze(model, false);
+        }
+        let h = handled?;
         match h.record.kind {
             EventKind::Time => self.report.time_events += 1,
             EventKind::Mode => self.report.mode_changes += 1,
@@ -793,98 +664,283 @@ impl Runner<'_> {
         }
         self.terminated(&h.terminated);
         observer.event(&h.record);
-        let program = h.program.clone();
-        if h.memoryless && !fired.is_empty() {
-            self.start_sliding(model, &program, fired, &rates_before, &old_bits, t, observer);
+        let program_after = h.program.clone();
+        let same = Rc::ptr_eq(&program_after, program);
+        let critical = h.changed.iter().any(|s| program.sensitivity.slots.contains(s));
+        let mut restart = if !same || !h.reinitialized.is_empty() {
+            Some(Restart::Cold)
+        } else if critical {
+            Some(Restart::Warm)
+        } else {
+            None
+        };
+        if !same {
+            self.sliding = None;
+            self.resting.clear();
+        }
+        if restart.is_some() && self.review(model, &program_after, t, observer)? {
+            restart = Some(Restart::Cold);
+        }
+        let mut amplitudes = Vec::with_capacity(fired.len());
+        for &i in fired {
+            amplitudes.push(self.flip(model, i, t));
+        }
+        if h.memoryless && critical {
+            let sides = fired
+                .iter()
+                .zip(&bits)
+                .map(|(&i, &b)| (i, b, model.machine.values[model.machine.relations[i].var as usize]))
+                .filter(|s| s.1 != s.2)
+                .collect();
+            if self.slide(model, &program_after, sides, t, observer) {
+                restart = Some(Restart::Cold);
+            }
         }
         if !h.reinitialized.is_empty() {
-            for &i in fired {
-                if let Some(at) = self.zeno.record(
-                    i,
-                    t,
-                    self.span(),
-                    self.amplitude
-                        .remove(&i)
-                        .is_some_and(|a| a < 100.0 * self.tolerance * model.machine.relations[i].size.max(1e-6)),
-                ) {
-                    self.accumulate(model, &program, i, &h.reinitialized, at, observer)?;
+            for (&i, amplitude) in fired.iter().zip(amplitudes) {
+                let size = model.machine.relations[i].size.max(1e-6);
+                let small = amplitude.is_some_and(|a| a < 100.0 * self.tolerance * size);
+                if let Some(at) = self.zeno.record(i, t, self.span(), small) {
+                    self.accumulate(model, &program_after, i, &h.reinitialized, at, observer)?;
                 }
             }
         }
+        self.mask();
         self.record_delays(model, t);
         self.check_assertions(model, t, observer)?;
         self.warnings(model, observer);
-        self.write(model, &program, t, sink)?;
-        Ok(program)
-    }
-
-    /// Rate of a relation's function along the present field.
-    fn rate_of(&mut self, model: &mut Model, program: &ModeProgram, i: usize, t: f64, x: &[f64]) -> f64 {
-        if x.is_empty() {
-            return 0.0;
+        self.write(model, &program_after, t, sink)?;
+        if restart.is_none() {
+            let still = |(&i, &b): (&usize, &f64)| {
+                (model.machine.values[model.machine.relations[i].var as usize] == b).then_some(i)
+            };
+            self.location.hesitate(fired.iter().zip(&bits).filter_map(still), t, self.span());
         }
-        let values = model.machine.values.clone();
-        let mut rhs = Rhs {
-            machine: &mut model.machine,
-            delays: &model.delays,
-            program,
-            sliding: None,
-            resting: None,
-            trouble: None,
-        };
-        let mut dx = vec![0.0; x.len()];
-        let rate = rhs.evaluate(t, x, &mut dx).and_then(|()| rhs.rate(i, t, x, &dx)).map_or(0.0, |r| r.1);
-        model.machine.values = values;
-        rate
+        Ok(After { program: program_after, restart, changed: h.changed })
     }
 
-    /// After a memoryless switch: if the new field points back, the solution slides.
-    fn start_sliding(
+    /// Notes an event of a relation. Quick events of a function whose values between them are below the errors of the
+    /// integration are noise: the function counts as zero until it leaves that band. Returns how far it went.
+    fn flip(&mut self, model: &Model, i: usize, t: f64) -> Option<f64> {
+        let (last, count) = self.flips.get(&i).copied().unwrap_or((f64::NEG_INFINITY, 0));
+        let count = if t - last < 1e-3 * self.span() { count + 1 } else { 0 };
+        self.flips.insert(i, (t, count));
+        let amplitude = self.location.amplitude.remove(&i);
+        let size = model.machine.relations[i].size.max(1e-2);
+        if let Some(a) = amplitude.filter(|a| count >= 12 && *a < 0.1 * self.tolerance * size) {
+            self.location.released.insert(i, 10.0 * a);
+        }
+        amplitude
+    }
+
+    /// Fails if events follow each other without time advancing.
+    fn stands_still(&mut self, model: &Model, fired: &[usize], t: f64) -> Result<(), Diagnostic> {
+        if t - self.standstill.0 > 1e-12 * self.span().max(t.abs()) {
+            self.standstill = (t, 0);
+            return Ok(());
+        }
+        self.standstill.1 += 1;
+        if self.standstill.1 < MAX_STANDSTILL {
+            return Ok(());
+        }
+        let text: Vec<&str> = fired.iter().take(4).map(|&i| &*model.sys.relations[i].text).collect();
+        let span = fired.first().and_then(|&i| model.sys.relations[i].origin.span).unwrap_or(Span::NONE);
+        let what = if text.is_empty() { "time events".to_string() } else { text.join(", ") };
+        Err(Diagnostic::error(
+            Stage::Run,
+            span,
+            format!("the run does not get past time {t:?}: {MAX_STANDSTILL} events in a row, of {what}"),
+        )
+        .hint("a condition that switches itself off again needs pre() or hysteresis"))
+    }
+
+    /// Relations of surfaces and of bodies at rest are not searched for.
+    fn mask(&mut self) {
+        let sliding = self.sliding.iter().flat_map(|s| &s.surfaces).flat_map(|s| s.relations.iter().map(|r| r.0));
+        self.location.masked = sliding.chain(self.resting.iter().map(|r| r.relation)).collect();
+    }
+
+    /// After a memoryless switch: if the fields of both sides point to the surface, the solution slides.
+    fn slide(
         &mut self,
         model: &mut Model,
         program: &ModeProgram,
-        fired: &[usize],
-        before: &[f64],
-        old: &[(u32, f64)],
+        switched: Vec<(usize, f64, f64)>,
         t: f64,
         observer: &mut dyn Observer,
-    ) {
-        let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
-        for (&i, &rb) in fired.iter().zip(before) {
-            if !matches!(model.machine.relations[i].kind, RelationKind::Sign(_)) || rb == 0.0 {
-                continue;
-            }
-            let ra = self.rate_of(model, program, i, t, &x);
-            if ra * rb < 0.0 && ra.abs() > 1e-9 * rb.abs() {
-                let bits: Vec<(u32, f64, f64)> =
-                    old.iter().map(|&(s, b)| (s, b, model.machine.values[s as usize])).filter(|b| b.1 != b.2).collect();
-                let span = model.sys.relations[i].origin.span.unwrap_or(Span::NONE);
-                let text = model.sys.relations[i].text.clone();
-                self.say(
-                    observer,
-                    &format!("sliding along the boundary of {text} from time {t:?}"),
-                    span,
-                    &format!("slide {i}"),
-                );
-                self.sliding = Some(Sliding { relation: i, bits, share: 0.5 });
-                self.held_relations = fired.to_vec();
-                return;
-            }
+    ) -> bool {
+        let span = self.span();
+        let mut switched: Vec<_> = switched
+            .into_iter()
+            .filter(|s| matches!(model.machine.relations[s.0].kind, RelationKind::Sign(_)))
+            .collect();
+        let mut began = false;
+        while let Some(&lead) = switched.first() {
+            let count = self.flips.get(&lead.0).map_or(0, |f| f.1);
+            // Relations of the same surface switch together.
+            let alike = |s: &(usize, f64, f64)| s.0 == lead.0 || model.same_surface(program, lead.0, s.0, t);
+            let (group, rest): (Vec<_>, Vec<_>) = switched.into_iter().partition(alike);
+            switched = rest;
+            let Some(surface) = model.surface(program, group, t, count >= 8) else { continue };
+            let r = &model.sys.relations[lead.0];
+            let (text, place) = (r.text.clone(), r.origin.span.unwrap_or(Span::NONE));
+            let text = format!("sliding along the boundary of {text} from time {t:?}");
+            self.say(observer, &text, place, &format!("slide {}", lead.0));
+            self.sliding.get_or_insert_with(|| Sliding::new(span)).surfaces.push(surface);
+            began = true;
         }
-        if self.resting.is_none() {
-            self.held_relations.clear();
-        }
+        began
     }
 
-    /// Whether the equivalent control has left [0, 1]; then the run goes on in the side it points to.
-    fn leaves_sliding(&mut self) -> bool {
-        let Some(s) = &self.sliding else { return false };
-        if (-1e-9..=1.0 + 1e-9).contains(&s.share) {
-            return false;
+    /// After an event: surfaces on which the solution no longer slides, bodies that no longer rest.
+    fn review(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        t: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, Diagnostic> {
+        let mut changed = false;
+        if let Some(mut sliding) = self.sliding.take() {
+            let mut left = Vec::new();
+            let mut k = 0;
+            while k < sliding.surfaces.len() {
+                match model.review(program, &mut sliding.surfaces[k], t) {
+                    Fate::Slides => k += 1,
+                    Fate::Leaves(second) => left.push((sliding.surfaces.remove(k), second)),
+                }
+            }
+            changed |= !left.is_empty();
+            for (surface, second) in left {
+                self.release(model, program, surface.relations, second, observer)?;
+            }
+            self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
         }
-        self.sliding = None;
-        self.held_relations.clear();
-        true
+        let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
+        let mut resting = std::mem::take(&mut self.resting);
+        let before = resting.len();
+        resting.retain(|r| {
+            let stays = model.lift(program, r, t, &x) <= 0.0;
+            if !stays {
+                self.zeno.forget(r.relation);
+            }
+            stays
+        });
+        changed |= resting.len() != before;
+        self.resting = resting;
+        Ok(changed)
+    }
+
+    /// Goes to one side of a surface that was slid on; g is near zero still.
+    fn release(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        relations: Vec<(usize, f64, f64)>,
+        second: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Diagnostic> {
+        for &(i, a, b) in &relations {
+            let slot = model.machine.relations[i].var as usize;
+            model.machine.values[slot] = if second { b } else { a };
+            let mut g = [0.0];
+            model.machine.crossing_values(&[i], &mut g);
+            self.location.released.insert(i, 4.0 * g[0].abs());
+            model.machine.relations[i].frozen = true;
+            self.flips.remove(&i);
+        }
+        let handled = model.handle_event(program, &[], EventKind::State, observer);
+        for &(i, _, _) in &relations {
+            model.machine.relations[i].frozen = false;
+        }
+        handled.map(|_| ())
+    }
+
+    /// Where in (from, to] a surface or a rest is left.
+    fn leaves(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        from: f64,
+        to: f64,
+    ) -> Option<f64> {
+        let mut first: Option<f64> = None;
+        let mut x = vec![0.0; program.states.len()];
+        if let Some(mut sliding) = self.sliding.take() {
+            let mut dx = x.clone();
+            let mut at = |s: &mut Sliding, t: f64| {
+                integrator.interpolate(t, &mut x);
+                let mut rhs = Rhs {
+                    machine: &mut model.machine,
+                    delays: &model.delays,
+                    program,
+                    sliding: None,
+                    resting: &[],
+                    trouble: None,
+                };
+                s.field(&mut rhs, t, &x, &mut dx, None).is_ok()
+            };
+            first = sliding.leaving(&mut at, from, to);
+            self.sliding = Some(sliding);
+        }
+        for r in &self.resting.clone() {
+            let mut lift = |t: f64| {
+                integrator.interpolate(t, &mut x);
+                -model.lift(program, r, t, &x)
+            };
+            let last = lift(to);
+            if last < 0.0 {
+                let begin = lift(from);
+                let t = if begin < 0.0 { from } else { sign_change(&mut lift, from, begin, to, last, 0.0).1 };
+                first = Some(first.map_or(t, |f| f.min(t)));
+            }
+        }
+        first
+    }
+
+    /// A surface or a rest is left at t.
+    fn leave(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        t: f64,
+        sink: &mut dyn Sink,
+        observer: &mut dyn Observer,
+    ) -> Result<After, Diagnostic> {
+        self.write(model, program, t, sink)?;
+        self.due = None;
+        let mut left: Vec<(Vec<(usize, f64, f64)>, bool)> = Vec::new();
+        if let Some(mut sliding) = self.sliding.take() {
+            sliding.settle(model);
+            let gone = sliding.take_left();
+            left.extend(gone.into_iter().map(|(s, second)| (s.relations, second)));
+            sliding.freeze(model, true);
+            self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
+        }
+        let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
+        let mut resting = std::mem::take(&mut self.resting);
+        resting.retain(|r| {
+            let stays = model.lift(program, r, t, &x) <= 0.0;
+            if !stays {
+                self.zeno.forget(r.relation);
+            }
+            stays
+        });
+        self.resting = resting;
+        for (relations, second) in left {
+            self.release(model, program, relations, second, observer)?;
+        }
+        let h = model.handle_event(program, &[], EventKind::State, observer)?;
+        if let Some(s) = &self.sliding {
+            s.freeze(model, false);
+        }
+        self.report.state_events += 1;
+        self.terminated(&h.terminated);
+        observer.event(&h.record);
+        self.mask();
+        self.write(model, &h.program, t, sink)?;
+        Ok(After { program: h.program, restart: Some(Restart::Cold), changed: h.changed })
     }
 
     fn accumulate(
@@ -898,73 +954,25 @@ impl Runner<'_> {
     ) -> Result<(), Diagnostic> {
         let span = model.sys.relations[i].origin.span.unwrap_or(Span::NONE);
         let text = model.sys.relations[i].text.clone();
-        if let Some(d) = zeno_error(self.options.zeno, at, &text, span) {
-            return Err(d);
-        }
-        if self.options.zeno == Zeno::Stop {
-            self.report.terminated = Some(format!("events of {text} accumulate at time {at:?}"));
-            return Ok(());
-        }
-        // At rest: what the impacts reset is zero, and stays so until it would leave.
-        let held: Vec<usize> =
-            program.states.iter().enumerate().filter(|(_, s)| reinitialized.contains(&s.0)).map(|(k, _)| k).collect();
-        for &k in &held {
-            model.machine.values[program.states[k].0 as usize] = 0.0;
-        }
-        self.say(
-            observer,
-            &format!("events of {text} accumulate at time {at:?}: at rest from there on"),
-            span,
-            &format!("zeno {i}"),
-        );
-        self.resting = Some(Resting { relation: i, held });
-        self.held_relations = vec![i];
-        Ok(())
-    }
-
-    /// A body at rest leaves when the free motion would carry it away from where the impacts push.
-    fn leaves_rest(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> bool {
-        let Some(r) = &self.resting else { return false };
-        let i = r.relation;
-        let held = r.held.clone();
-        let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
-        // Let the held states follow their free derivatives for an instant and see where g goes.
-        let values = model.machine.values.clone();
-        let mut rhs = Rhs {
-            machine: &mut model.machine,
-            delays: &model.delays,
-            program,
-            sliding: None,
-            resting: None,
-            trouble: None,
-        };
-        let mut dx = vec![0.0; x.len()];
-        let mut leaves = false;
-        if rhs.evaluate(t, &x, &mut dx).is_ok() {
-            let h = 1e-4 * self.span().min(1.0);
-            let mut moved = x.clone();
-            for &k in &held {
-                moved[k] += h * dx[k];
+        match self.options.zeno {
+            Zeno::Error => Err(Diagnostic::error(
+                Stage::Run,
+                span,
+                format!("infinitely many events accumulate at time {at:?}: {text}"),
+            )),
+            Zeno::Stop => {
+                self.report.terminated = Some(format!("events of {text} accumulate at time {at:?}"));
+                Ok(())
             }
-            let mut d2 = vec![0.0; x.len()];
-            if rhs.evaluate(t, &moved, &mut d2).is_ok()
-                && let Ok((_, rate)) = rhs.rate(i, t, &moved, &d2)
-            {
-                let op = match &rhs.machine.relations[i].kind {
-                    RelationKind::Sign(op) => *op,
-                    RelationKind::Floor => RelOp::Lt,
-                };
-                // Events fire when the relation becomes true: leaving means moving the other way.
-                let toward = if matches!(op, RelOp::Lt | RelOp::Le) { -rate } else { rate };
-                leaves = toward < -1e-9;
+            Zeno::Rest => {
+                let t = model.machine.values[model.machine.time as usize];
+                let rest = model.rest(program, i, reinitialized, t, self.span());
+                self.resting.push(rest);
+                let text = format!("events of {text} accumulate at time {at:?}: at rest from there on");
+                self.say(observer, &text, span, &format!("zeno {i}"));
+                Ok(())
             }
         }
-        model.machine.values = values;
-        if leaves {
-            self.resting = None;
-            self.held_relations.clear();
-        }
-        leaves
     }
 
     fn say(&mut self, observer: &mut dyn Observer, text: &str, span: Span, key: &str) {
@@ -977,6 +985,15 @@ impl Runner<'_> {
         for w in model.machine.host.warnings() {
             self.say(observer, &w.message, w.span, &w.message);
         }
+    }
+
+    /// The first assertion of level error that does not hold now.
+    fn failing(&mut self, model: &mut Model) -> Option<usize> {
+        (0..model.assertions.len()).find(|&k| {
+            let (b, s) = model.assertions[k].clone();
+            model.machine.batch(&b);
+            model.machine.values[s as usize] == 0.0 && model.sys.dae.assertions[model.sys.assertions[k].1].error
+        })
     }
 
     fn check_assertions(&mut self, model: &mut Model, t: f64, observer: &mut dyn Observer) -> Result<(), Diagnostic> {
@@ -1031,43 +1048,4 @@ impl Runner<'_> {
             "a singularity of the solution, a discontinuity hidden in a function, or a tolerance that is too tight",
         )
     }
-}
-
-/// Whether samples of σ(g - offset) leave the side, or come near zero between places.
-fn suspicious(places: &[f64], samples: &[f64], offset: f64, sigma: f64, band: f64) -> bool {
-    let v: Vec<f64> = samples.iter().map(|g| sigma * (g - offset)).collect();
-    if v.iter().any(|x| !(*x >= -band)) {
-        return true;
-    }
-    let big = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    if big <= band {
-        return false;
-    }
-    // The interpolating polynomial, looked at between the places: a dip towards zero is worth a search.
-    let interpolate = |s: f64| -> f64 {
-        let mut sum = 0.0;
-        for (i, &a) in places.iter().enumerate() {
-            let mut w = v[i];
-            for (j, &b) in places.iter().enumerate() {
-                if i != j {
-                    w *= (s - b) / (a - b);
-                }
-            }
-            sum += w;
-        }
-        sum
-    };
-    let mut low = f64::INFINITY;
-    let mut at = 0.0;
-    for k in 0..=60 {
-        let s = k as f64 / 60.0;
-        let y = interpolate(s);
-        if y < low {
-            low = y;
-            at = s;
-        }
-    }
-    // An end value near zero is no dip: it is the last event's, or the next step's business.
-    let ends = v[0].min(v[v.len() - 1]);
-    at > 0.0 && at < 1.0 && low < 0.02 * big && low < ends - 1e-3 * big.min(ends.abs() + 1e-300)
 }

@@ -355,7 +355,9 @@ impl Lower {
             if self.sys.role(var) != Role::Discrete || (self.sys.dae.vars[var].ty == VarType::Real && continuous) {
                 continue;
             }
-            if self.sys.dae.pool.has_hole(other, k) || (continuous && self.real_valued(other, &row.args)) {
+            // `b = not b` is a definition too: event iteration finds that it alternates.
+            let itself = self.sys.dae.pool.has_hole(other, k) && self.sys.dae.vars[var].ty == VarType::Real;
+            if itself || (continuous && self.real_valued(other, &row.args)) {
                 continue;
             }
             let value = tidy(&mut self.sys.dae, &Row { template: other, args: row.args.clone() });

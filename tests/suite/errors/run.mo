@@ -34,9 +34,9 @@ equation
   x = if b then 1 else 0;
 end M;
 --- expect ---
-exit: 4
-model.mo:5:3
-b = not b
+exit: 6
+error: event iteration at time 0.0 finds no consistent values: b keep alternating
+--> model.mo:5:3
 
 --- oscillating-discrete-variables error simulate --stop 1 ---
 model M

@@ -1,0 +1,251 @@
+//! What an integration step must watch: the crossing functions of a mode, the slice of the evaluation they read, and
+//! which discrete values the derivatives depend on.
+
+use crate::compile::Step;
+use crate::model::Model;
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_dae::{Action, HybridDae, Operand, VarId};
+use saltus_program::Batch;
+use saltus_structure::{Cell, DiscKind, Item, RelationKind, Role, Sequence, StructuralPlan, System};
+
+/// The crossing functions of a mode and what evaluates them.
+pub struct Crossings {
+    /// The functions, one per relation that must be searched for.
+    pub functions: Vec<Function>,
+    /// The part of the continuous evaluation that functions read which are not [`Gradient`]-carrying.
+    pub slice: Vec<Step>,
+}
+
+/// One crossing function.
+pub struct Function {
+    /// Index into the system's relations.
+    pub relation: usize,
+    /// For a function of states, time and discrete values alone: its derivatives.
+    pub gradient: Option<Gradient>,
+    /// Slots of discrete values it reads, directly or through the slice.
+    pub discrete: FxHashSet<u32>,
+}
+
+/// Derivatives of a crossing function g(t, x).
+pub struct Gradient {
+    /// Computes them.
+    pub batches: Vec<Batch>,
+    /// State, slot of the derivative, sign.
+    pub states: Vec<(usize, u32, f64)>,
+    /// Slots and signs of ∂g/∂t.
+    pub time: Vec<(u32, f64)>,
+    /// Whether they are constant between events: g is a polynomial of the step.
+    pub affine: bool,
+}
+
+/// What discrete values mean to the integrator.
+#[derive(Default)]
+pub struct Sensitivity {
+    /// Slots of discrete values that the derivatives of the states depend on.
+    pub slots: FxHashSet<u32>,
+    /// Relations on time, and samplers, whose events may reach the derivatives, a `reinit`, the mode or the end.
+    pub relations: FxHashSet<usize>,
+    /// Samplers, by number.
+    pub tickers: FxHashSet<usize>,
+}
+
+/// Resolved cells that an item reads.
+fn reads(sys: &System, item: &Item) -> Vec<Cell> {
+    item.reads(sys).into_iter().filter_map(|c| Cell::of(sys.resolve(c.operand()))).collect()
+}
+
+/// Which blocks of a sequence the given cells depend on.
+fn needed(sys: &System, seq: &Sequence, targets: impl IntoIterator<Item = Cell>) -> Vec<bool> {
+    let mut owner: FxHashMap<Cell, usize> = FxHashMap::default();
+    for (b, block) in seq.blocks.iter().enumerate() {
+        for &u in &block.unknowns {
+            owner.insert(u, b);
+        }
+    }
+    let mut need = vec![false; seq.blocks.len()];
+    let mut stack: Vec<usize> = targets.into_iter().filter_map(|c| owner.get(&c).copied()).collect();
+    while let Some(b) = stack.pop() {
+        if std::mem::replace(&mut need[b], true) {
+            continue;
+        }
+        for &i in &seq.blocks[b].items {
+            stack.extend(reads(sys, &seq.items[i]).iter().filter_map(|c| owner.get(c).copied()));
+        }
+    }
+    need
+}
+
+/// The sequence without the blocks that are not needed.
+fn slice(seq: &Sequence, need: &[bool]) -> Sequence {
+    let blocks = seq.blocks.iter().zip(need).filter(|(_, n)| **n).map(|(b, _)| b.clone()).collect();
+    Sequence { items: seq.items.clone(), blocks }
+}
+
+impl Model {
+    fn is_discrete(&self, cell: Cell) -> bool {
+        cell.order < 0 || self.sys.role(cell.var) == Role::Discrete || self.sys.external.contains(&cell.var)
+    }
+
+    /// The discrete cells read by some blocks; a previous value counts as its variable.
+    fn discrete_reads(&self, seq: &Sequence, need: &[bool]) -> FxHashSet<Cell> {
+        seq.blocks
+            .iter()
+            .zip(need)
+            .filter(|(_, n)| **n)
+            .flat_map(|(b, _)| b.items.iter().flat_map(|&i| reads(&self.sys, &seq.items[i])))
+            .filter(|&c| self.is_discrete(c))
+            .map(|c| Cell::new(c.var, 0))
+            .collect()
+    }
+
+    /// The crossing functions of a plan.
+    pub(crate) fn crossings(&mut self, plan: &StructuralPlan) -> Crossings {
+        let active: FxHashSet<VarId> = plan.vars.iter().copied().collect();
+        let state: FxHashMap<Cell, usize> = plan.states.iter().enumerate().map(|(k, &c)| (c, k)).collect();
+        let which: Vec<usize> = (0..self.machine.relations.len())
+            .filter(|&i| {
+                self.machine.relations[i].time.is_none()
+                    && self.sys.relations[i].g.args.iter().all(|&a| match self.sys.resolve(a) {
+                        Operand::Var { var, .. } if self.sys.role(var) == Role::Continuous => active.contains(&var),
+                        _ => true,
+                    })
+            })
+            .collect();
+        let mut functions = Vec::new();
+        let mut targets: Vec<Cell> = Vec::new();
+        for relation in which {
+            let row = self.sys.resolve_row(&self.sys.relations[relation].g);
+            let cells: Vec<Cell> = row.args.iter().filter_map(|&a| Cell::of(a)).collect();
+            let moving = |c: &Cell| !self.is_discrete(*c) && self.sys.role(c.var) == Role::Continuous;
+            let direct = cells.iter().all(|c| !moving(c) || state.contains_key(c))
+                && !cells.iter().any(|c| self.sys.external.contains(&c.var));
+            let mut discrete: FxHashSet<Cell> =
+                cells.iter().filter(|c| self.is_discrete(**c)).map(|c| Cell::new(c.var, 0)).collect();
+            let gradient = if direct && cells.len() <= 16 {
+                Some(self.gradient(&row, &state))
+            } else {
+                let own: Vec<Cell> = cells.iter().copied().filter(|c| !state.contains_key(c)).collect();
+                let need = needed(&self.sys, &plan.continuous, own.iter().copied());
+                discrete.extend(self.discrete_reads(&plan.continuous, &need));
+                targets.extend(own);
+                None
+            };
+            let discrete = discrete.into_iter().map(|c| self.layout.slot(c)).collect();
+            functions.push(Function { relation, gradient, discrete });
+        }
+        let need = needed(&self.sys, &plan.continuous, targets);
+        let sequence = slice(&plan.continuous, &need);
+        let slice = self.compile(|c| c.sequence(&sequence));
+        Crossings { functions, slice }
+    }
+
+    fn gradient(&mut self, row: &saltus_dae::Row, state: &FxHashMap<Cell, usize>) -> Gradient {
+        let mut g = Gradient { batches: Vec::new(), states: Vec::new(), time: Vec::new(), affine: true };
+        for k in 0..row.args.len() {
+            let Operand::Var { var, neg, .. } = row.args[k] else { continue };
+            let cell = Cell::of(row.args[k]);
+            let at = cell.and_then(|c| state.get(&c).copied());
+            if at.is_none() && var != HybridDae::TIME {
+                continue;
+            }
+            let p = self.ops.partial(&mut self.sys.dae, row, k);
+            g.affine &=
+                p.args.iter().all(|&a| Cell::of(a).is_none_or(|c| c.var != HybridDae::TIME && !state.contains_key(&c)));
+            let slot = self.layout.scratch(0.0);
+            g.batches.push(self.compile(|c| c.batch(slot, &p)));
+            let sign = if neg { -1.0 } else { 1.0 };
+            match at {
+                Some(k) => g.states.push((k, slot, sign)),
+                None => g.time.push((slot, sign)),
+            }
+        }
+        g
+    }
+
+    /// What discrete values mean to the integrator in this mode.
+    pub(crate) fn sensitivity(&mut self, plan: &StructuralPlan) -> Sensitivity {
+        let seq = &plan.continuous;
+        let derivatives = plan.states.iter().map(|s| Cell { var: s.var, order: s.order + 1 });
+        let need = needed(&self.sys, seq, derivatives.clone());
+        let mut direct = self.discrete_reads(seq, &need);
+        // A derivative may itself be a discrete value.
+        direct.extend(
+            derivatives.filter_map(|c| Cell::of(self.sys.resolve(c.operand()))).filter(|&c| self.is_discrete(c)),
+        );
+        let slots = direct.iter().map(|&c| self.layout.slot(c)).collect();
+        // Who depends on whom among discrete variables, `pre` and conditions of whens included.
+        let mut readers: FxHashMap<VarId, Vec<VarId>> = FxHashMap::default();
+        let mut edge = |from: Option<Cell>, to: VarId| {
+            if let Some(c) = from {
+                readers.entry(c.var).or_default().push(to);
+            }
+        };
+        for d in &self.sys.discrete {
+            let row = |r: &saltus_dae::Row, edge: &mut dyn FnMut(Option<Cell>, VarId)| {
+                for &a in &r.args {
+                    edge(Cell::of(self.sys.resolve(a)), d.var);
+                }
+            };
+            match &d.kind {
+                DiscKind::Value(r) => row(r, &mut edge),
+                DiscKind::Relation(i) => row(&self.sys.relations[*i].g, &mut edge),
+                DiscKind::When(w, values) => {
+                    values.iter().flatten().for_each(|r| row(r, &mut edge));
+                    for (conditions, _) in &self.sys.whens[*w].branches {
+                        conditions.iter().for_each(|&c| edge(Cell::of(self.sys.resolve(Operand::var(c))), d.var));
+                    }
+                }
+            }
+        }
+        // What must not be stepped over: anything continuous, the mode, reinit, terminate, asserts in whens.
+        let everything = vec![true; seq.blocks.len()];
+        let mut final_: FxHashSet<VarId> = self.discrete_reads(seq, &everything).iter().map(|c| c.var).collect();
+        final_.extend(direct.iter().map(|c| c.var));
+        final_.extend(self.modes.keyed.iter().filter_map(|&v| self.sys.resolve(Operand::var(v)).variable()));
+        for r in &self.sys.reactions {
+            if matches!(r.action, Action::Reinit { .. } | Action::Terminate { .. } | Action::Assert { .. }) {
+                for &c in &self.sys.whens[r.when].branches[r.branch].0 {
+                    final_.extend(self.sys.resolve(Operand::var(c)).variable());
+                }
+            }
+        }
+        for d in &self.sys.dae.delays {
+            final_.extend(d.delay.args.iter().filter_map(|&a| self.sys.resolve(a).variable()));
+        }
+        let reaches = |from: VarId| {
+            let mut seen = FxHashSet::default();
+            let mut stack = vec![from];
+            while let Some(v) = stack.pop() {
+                if final_.contains(&v) {
+                    return true;
+                }
+                if seen.insert(v) {
+                    stack.extend(readers.get(&v).into_iter().flatten());
+                }
+            }
+            false
+        };
+        let relations = (0..self.machine.relations.len())
+            .filter(|&i| self.machine.relations[i].time.is_some() && reaches(self.sys.relations[i].var))
+            .collect();
+        let tickers = (0..self.sys.dae.samplers.len()).filter(|&k| reaches(self.sys.dae.samplers[k].var)).collect();
+        Sensitivity { slots, relations, tickers }
+    }
+}
+
+/// The side(s) a locked function has to stay on: (offset, sign), σ (g − offset) ≥ 0.
+pub(crate) fn sides(kind: &RelationKind, bit: f64) -> Vec<(f64, f64)> {
+    match kind {
+        RelationKind::Sign(_) => vec![(0.0, if positive_side(kind, bit) { 1.0 } else { -1.0 })],
+        RelationKind::Floor => vec![(bit, 1.0), (bit + 1.0, -1.0)],
+    }
+}
+
+/// Whether a relation with this truth value belongs to g > 0.
+pub(crate) fn positive_side(kind: &RelationKind, bit: f64) -> bool {
+    use saltus_expr::RelOp;
+    match kind {
+        RelationKind::Sign(op) => (bit != 0.0) == matches!(op, RelOp::Gt | RelOp::Ge),
+        RelationKind::Floor => true,
+    }
+}

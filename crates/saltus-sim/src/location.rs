@@ -1,0 +1,443 @@
+//! Where in an accepted step the crossing functions leave the sides their locked bits tell.
+//!
+//! A function that is a polynomial of the step (affine in states and time) is isolated exactly; any other is sampled at
+//! a few places of the step, and isolated on a Chebyshev proxy if it comes near zero. All crossings of a step are found at
+//! once and kept in order; an event that restarts nothing only looks again at the functions it touched.
+
+use crate::crossings::{Function, sides};
+use crate::machine::{Machine, plain};
+use crate::model::{ModeProgram, Model};
+use crate::rhs::place;
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_solver::interp::substitute_affine;
+use saltus_solver::ode::Integrator;
+use saltus_solver::roots::{Crossing, CrossingOptions, Sign, generic::first_crossing_sampled, poly};
+use saltus_structure::RelationKind;
+
+/// Places of a step where functions are sampled.
+const PLACES: [f64; 6] = [0.0, 0.2, 0.45, 0.7, 0.9, 1.0];
+
+/// A crossing ahead.
+#[derive(Clone, Copy, Debug)]
+struct Ahead {
+    /// First time beyond the crossing.
+    after: f64,
+    /// Index into the mode's functions.
+    function: usize,
+    /// The wrong side has been reached where the search began: the event is there, not a moment later.
+    at_left: bool,
+}
+
+/// The crossings of the present step.
+#[derive(Default)]
+pub(crate) struct Location {
+    ahead: Vec<Ahead>,
+    /// Functions whose crossing must be looked for again after the next event.
+    deferred: Vec<usize>,
+    /// Relations that are not searched for (sliding, resting).
+    pub masked: FxHashSet<usize>,
+    /// Relations that left a surface and are near zero still: |g| below this is no crossing.
+    pub released: FxHashMap<usize, f64>,
+    /// Relations whose event changed nothing: not looked for before this time; how often that happened.
+    hesitating: FxHashMap<usize, (f64, i32)>,
+    /// Largest |g| of each relation since its last event.
+    pub amplitude: FxHashMap<usize, f64>,
+    x: Vec<f64>,
+    coefficients: Vec<f64>,
+}
+
+/// The step that is being searched.
+pub(crate) struct SearchedStep<'a> {
+    pub program: &'a ModeProgram,
+    pub integrator: &'a dyn Integrator,
+    pub t0: f64,
+    pub t1: f64,
+}
+
+/// Whether a function is beyond doubt on the side that its bit excludes.
+fn gone(m: &Machine, relation: usize, g: f64) -> bool {
+    let r = &m.relations[relation];
+    let bit = m.values[r.var as usize];
+    let band = m.band(relation);
+    match &r.kind {
+        RelationKind::Sign(_) => sides(&r.kind, bit)[0].1 * g < -band,
+        RelationKind::Floor => g < bit - band.max(1e-9) || g >= bit + 1.0 - band,
+    }
+}
+
+impl Location {
+    /// Values of what the functions read at a time of the step.
+    fn at(&mut self, model: &mut Model, step: &SearchedStep<'_>, t: f64) -> bool {
+        self.x.resize(step.program.states.len(), 0.0);
+        step.integrator.interpolate(t, &mut self.x);
+        place(&mut model.machine, &model.delays, step.program, t, &self.x);
+        model.machine.run(&step.program.crossings.slice).is_ok()
+    }
+
+    /// What counts as zero where a search begins: rounding, and for a function of the states the errors they are
+    /// integrated with. A function that starts there must leave this band before it can cross.
+    fn band(&self, m: &Machine, step: &SearchedStep<'_>, f: &Function) -> f64 {
+        let options = step.integrator.options();
+        let noise = f.gradient.as_ref().map_or(0.0, |g| {
+            let weight = |k: usize| options.rtol * m.values[step.program.states[k].0 as usize].abs() + options.atol[k];
+            0.01 * g.states.iter().map(|&(k, slot, _)| m.values[slot as usize].abs() * weight(k)).sum::<f64>()
+        });
+        let released = self.released.get(&f.relation).copied().unwrap_or(0.0);
+        m.band(f.relation).max(released).max(if noise.is_finite() { noise } else { 0.0 })
+    }
+
+    /// The value that calls for an event if the function stays there: zero if the bit is one that zero does not have
+    /// (unless the function has just been released from a surface), the next integer.
+    fn reached(&self, relation: usize, kind: &RelationKind, bit: f64) -> Option<f64> {
+        match kind {
+            RelationKind::Sign(_) => {
+                (bit != plain(kind, 0.0) && !self.released.contains_key(&relation)).then_some(0.0)
+            }
+            RelationKind::Floor => Some(bit + 1.0),
+        }
+    }
+
+    fn note(&mut self, m: &mut Machine, relation: usize, big: f64) {
+        let r = &mut m.relations[relation];
+        r.size = r.size.max(big);
+        let a = self.amplitude.entry(relation).or_insert(0.0);
+        *a = a.max(big);
+        if self.released.get(&relation).is_some_and(|b| big > 100.0 * b) {
+            self.released.remove(&relation);
+        }
+    }
+
+    /// Finds all crossings of a step.
+    pub fn search(&mut self, model: &mut Model, step: &SearchedStep<'_>) {
+        self.ahead.clear();
+        self.deferred.clear();
+        let functions = &step.program.crossings.functions;
+        if !(step.t1 > step.t0) {
+            return;
+        }
+        let mut sampled: Vec<usize> = Vec::new();
+        for (k, f) in functions.iter().enumerate() {
+            if self.masked.contains(&f.relation) {
+                continue;
+            }
+            if f.gradient.as_ref().is_some_and(|g| g.affine) && self.polynomial(model, step, f) {
+                self.isolate_polynomial(model, step, k, step.t0);
+            } else {
+                sampled.push(k);
+            }
+        }
+        if !sampled.is_empty() {
+            self.search_sampled(model, step, &sampled);
+        }
+        self.ahead.sort_by(|a, b| a.after.total_cmp(&b.after));
+    }
+
+    /// These relations crossed, yet their event left them as they were: at the very edge, rounding decides. They are looked
+    /// for again a little later, and later still if that happens again.
+    pub fn hesitate(&mut self, relations: impl Iterator<Item = usize>, t: f64, span: f64) {
+        for i in relations {
+            let times = match self.hesitating.get(&i) {
+                Some(&(until, k)) if t <= until + 1e-6 * span => k + 1,
+                _ => 0,
+            };
+            self.hesitating.insert(i, (t + 1e-13 * span.max(t.abs()) * f64::from(times.min(40)).exp2(), times));
+        }
+    }
+
+    /// Looks again, from `from` on, at the functions of these relations and at those that read changed values.
+    pub fn again(&mut self, model: &mut Model, step: &SearchedStep<'_>, from: f64, fired: &[usize], changed: &[u32]) {
+        let touched: Vec<usize> = (0..step.program.crossings.functions.len())
+            .filter(|&k| {
+                let f = &step.program.crossings.functions[k];
+                !self.masked.contains(&f.relation)
+                    && (fired.contains(&f.relation)
+                        || self.deferred.contains(&k)
+                        || changed.iter().any(|s| f.discrete.contains(s)))
+            })
+            .collect();
+        self.deferred.clear();
+        self.ahead.retain(|a| !touched.contains(&a.function));
+        for k in touched {
+            let f = &step.program.crossings.functions[k];
+            if f.gradient.as_ref().is_some_and(|g| g.affine) && self.polynomial(model, step, f) {
+                self.isolate_polynomial(model, step, k, from);
+            } else {
+                self.isolate_sampled(model, step, k, from, step.t1);
+            }
+        }
+        self.ahead.sort_by(|a, b| a.after.total_cmp(&b.after));
+    }
+
+    /// The coefficients of an affine function on the step; false if they are not numbers.
+    fn polynomial(&mut self, model: &mut Model, step: &SearchedStep<'_>, f: &Function) -> bool {
+        let Some(gradient) = &f.gradient else { return false };
+        let m = &mut model.machine;
+        // Discrete values are those of the moment; states and time are put to zero for the constant part.
+        let states = &step.program.states;
+        let time = m.time as usize;
+        let kept: Vec<f64> = gradient.states.iter().map(|&(k, _, _)| m.values[states[k].0 as usize]).collect();
+        let now = m.values[time];
+        for &(k, _, _) in &gradient.states {
+            m.values[states[k].0 as usize] = 0.0;
+        }
+        m.values[time] = 0.0;
+        let mut g = [0.0];
+        m.crossing_values(&[f.relation], &mut g);
+        for b in &gradient.batches {
+            m.batch(b);
+        }
+        for (&(k, _, _), v) in gradient.states.iter().zip(kept) {
+            m.values[states[k].0 as usize] = v;
+        }
+        m.values[time] = now;
+        let c = &mut self.coefficients;
+        c.clear();
+        c.push(g[0]);
+        c.push(0.0);
+        for &(slot, sign) in &gradient.time {
+            let slope = sign * m.values[slot as usize];
+            c[0] += slope * step.t0;
+            c[1] += slope * (step.t1 - step.t0);
+        }
+        let mut part = Vec::new();
+        for &(k, slot, sign) in &gradient.states {
+            let slope = sign * m.values[slot as usize];
+            step.integrator.polynomial(k, &mut part);
+            if c.len() < part.len() {
+                c.resize(part.len(), 0.0);
+            }
+            for (c, p) in c.iter_mut().zip(&part) {
+                *c += slope * p;
+            }
+        }
+        c.iter().all(|v| v.is_finite())
+    }
+
+    /// The earliest crossing of the polynomial held in `coefficients`, from `from` on.
+    fn isolate_polynomial(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, from: f64) {
+        let i = step.program.crossings.functions[k].relation;
+        let h = step.t1 - step.t0;
+        let from = self.hesitating.get(&i).map_or(from, |w| from.max(w.0));
+        if from >= step.t1 {
+            return;
+        }
+        let begin = ((from - step.t0) / h).clamp(0.0, 1.0);
+        if begin > 0.0 {
+            substitute_affine(&mut self.coefficients, 1.0 - begin, begin);
+        }
+        let ends = [poly::evaluate(&self.coefficients, 0.0), poly::evaluate(&self.coefficients, 1.0)];
+        self.note(&mut model.machine, i, ends[0].abs().max(ends[1].abs()));
+        let band = self.band(&model.machine, step, &step.program.crossings.functions[k]);
+        let tight = model.machine.band(i);
+        let (kind, bit) = {
+            let r = &model.machine.relations[i];
+            (r.kind.clone(), model.machine.values[r.var as usize])
+        };
+        let rest: f64 = self.coefficients[1..].iter().map(|c| c.abs()).sum();
+        for (offset, sigma) in sides(&kind, bit) {
+            let c0 = self.coefficients[0] - offset;
+            // The whole step on one side: by far the most frequent case.
+            if sigma * c0 > rest + band {
+                continue;
+            }
+            if c0.abs() + rest <= tight {
+                // At zero all along, yet locked to a value zero does not have: it has been reached.
+                if self.reached(i, &kind, bit) == Some(offset) {
+                    self.ahead.push(Ahead { after: from, function: k, at_left: true });
+                }
+                continue;
+            }
+            let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
+            let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
+            self.coefficients[0] = c0;
+            let found = poly::first_crossing(&self.coefficients, side, &options);
+            self.coefficients[0] = c0 + offset;
+            if let Some(c) = found.filter(|c| !c.touching) {
+                let s = begin + c.s_after * (1.0 - begin);
+                self.push(k, step.t0 + s * h, c, from, step.t1);
+            }
+        }
+    }
+
+    fn push(&mut self, function: usize, after: f64, c: Crossing, from: f64, to: f64) {
+        let at_left = c.at_left && c.s_before == c.s_after;
+        self.ahead.push(Ahead { after: after.clamp(from, to), function, at_left });
+    }
+
+    fn search_sampled(&mut self, model: &mut Model, step: &SearchedStep<'_>, which: &[usize]) {
+        let relations: Vec<usize> = which.iter().map(|&k| step.program.crossings.functions[k].relation).collect();
+        let mut g = vec![vec![f64::NAN; which.len()]; PLACES.len()];
+        for (p, s) in PLACES.iter().enumerate() {
+            let t = if *s == 1.0 { step.t1 } else { step.t0 + s * (step.t1 - step.t0) };
+            if self.at(model, step, t) {
+                model.machine.crossing_values(&relations, &mut g[p]);
+            }
+        }
+        for (j, &k) in which.iter().enumerate() {
+            let i = relations[j];
+            let samples: Vec<f64> = g.iter().map(|r| r[j]).collect();
+            let big = samples.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
+            self.note(&mut model.machine, i, big);
+            let band = model.machine.band(i);
+            let (kind, bit) = {
+                let r = &model.machine.relations[i];
+                (r.kind.clone(), model.machine.values[r.var as usize])
+            };
+            let level = self.reached(i, &kind, bit);
+            let still = level.is_some_and(|at| samples.iter().all(|g| (g - at).abs() <= band));
+            if still || sides(&kind, bit).iter().any(|&(o, s)| suspicious(&PLACES, &samples, o, s, band)) {
+                self.isolate_sampled(model, step, k, step.t0, step.t1);
+            }
+        }
+    }
+
+    fn isolate_sampled(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, from: f64, to: f64) {
+        let i = step.program.crossings.functions[k].relation;
+        let from = self.hesitating.get(&i).map_or(from, |w| from.max(w.0));
+        if from >= to {
+            return;
+        }
+        let band = self.band(&model.machine, step, &step.program.crossings.functions[k]);
+        let tight = model.machine.band(i);
+        let (kind, bit) = {
+            let r = &model.machine.relations[i];
+            (r.kind.clone(), model.machine.values[r.var as usize])
+        };
+        // At zero all along, yet locked to a value zero does not have: it has been reached.
+        if let Some(level) = self.reached(i, &kind, bit) {
+            let still = |me: &mut Self, model: &mut Model, s: f64| {
+                let mut g = [f64::NAN];
+                if me.at(model, step, from + s * (to - from)) {
+                    model.machine.crossing_values(&[i], &mut g);
+                }
+                (g[0] - level).abs() <= tight
+            };
+            if [0.0, 0.3, 0.7, 1.0].into_iter().all(|s| still(self, model, s)) {
+                self.ahead.push(Ahead { after: from, function: k, at_left: true });
+                return;
+            }
+        }
+        for (offset, sigma) in sides(&kind, bit) {
+            let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
+            let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
+            let found = {
+                let mut f = |t: f64| -> f64 {
+                    if !self.at(model, step, t) {
+                        return f64::NAN;
+                    }
+                    let mut v = [0.0];
+                    model.machine.crossing_values(&[i], &mut v);
+                    v[0] - offset
+                };
+                first_crossing_sampled(&mut f, from, to, side, &options, &Default::default()).crossing
+            };
+            if let Some(c) = found.filter(|c| !c.touching) {
+                self.push(k, c.s_after, c, from, to);
+            }
+        }
+    }
+
+    /// Relations taken out by [`Location::earliest`] whose event must wait for another.
+    pub fn put_back(&mut self, step: &SearchedStep<'_>, fired: &[usize]) {
+        let functions = step.program.crossings.functions.iter().enumerate();
+        self.deferred.extend(functions.filter(|(_, f)| fired.contains(&f.relation)).map(|(k, _)| k));
+    }
+
+    /// The earliest event ahead: its time and the relations that cross there. The time lies where the new bits hold
+    /// beyond doubt.
+    pub fn earliest(
+        &mut self,
+        model: &mut Model,
+        step: &SearchedStep<'_>,
+        from: f64,
+        span: f64,
+    ) -> Option<(f64, Vec<usize>)> {
+        while let Some(&first) = self.ahead.first() {
+            if first.at_left {
+                let t = first.after.max(from);
+                let here: Vec<usize> =
+                    self.ahead.iter().filter(|a| a.at_left && a.after <= t).map(|a| a.function).collect();
+                self.ahead.retain(|a| !here.contains(&a.function));
+                let mut fired: Vec<usize> =
+                    here.iter().map(|&k| step.program.crossings.functions[k].relation).collect();
+                fired.dedup();
+                return Some((t, fired));
+            }
+            // Step past the zero band, so that the bit flips beyond doubt.
+            let mut t = first.after.max(from);
+            let mut push = 4.0 * f64::EPSILON * t.abs().max(span * 1e-3);
+            for _ in 0..60 {
+                if !self.at(model, step, t) {
+                    break;
+                }
+                let near: Vec<usize> =
+                    self.ahead.iter().take_while(|a| a.after <= t + push).map(|a| a.function).collect();
+                let mut fired: Vec<usize> = Vec::new();
+                for k in near {
+                    let i = step.program.crossings.functions[k].relation;
+                    let mut g = [0.0];
+                    model.machine.crossing_values(&[i], &mut g);
+                    if gone(&model.machine, i, g[0]) && !fired.contains(&i) {
+                        fired.push(i);
+                    }
+                }
+                if !fired.is_empty() {
+                    self.ahead.retain(|a| !fired.contains(&step.program.crossings.functions[a.function].relation));
+                    return Some((t, fired));
+                }
+                if t >= step.t1 {
+                    break;
+                }
+                t = (t + push).min(step.t1);
+                push *= 2.0;
+            }
+            // It came back before it was beyond doubt, or is decided in the next step.
+            self.ahead.remove(0);
+        }
+        None
+    }
+}
+
+/// Whether samples of σ(g - offset) leave the side, or come near zero between places.
+fn suspicious(places: &[f64], samples: &[f64], offset: f64, sigma: f64, band: f64) -> bool {
+    let v: Vec<f64> = samples.iter().map(|g| sigma * (g - offset)).collect();
+    if v.iter().any(|x| !(*x >= -band)) {
+        return true;
+    }
+    let big = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    if big <= band {
+        return false;
+    }
+    // The interpolating polynomial, looked at between the places: a dip towards zero is worth a search.
+    let interpolate = |s: f64| -> f64 {
+        let mut sum = 0.0;
+        for (i, &a) in places.iter().enumerate() {
+            let mut w = v[i];
+            for (j, &b) in places.iter().enumerate() {
+                if i != j {
+                    w *= (s - b) / (a - b);
+                }
+            }
+            sum += w;
+        }
+        sum
+    };
+    // Far from zero in terms of its own variation: no dip.
+    let (low, high) = v.iter().fold((f64::INFINITY, 0.0f64), |(l, h), &x| (l.min(x), h.max(x)));
+    if low > 4.0 * (high - low) {
+        return false;
+    }
+    let mut low = f64::INFINITY;
+    let mut at = 0.0;
+    for k in 0..=60 {
+        let s = k as f64 / 60.0;
+        let y = interpolate(s);
+        if y < low {
+            low = y;
+            at = s;
+        }
+    }
+    // An end value near zero is no dip: it is the last event's, or the next step's business.
+    let ends = v[0].min(v[v.len() - 1]);
+    at > 0.0 && at < 1.0 && low < 0.02 * big && low < ends - 1e-3 * big.min(ends.abs() + 1e-300)
+}

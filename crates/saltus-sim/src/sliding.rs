@@ -1,0 +1,345 @@
+//! Sliding along switching surfaces: Filippov's field, by equivalent control.
+//!
+//! On the surface g = 0 the fields f₀ and f₁ of the two sides both point towards it (or along it). The solution follows
+//! f₀ + λ (f₁ − f₀) with d/dt g = 0; it leaves where λ leaves [0, 1]. Several surfaces have a share λ each, found
+//! together (mathematics 23).
+
+use crate::crossings::positive_side;
+use crate::model::{ModeProgram, Model};
+use crate::rhs::Rhs;
+use saltus_solver::ode::EvalError;
+use saltus_solver::roots::bracket::sign_change;
+
+/// One switching surface.
+pub(crate) struct Surface {
+    /// The relations that switch there: index, value on the first side, value on the second. The first one leads.
+    pub relations: Vec<(usize, f64, f64)>,
+    /// All discrete values that differ between the sides: slot, first, second.
+    bits: Vec<(u32, f64, f64)>,
+    /// λ: share of the second side, as last computed (not yet cut to [0, 1]).
+    share: f64,
+    /// How far the share may leave [0, 1]: more where one of the fields runs along the surface.
+    margin: f64,
+}
+
+/// The surfaces the solution slides on.
+pub(crate) struct Sliding {
+    pub surfaces: Vec<Surface>,
+    /// Rate at which what is left of g is drawn to zero.
+    pull: f64,
+}
+
+/// What became of a surface.
+pub(crate) enum Fate {
+    /// Sliding goes on.
+    Slides,
+    /// The solution goes to the first (false) or second (true) side.
+    Leaves(bool),
+}
+
+impl Surface {
+    fn set(&self, values: &mut [f64], second: bool) {
+        for &(slot, first, other) in &self.bits {
+            values[slot as usize] = if second { other } else { first };
+        }
+    }
+
+    /// How far the share is outside of what is allowed; positive: it has left.
+    fn excess(&self) -> f64 {
+        (-self.share).max(self.share - 1.0) - self.margin
+    }
+}
+
+impl Sliding {
+    /// For a run over `span` of time.
+    pub fn new(span: f64) -> Sliding {
+        Sliding { surfaces: Vec::new(), pull: 100.0 / span }
+    }
+
+    /// The mixed field. With `values`, these become the mix of all values of the sides, for rows of the result.
+    pub fn field(
+        &mut self,
+        rhs: &mut Rhs<'_>,
+        t: f64,
+        x: &[f64],
+        dx: &mut [f64],
+        values: Option<&mut Vec<f64>>,
+    ) -> Result<(), EvalError> {
+        let (n, m) = (x.len(), self.surfaces.len());
+        let mut fields = vec![vec![0.0; n]; m + 1];
+        let mut rates = vec![vec![0.0; m]; m + 1];
+        let mut kept: Vec<Vec<f64>> = Vec::new();
+        let mut g = vec![0.0; m];
+        for k in 0..=m {
+            self.surfaces.iter().enumerate().for_each(|(j, s)| s.set(&mut rhs.machine.values, j + 1 == k));
+            rhs.field(t, x, &mut fields[k])?;
+            if values.is_some() {
+                kept.push(rhs.machine.values.clone());
+            }
+            for (j, s) in self.surfaces.iter().enumerate() {
+                let lead = s.relations[0].0;
+                if k == 0 {
+                    g[j] = rhs.value(lead);
+                }
+                rates[k][j] = rhs.rate(lead, t, x, &fields[k])?;
+            }
+        }
+        // Σ_k λ_k (rate_k − rate_0)_j = −rate_0j: the share that decides. What is left of g is drawn to zero as well.
+        let a: Vec<Vec<f64>> = (0..m).map(|j| (0..m).map(|k| rates[k + 1][j] - rates[0][j]).collect()).collect();
+        let shares = solve_small(a.clone(), (0..m).map(|j| -rates[0][j]).collect());
+        let drawn = solve_small(a, (0..m).map(|j| -self.pull * g[j] - rates[0][j]).collect());
+        dx.copy_from_slice(&fields[0]);
+        for (k, s) in self.surfaces.iter_mut().enumerate() {
+            s.share = shares[k];
+            let share = drawn[k].clamp(0.0, 1.0);
+            for i in 0..n {
+                dx[i] += share * (fields[k + 1][i] - fields[0][i]);
+            }
+        }
+        if let Some(values) = values {
+            values.clone_from(&kept[0]);
+            for (k, s) in self.surfaces.iter().enumerate() {
+                let share = s.share.clamp(0.0, 1.0);
+                for (v, (w, z)) in values.iter_mut().zip(kept[k + 1].iter().zip(&kept[0])) {
+                    if w != z {
+                        *v += share * (w - z);
+                    }
+                }
+            }
+            self.surfaces.iter().for_each(|s| s.set(values, s.share >= 0.5));
+        }
+        Ok(())
+    }
+
+    /// Gives the model the side of each surface that has the larger share.
+    pub fn settle(&self, model: &mut Model) {
+        for s in &self.surfaces {
+            for &(i, first, second) in &s.relations {
+                let slot = model.machine.relations[i].var as usize;
+                model.machine.values[slot] = if s.share >= 0.5 { second } else { first };
+            }
+            s.set(&mut model.machine.values, s.share >= 0.5);
+        }
+    }
+
+    /// The relations of all surfaces keep their values while an event is handled.
+    pub fn freeze(&self, model: &mut Model, frozen: bool) {
+        for (i, _, _) in self.surfaces.iter().flat_map(|s| &s.relations) {
+            model.machine.relations[*i].frozen = frozen;
+        }
+    }
+
+    /// Where in (from, to] the first surface is left; `at` computes the shares at a time.
+    pub fn leaving(&mut self, mut at: impl FnMut(&mut Sliding, f64) -> bool, from: f64, to: f64) -> Option<f64> {
+        let worst = |s: &Sliding| s.surfaces.iter().map(Surface::excess).fold(f64::NEG_INFINITY, f64::max);
+        if !at(self, to) {
+            return None;
+        }
+        let last = worst(self);
+        if !(last > 0.0) {
+            return None;
+        }
+        at(self, from);
+        let first = worst(self);
+        let mut when = from;
+        if first < 0.0 {
+            let f = |t: f64| if at(self, t) { -worst(self) } else { f64::NAN };
+            when = sign_change(f, from, -first, to, -last, 0.0).1;
+        }
+        at(self, when);
+        Some(when)
+    }
+}
+
+impl Sliding {
+    /// Takes out the surfaces whose shares have left, with the side they are left to.
+    pub fn take_left(&mut self) -> Vec<(Surface, bool)> {
+        let worst = self.surfaces.iter().map(Surface::excess).fold(f64::NEG_INFINITY, f64::max);
+        let mut left = Vec::new();
+        let mut k = 0;
+        while k < self.surfaces.len() {
+            // At the instant of leaving the share is at the edge of what is allowed.
+            if self.surfaces[k].excess() >= worst.min(0.0) {
+                let s = self.surfaces.remove(k);
+                let second = s.share > 0.5;
+                left.push((s, second));
+            } else {
+                k += 1;
+            }
+        }
+        left
+    }
+}
+
+/// A dense system of a few equations; unknowns that are not determined are ½ (both sides are alike there).
+fn solve_small(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
+    let m = b.len();
+    let mut order: Vec<Option<usize>> = vec![None; m];
+    let mut used = vec![false; m];
+    let size = a.iter().flatten().fold(0.0f64, |s, v| s.max(v.abs()));
+    for col in 0..m {
+        let Some(p) = (0..m).filter(|&i| !used[i]).max_by(|&i, &j| a[i][col].abs().total_cmp(&a[j][col].abs())) else {
+            continue;
+        };
+        if !(a[p][col].abs() > 1e-14 * size) {
+            continue;
+        }
+        used[p] = true;
+        order[col] = Some(p);
+        for i in (0..m).filter(|&i| i != p) {
+            let f = a[i][col] / a[p][col];
+            if f != 0.0 {
+                for j in 0..m {
+                    let d = f * a[p][j];
+                    a[i][j] -= d;
+                }
+                b[i] -= f * b[p];
+            }
+        }
+    }
+    (0..m).map(|col| order[col].map_or(0.5, |p| b[p] / a[p][col])).collect()
+}
+
+impl Model {
+    /// The discrete values on both sides of a surface: everything that follows from its relations without memory.
+    fn both_sides(&mut self, program: &ModeProgram, relations: &[(usize, f64, f64)]) -> Option<Vec<(u32, f64, f64)>> {
+        let kept = self.machine.values.clone();
+        self.machine.hold_relations = true;
+        self.machine.patient = true;
+        let mut sides: Vec<Vec<f64>> = Vec::new();
+        for second in [false, true] {
+            self.machine.values.copy_from_slice(&kept);
+            for &(i, a, b) in relations {
+                let slot = self.machine.relations[i].var as usize;
+                self.machine.values[slot] = if second { b } else { a };
+            }
+            if self.machine.run(&program.event).is_err() {
+                break;
+            }
+            sides.push(self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect());
+        }
+        self.machine.hold_relations = false;
+        self.machine.patient = false;
+        self.machine.values = kept;
+        let [a, b] = &sides[..] else { return None };
+        Some(
+            self.discrete
+                .iter()
+                .zip(a.iter().zip(b))
+                .filter(|(_, (a, b))| a != b)
+                .map(|(d, (&a, &b))| (d.0, a, b))
+                .collect(),
+        )
+    }
+
+    /// Rates of a relation's function on both sides.
+    fn side_rates(
+        &mut self,
+        program: &ModeProgram,
+        lead: usize,
+        bits: &[(u32, f64, f64)],
+        t: f64,
+        x: &[f64],
+    ) -> Option<(f64, f64)> {
+        let kept = self.machine.values.clone();
+        let mut rhs = Rhs {
+            machine: &mut self.machine,
+            delays: &self.delays,
+            program,
+            sliding: None,
+            resting: &[],
+            trouble: None,
+        };
+        let mut rates = [0.0; 2];
+        let mut dx = vec![0.0; x.len()];
+        let mut fine = true;
+        for (second, rate) in [false, true].into_iter().zip(&mut rates) {
+            for &(slot, a, b) in bits {
+                rhs.machine.values[slot as usize] = if second { b } else { a };
+            }
+            match rhs.field(t, x, &mut dx).and_then(|()| rhs.rate(lead, t, x, &dx)) {
+                Ok(r) => *rate = r,
+                Err(_) => fine = false,
+            }
+        }
+        self.machine.values = kept;
+        fine.then_some((rates[0], rates[1]))
+    }
+
+    /// Whether two relations switch at the same surface: their functions are multiples of each other.
+    pub(crate) fn same_surface(&mut self, program: &ModeProgram, i: usize, j: usize, t: f64) -> bool {
+        if self.sys.relations[i].g == self.sys.relations[j].g {
+            return true;
+        }
+        let kept = self.machine.values.clone();
+        let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
+        let mut rhs = Rhs {
+            machine: &mut self.machine,
+            delays: &self.delays,
+            program,
+            sliding: None,
+            resting: &[],
+            trouble: None,
+        };
+        let mut dx = vec![0.0; x.len()];
+        let mut ratio: Option<f64> = None;
+        let mut same = true;
+        for trial in 1..4usize {
+            // Off the surface in directions that have nothing to do with each other.
+            let moved: Vec<f64> = x
+                .iter()
+                .enumerate()
+                .map(|(k, v)| v + 1e-3 * (v.abs() + 1e-3) * (((k + 1) * trial * 7919 % 1009) as f64 / 504.5 - 1.0))
+                .collect();
+            same &= rhs.field(t, &moved, &mut dx).is_ok();
+            let (a, b) = (rhs.value(i), rhs.value(j));
+            let r = b / a;
+            same &= r.is_finite() && ratio.is_none_or(|q| (r - q).abs() <= 1e-6 * q.abs());
+            ratio.get_or_insert(r);
+        }
+        self.machine.values = kept;
+        same
+    }
+
+    /// The surface of these relations, if the fields of both sides point to it (`loose`: or along it). `None` also if the
+    /// derivatives do not depend on the side.
+    pub(crate) fn surface(
+        &mut self,
+        program: &ModeProgram,
+        relations: Vec<(usize, f64, f64)>,
+        t: f64,
+        loose: bool,
+    ) -> Option<Surface> {
+        let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
+        let bits = self.both_sides(program, &relations)?;
+        if x.is_empty() || !bits.iter().any(|b| program.sensitivity.slots.contains(&b.0)) {
+            return None;
+        }
+        let &(lead, first, _) = relations.first()?;
+        let (a, b) = self.side_rates(program, lead, &bits, t, &x)?;
+        // Towards the surface: down from the positive side, up from the negative.
+        let sign = if positive_side(&self.machine.relations[lead].kind, first) { 1.0 } else { -1.0 };
+        let (a, b) = (-sign * a, sign * b);
+        let size = a.abs().max(b.abs());
+        let (least, margin) = if loose { (-1e-4, 1e-2) } else { (1e-9, 1e-6) };
+        (size > 0.0 && a > least * size && b > least * size).then_some(Surface { relations, bits, share: 0.5, margin })
+    }
+
+    /// After an event: does the solution still slide on this surface?
+    pub(crate) fn review(&mut self, program: &ModeProgram, s: &mut Surface, t: f64) -> Fate {
+        let loose = s.margin > 1e-3;
+        let share = s.share;
+        if let Some(new) = self.surface(program, s.relations.clone(), t, loose) {
+            *s = Surface { share, ..new };
+            return Fate::Slides;
+        }
+        let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
+        let lead = s.relations[0];
+        let bits = self.both_sides(program, &s.relations).unwrap_or_default();
+        let (a, b) = self.side_rates(program, lead.0, &bits, t, &x).unwrap_or((0.0, 0.0));
+        let first_positive = positive_side(&self.machine.relations[lead.0].kind, lead.1);
+        // Where the fields go now.
+        let up = if a.abs() > b.abs() { a > 0.0 } else { b > 0.0 };
+        Fate::Leaves(up != first_positive)
+    }
+}
