@@ -1,0 +1,5 @@
+model NotItself
+  Boolean b;
+equation
+  b = not b;
+end NotItself;
