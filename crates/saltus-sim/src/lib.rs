@@ -13,8 +13,8 @@
 mod api;
 mod choice;
 pub mod compile;
-mod dependence;
 pub mod crossings;
+mod dependence;
 pub mod events;
 pub mod jump;
 pub mod layout;

@@ -1,8 +1,8 @@
 //! A prepared model: system, modes, layout, machine, and the programs of the modes entered so far.
 
 use crate::compile::{Compiler, Step};
-use crate::dependence;
 use crate::crossings::{Crossings, Sensitivity};
+use crate::dependence;
 use crate::layout::Layout;
 use crate::machine::{Host, Machine, Trouble, relation_slots};
 use rustc_hash::{FxHashMap, FxHashSet};
