@@ -32,8 +32,9 @@ pub enum Command {
     Flatten(FlattenArgs),
     /// Print sizes, index, states and block structure
     Analyze(AnalyzeArgs),
-    /// Choose initial conditions (not supported yet)
-    Init(Anything),
+    /// Find initial values; choose what is fixed and what is computed
+    #[command(after_help = EXIT_CODES)]
+    Init(Box<InitArgs>),
     /// Export a model as FMU (not supported yet)
     Export(Anything),
     /// Run an FMU (not supported yet)
@@ -54,6 +55,7 @@ impl Command {
             Command::Check(a) => a.model.json,
             Command::Flatten(a) => a.model.json,
             Command::Analyze(a) => a.model.json,
+            Command::Init(a) => a.model.json,
             _ => false,
         }
     }
@@ -112,6 +114,7 @@ impl ModelArgs {
                 EngineChoice::Native => EngineKind::Native,
                 EngineChoice::Interpreter => EngineKind::Interpreter,
             },
+            keep_final: false,
         }
     }
 }
@@ -145,6 +148,12 @@ pub struct SimulateArgs {
     /// How to run it.
     #[command(flatten, next_help_heading = "Run")]
     pub run: RunArgs,
+    /// Start from this scenario (written by 'init --write' or '--write-final')
+    #[arg(long, value_name = "FILE", help_heading = "Run")]
+    pub from: Option<PathBuf>,
+    /// Write the values at the end as a scenario that another run can go on from
+    #[arg(long, value_name = "FILE.toml|.xml", help_heading = "Results")]
+    pub write_final: Option<PathBuf>,
     /// Where the trajectory goes: .csv, .mat or .parquet; '-' is CSV on standard output [default: MODEL.csv]
     #[arg(long, short = 'o', value_name = "FILE", allow_hyphen_values = true, help_heading = "Results")]
     pub output: Option<String>,
@@ -173,7 +182,7 @@ pub enum Trace {
 }
 
 /// How to run a model. What is left out is up to the model's `experiment` annotation.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
     /// Start time
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = finite)]
@@ -308,6 +317,90 @@ pub struct AnalyzeArgs {
     /// Say how a variable is computed
     #[arg(long, value_name = "VAR")]
     pub explain: Option<String>,
+}
+
+/// `saltus init`.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Which model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Read what is fixed, relaxed, guessed and marked from a file (TOML, or XML)
+    #[arg(long, value_name = "FILE", help_heading = "Scenario")]
+    pub scenario: Option<PathBuf>,
+    /// Keep a variable, derivative or parameter at a value (at its present one if none is given)
+    #[arg(long, value_name = "NAME[=VALUE]", help_heading = "Scenario", allow_hyphen_values = true)]
+    pub fix: Vec<String>,
+    /// Let variables or parameters be computed
+    #[arg(long, value_name = "NAME,…", help_heading = "Scenario")]
+    pub relax: Vec<String>,
+    /// Give a first value
+    #[arg(long, value_name = "NAME=VALUE", value_parser = assignment, help_heading = "Scenario")]
+    pub guess: Vec<(String, String)>,
+    /// Make a value a wish: between 0 (relaxed) and 1 (fixed), met in least squares
+    #[arg(long, value_name = "NAME=WEIGHT", value_parser = assignment, help_heading = "Scenario")]
+    pub weight: Vec<(String, String)>,
+    /// Keep these variables when others are eliminated, so that their guesses are used
+    #[arg(long, value_name = "NAME,…", help_heading = "Scenario")]
+    pub mark: Vec<String>,
+    /// Take the marks away
+    #[arg(long, value_name = "NAME,…", help_heading = "Scenario")]
+    pub unmark: Vec<String>,
+    /// Start in equilibrium: derivatives are zero, of all states or of those named
+    #[arg(long, value_name = "NAME,…", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Scenario")]
+    pub steady: Option<String>,
+    /// The time of the start
+    #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = finite)]
+    pub start: Option<f64>,
+    /// Methods to try, in this order: newton, least-squares, homotopy, newton-homotopy, fixed-point, multi-start
+    #[arg(long, value_name = "NAME,…")]
+    pub method: Option<String>,
+    /// Look at the scenario, name what is wrong with it, and stop
+    #[arg(long, help_heading = "Answers")]
+    pub check: bool,
+    /// Say what may be guessed or fixed in place of a variable, and stop
+    #[arg(long, value_name = "NAME", help_heading = "Answers")]
+    pub alternatives: Option<String>,
+    /// Which variables to list
+    #[arg(long, value_enum, value_name = "WHICH", help_heading = "Answers")]
+    pub show: Option<ShowChoice>,
+    /// List only this component
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true, help_heading = "Answers")]
+    pub branch: String,
+    /// Write the scenario with the values reached, also after a failure
+    #[arg(long, value_name = "FILE.toml|.xml", help_heading = "Answers")]
+    pub write: Option<PathBuf>,
+    /// Write a Modelica model that starts as the scenario says
+    #[arg(long, value_name = "FILE.mo", help_heading = "Answers")]
+    pub write_model: Option<PathBuf>,
+    /// Tell every iteration on standard error, as JSON
+    #[arg(long, value_enum, value_name = "WHAT", help_heading = "Answers")]
+    pub trace: Option<InitTrace>,
+    /// Say how long it took
+    #[arg(long, help_heading = "Answers")]
+    pub stats: bool,
+}
+
+/// `init --trace`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum InitTrace {
+    /// Iterations
+    Init,
+}
+
+/// `init --show`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ShowChoice {
+    /// All
+    Normal,
+    /// What is left to iterate on after elimination
+    Reduced,
+    /// Marked ones of the component named by --branch
+    Selected,
+    /// All marked ones
+    SelectedAll,
+    /// Those whose weight was changed
+    Changed,
 }
 
 /// `saltus bench`: without a name, start to first row of a small model.

@@ -8,7 +8,7 @@
 //!
 //! * [`args`]: what can be written on the command line;
 //! * [`session`]: an engine for one model, and the way from its diagnostics to an exit code;
-//! * [`simulate`], [`inspect`], [`bench`]: the commands;
+//! * [`simulate`], [`init`], [`inspect`], [`bench`]: the commands;
 //! * [`output`], [`events`], [`watch`], [`stats`]: what a run leaves behind and shows on the way;
 //! * [`render`], [`console`], [`guard`]: diagnostics as text, the standard streams, and the last resort.
 //!
@@ -19,6 +19,7 @@ mod bench;
 mod console;
 mod events;
 mod guard;
+mod init;
 mod inspect;
 mod output;
 mod render;
@@ -51,7 +52,7 @@ fn run(command: Command, begun: Instant) -> Result<(), Failure> {
         Command::Flatten(arguments) => inspect::flatten(&arguments),
         Command::Analyze(arguments) => inspect::analyze(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
-        Command::Init(_) => not_yet("init"),
+        Command::Init(arguments) => init::init(&arguments, begun),
         Command::Export(_) => not_yet("export"),
         Command::RunFmu(_) => not_yet("run-fmu"),
         Command::Studio(_) => not_yet("studio"),

@@ -3,6 +3,7 @@
 use crate::args::{self, Dump, RunArgs, SimulateArgs};
 use crate::console::{self, number};
 use crate::events::EventsFile;
+use crate::init;
 use crate::inspect;
 use crate::output::{self, Destination, Output};
 use crate::session::{Failure, Session};
@@ -10,6 +11,7 @@ use crate::stats::{Phases, Stats};
 use crate::watch::{self, Watch};
 use saltus_base::Stage;
 use saltus_dae::HybridDae;
+use saltus_engine::Workbench;
 use saltus_results::{Sink, Size, plot_svg};
 use saltus_sim::RunReport;
 use serde_json::json;
@@ -27,7 +29,8 @@ pub fn simulate(arguments: &SimulateArgs, begun: Instant) -> Result<(), Failure>
     watch::listen_for_interrupts();
 
     let mut session = Session::open(&arguments.model)?;
-    let dae = session.flatten()?;
+    session.engine.options.keep_final = arguments.write_final.is_some();
+    let (dae, mut bench, run) = from_scenario(&mut session, arguments)?;
     session.tell()?;
     let flattened = Instant::now();
 
@@ -38,10 +41,10 @@ pub fn simulate(arguments: &SimulateArgs, begun: Instant) -> Result<(), Failure>
     check_plot(&wanted, &dae)?;
     let mut output = Output::new(destination, wanted, output::constants(&dae));
     let events = arguments.events.clone().map(EventsFile::new);
-    let range = range(&arguments.run, &dae);
+    let range = range(&run, &dae);
     let mut watch = Watch::new(session.style, arguments.trace, events, &session.engine.sources(), range);
 
-    let options = arguments.run.options(arguments.model.keep_all_variables);
+    let options = run.options(arguments.model.keep_all_variables);
     let report = session.engine.simulate(dae, &options, &mut output, &mut watch);
     // Errors are remembered by the output itself.
     let _ = output.finish();
@@ -62,10 +65,36 @@ pub fn simulate(arguments: &SimulateArgs, begun: Instant) -> Result<(), Failure>
         session.remark(&stats.table(), || json!(stats));
     }
     let outcome = outcome(&mut session, report.as_ref(), &output, &watch);
+    if let (Some(path), Some(bench)) = (&arguments.write_final, &mut bench)
+        && let Some(end) = session.engine.final_scenario(bench)
+    {
+        init::write_scenario(&session, path, &end)?;
+    }
     keep(&session, arguments, &output, &picture, outcome.is_err())?;
     // The process is about to end: nobody needs the memory of a large model back.
     std::mem::forget(session);
     outcome
+}
+
+/// The flat model, started as `--from` says; the workbench it came through, if one was needed.
+fn from_scenario(
+    session: &mut Session,
+    arguments: &SimulateArgs,
+) -> Result<(HybridDae, Option<Workbench>, RunArgs), Failure> {
+    let mut run = arguments.run.clone();
+    if arguments.from.is_none() && arguments.write_final.is_none() {
+        return Ok((session.flatten()?, None, run));
+    }
+    let model = session.model.clone();
+    let bench = session.engine.workbench(&model);
+    let mut bench = session.need(bench)?;
+    let Some(path) = &arguments.from else {
+        return Ok((bench.model().clone(), Some(bench), run));
+    };
+    init::read_scenario(session, &mut bench, path)?;
+    run.start = run.start.or(Some(bench.scenario.time));
+    let dae = bench.problem(&mut session.engine);
+    Ok((session.need(dae)?, Some(bench), run))
 }
 
 /// What can be told to be wrong before anything is read.

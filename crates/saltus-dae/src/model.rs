@@ -154,6 +154,8 @@ pub struct Variable {
     pub description: String,
     /// Declared in a protected section, or generated (name starts with `$`): left out of results by default.
     pub hidden: bool,
+    /// Marked by the user of the initialization: stays when variables are eliminated, so that its start value is used.
+    pub marked: bool,
     /// Where it comes from.
     pub origin: Origin,
 }
@@ -177,6 +179,7 @@ impl Variable {
             display_unit: String::new(),
             description: String::new(),
             hidden: false,
+            marked: false,
             origin: Origin::default(),
         }
     }
@@ -353,6 +356,19 @@ pub struct Assertion {
     pub origin: Origin,
 }
 
+/// A wish at initialization: `der^order(var) = goal`, met in least squares after everything that must hold.
+#[derive(Clone, Copy, Debug)]
+pub struct SoftTarget {
+    /// The variable.
+    pub var: VarId,
+    /// Which derivative.
+    pub order: u8,
+    /// The hidden parameter that holds the wanted value.
+    pub goal: VarId,
+    /// Between 0 and 1.
+    pub weight: f64,
+}
+
 /// An enumeration type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enumeration {
@@ -404,6 +420,10 @@ pub struct HybridDae {
     pub initial_equations: Vec<Equation>,
     /// Initial algorithms.
     pub initial_calls: Vec<CallEquation>,
+    /// Soft initial conditions.
+    pub soft_targets: Vec<SoftTarget>,
+    /// First values of unknowns of initialization, beyond start values: (variable, derivative, value).
+    pub guesses: Vec<(VarId, u8, f64)>,
     /// The `experiment` annotation.
     pub experiment: Experiment,
 }
@@ -445,6 +465,8 @@ impl HybridDae {
             assertions: Vec::new(),
             initial_equations: Vec::new(),
             initial_calls: Vec::new(),
+            soft_targets: Vec::new(),
+            guesses: Vec::new(),
             experiment: Experiment::default(),
         }
     }

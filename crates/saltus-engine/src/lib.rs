@@ -6,6 +6,11 @@
 
 mod analyze;
 mod modes;
+mod scenario;
+mod workbench;
+
+pub use scenario::{Entry, Kind, Line, Scenario, ScenarioFile};
+pub use workbench::{Alternatives, Show, Solved, Workbench};
 
 use saltus_base::{Diagnostic, Severity, SourceMap, Span, Stage};
 use saltus_dae::HybridDae;
@@ -41,6 +46,8 @@ pub struct Options {
     pub max_eliminations: Option<usize>,
     /// `--engine`.
     pub engine: EngineKind,
+    /// Keep the model after a run, for [`Engine::final_scenario`].
+    pub keep_final: bool,
 }
 
 /// The compiler and simulator.
@@ -49,6 +56,8 @@ pub struct Engine {
     pub options: Options,
     /// What was found so far; errors and warnings, in order.
     pub diagnostics: Vec<Diagnostic>,
+    /// The last run's model at its end, if [`Options::keep_final`].
+    last: Option<Box<Model>>,
     table: ClassTable,
 }
 
@@ -83,7 +92,7 @@ impl Engine {
         for p in &options.libraries {
             table.add_path(p.to_string_lossy().into_owned());
         }
-        Engine { options, diagnostics: Vec::new(), table }
+        Engine { options, diagnostics: Vec::new(), last: None, table }
     }
 
     /// The files read so far (for rendering diagnostics).
@@ -242,8 +251,13 @@ impl Engine {
         if self.failed() {
             return None;
         }
-        let result =
-            Model::new(sys, ops, modes, self.backend()).and_then(|mut m| saltus_sim::run(&mut m, run, sink, observer));
+        let result = Model::new(sys, ops, modes, self.backend()).and_then(|mut m| {
+            let report = saltus_sim::run(&mut m, run, sink, observer);
+            if self.options.keep_final && report.is_ok() {
+                self.last = Some(Box::new(m));
+            }
+            report
+        });
         match result {
             Ok(r) => Some(r),
             Err(d) => {
@@ -252,5 +266,22 @@ impl Engine {
                 None
             }
         }
+    }
+
+    /// The values at the end of the last run as a scenario that goes on from there; `bench` is that of the same model.
+    pub fn final_scenario(&mut self, bench: &mut Workbench) -> Option<Scenario> {
+        let mut model = self.last.take()?;
+        let key = model.key();
+        let states = match model.mode(&key) {
+            Ok(p) => p.plan.states.iter().copied().collect(),
+            Err(d) => {
+                self.fail(d);
+                return None;
+            }
+        };
+        bench.write_back(&model, Some(&states));
+        bench.scenario.time = model.machine.values[model.machine.time as usize];
+        bench.scenario.continues = true;
+        Some(bench.scenario.clone())
     }
 }

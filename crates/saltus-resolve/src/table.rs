@@ -3,7 +3,7 @@
 use crate::append::AppendVec;
 use crate::files::FileSystem;
 use rustc_hash::FxHashMap;
-use saltus_base::{Diagnostic, Name, SourceMap, Span, Stage};
+use saltus_base::{Diagnostic, FileId, Name, SourceMap, Span, Stage};
 use saltus_syntax::ast::{
     ClassBody, ClassDef, Component, ComponentClause, Constraint, Element, ElementPrefixes, Expr, Extends, Import,
 };
@@ -97,6 +97,11 @@ impl ClassTable {
     /// The files read so far.
     pub fn sources(&self) -> Ref<'_, SourceMap> {
         self.sources.borrow()
+    }
+
+    /// Makes a text that is no Modelica (a scenario, say) known, so that messages can point into it.
+    pub fn add_text(&self, path: &str, text: &str) -> FileId {
+        self.sources.borrow_mut().add(path, text)
     }
 
     /// The file system given at the start.

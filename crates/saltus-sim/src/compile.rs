@@ -49,6 +49,10 @@ pub struct SolveBlock {
     pub bounds: Vec<(Option<u32>, Option<u32>)>,
     /// Explicit assignments giving first guesses for inner unknowns from the others.
     pub guesses: Vec<Batch>,
+    /// Whether `homotopy()` stands in one of the equations.
+    pub homotopy: bool,
+    /// The unknowns that those assignments leave: what a user has to guess.
+    pub torn: Vec<Cell>,
     /// Memory of the solver.
     pub work: RefCell<SolveWork>,
 }
@@ -184,7 +188,8 @@ impl Compiler<'_> {
         }
         // Continuous part in blocks of its own.
         let sub = |me: &Self, picks: &[usize]| -> Vec<Vec<usize>> {
-            let cols: Vec<Cell> = picks.iter().map(|&k| unknowns[k]).collect();
+            let cols: rustc_hash::FxHashMap<Cell, u32> =
+                picks.iter().enumerate().map(|(j, &k)| (unknowns[k], j as u32)).collect();
             let rows: Vec<Vec<u32>> = picks
                 .iter()
                 .map(|&k| {
@@ -192,7 +197,7 @@ impl Compiler<'_> {
                         .reads(me.sys)
                         .iter()
                         .chain(items[members[k]].target().iter())
-                        .filter_map(|c| cols.iter().position(|x| x == c).map(|p| p as u32))
+                        .filter_map(|c| cols.get(c).copied())
                         .collect()
                 })
                 .collect();
@@ -333,7 +338,11 @@ impl Compiler<'_> {
         let places = raw.iter().map(|&(i, j, _, _)| (i, j)).collect();
         let nominal = unknowns.iter().map(|c| self.nominal(*c)).collect();
         let bounds = unknowns.iter().map(|c| self.bounds(*c)).collect();
-        let guesses = if linear || n == 1 { Vec::new() } else { self.guesses(&rows, unknowns, &costs) };
+        let (guesses, torn) = match () {
+            () if linear => (Vec::new(), Vec::new()),
+            () if n == 1 => (Vec::new(), unknowns.to_vec()),
+            () => self.guesses(&rows, unknowns, &costs),
+        };
         let work = RefCell::new(SolveWork {
             nnz: pattern.nnz(),
             lu: LinearSolver::new(&pattern),
@@ -355,19 +364,27 @@ impl Compiler<'_> {
             nominal,
             bounds,
             guesses,
+            homotopy: rows.iter().any(|r| r.0.args.contains(&Operand::var(saltus_dae::HybridDae::LAMBDA))),
+            torn,
             work,
         }
     }
 
     /// Inner assignments of a tearing, used once to spread guesses from the torn unknowns to the others.
-    fn guesses(&mut self, rows: &[&(Row, usize, u8)], unknowns: &[Cell], costs: &[(u32, u32, u8)]) -> Vec<Batch> {
+    fn guesses(
+        &mut self,
+        rows: &[&(Row, usize, u8)],
+        unknowns: &[Cell],
+        costs: &[(u32, u32, u8)],
+    ) -> (Vec<Batch>, Vec<Cell>) {
         let edges: Vec<(u32, u32)> = costs.iter().map(|c| (c.0, c.1)).collect();
         let g = Bipartite::new(rows.len(), unknowns.len(), &edges);
         let cost: rustc_hash::FxHashMap<(u32, u32), u8> = costs.iter().map(|&(i, j, c)| ((i, j), c)).collect();
         let hints: Vec<saltus_graph::TearHint> = unknowns
             .iter()
             .map(|c| {
-                if self.sys.dae.vars[c.var].start.is_some() && c.order == 0 {
+                let v = &self.sys.dae.vars[c.var];
+                if (v.start.is_some() || v.marked) && c.order == 0 {
                     saltus_graph::TearHint::Prefer
                 } else {
                     saltus_graph::TearHint::Default
@@ -380,7 +397,9 @@ impl Compiler<'_> {
         };
         let t = saltus_graph::tear(&g, solvable, &hints);
         let mut out = Vec::new();
+        let mut inner = vec![false; unknowns.len()];
         for (i, j) in t.order {
+            inner[j as usize] = true;
             let row = &rows[i as usize].0;
             let cell = unknowns[j as usize];
             let Some(k) = (0..row.args.len()).find(|&k| Cell::of(row.args[k]) == Some(cell)) else { continue };
@@ -392,7 +411,8 @@ impl Compiler<'_> {
                 self.push_batch(&mut out, slot, &solved);
             }
         }
-        out
+        let torn = unknowns.iter().zip(inner).filter(|(_, inner)| !inner).map(|(c, _)| *c).collect();
+        (out, torn)
     }
 
     fn nominal(&self, cell: Cell) -> f64 {

@@ -16,6 +16,7 @@ pub mod compile;
 pub mod crossings;
 mod dependence;
 pub mod events;
+mod journal;
 pub mod jump;
 pub mod layout;
 mod location;
@@ -29,5 +30,7 @@ mod start;
 
 pub use api::*;
 pub use choice::SOLVERS;
+pub use journal::{Step, journal};
 pub use model::Model;
 pub use run::run;
+pub use start::{StartMethod, StartOptions, StartReport};

@@ -11,8 +11,8 @@ use saltus_function::{ExecError, Function};
 use saltus_program::{Backend, Batch, CallHost};
 use saltus_solver::nonlinear::dense::PivotedQr;
 use saltus_solver::nonlinear::{
-    DomainError, NonlinearSystem, PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, SolveOptions,
-    piecewise::LockedFailure, solve, solve_piecewise,
+    DomainError, Homotopy, HomotopyFailure, HomotopyOptions, Method, NonlinearSystem, PiecewiseOptions,
+    PiecewiseOutcome, PiecewiseSystem, SolveOptions, continuation, piecewise::LockedFailure, solve, solve_piecewise,
 };
 use saltus_structure::{Cell, Relation, RelationKind, WhenHead};
 
@@ -29,6 +29,8 @@ pub enum Trouble {
         unknowns: Vec<(Cell, f64)>,
         /// The equations with their residuals, worst first.
         equations: Vec<((usize, u8), f64)>,
+        /// What else is known about the place where it ended.
+        findings: Box<Findings>,
     },
     /// No consistent choice of these discrete unknowns.
     NoMode {
@@ -39,6 +41,58 @@ pub enum Trouble {
     },
     /// A function failed.
     Function(ExecError),
+}
+
+/// What is known about a system of equations where its solution failed.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    /// Estimated condition number of the scaled Jacobian; infinite if singular.
+    pub condition: Option<f64>,
+    /// Unknowns on a bound.
+    pub at_bounds: Vec<Cell>,
+    /// How much the (scaled) residual changes when an unknown changes by its own size, the largest first.
+    pub sensitivity: Vec<(Cell, f64)>,
+}
+
+/// A line of the journal of an initialization.
+#[derive(Clone, Debug)]
+pub enum Note {
+    /// Work on a system of equations begins.
+    Block {
+        /// Its unknowns.
+        cells: Vec<Cell>,
+        /// Its equations.
+        sources: Vec<(usize, u8)>,
+    },
+    /// One iteration.
+    Iteration {
+        /// The method.
+        method: &'static str,
+        /// Largest residual.
+        residual: f64,
+        /// Size of the step relative to the unknowns, where known.
+        step: f64,
+        /// Its damping.
+        damping: f64,
+        /// The homotopy parameter.
+        lambda: f64,
+        /// The unknowns.
+        values: Vec<f64>,
+    },
+    /// How the work on the system ended.
+    End {
+        /// Whether it is solved.
+        solved: bool,
+        /// By what, or why not.
+        how: String,
+    },
+    /// The discrete unknowns of a mixed loop before a new try.
+    Mode {
+        /// Which.
+        cells: Vec<Cell>,
+        /// Their values.
+        values: Vec<f64>,
+    },
 }
 
 /// Function calls of kernels, with the last result of each function kept.
@@ -169,6 +223,19 @@ pub struct Machine {
     pub patient: bool,
     /// Widens what counts as "at zero" while a consistent mode is searched for (1 otherwise).
     pub slack: f64,
+    /// The robust methods, in order.
+    pub methods: Vec<BlockMethod>,
+    /// What happens, if somebody wants to know.
+    pub journal: Option<Vec<Note>>,
+}
+
+/// A robust method for one system of equations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockMethod {
+    /// One of the solver's own.
+    Ladder(Method),
+    /// Continuation along `homotopy()`.
+    Homotopy,
 }
 
 impl Machine {
@@ -342,6 +409,7 @@ impl Machine {
                 break;
             }
             seen.push(before.clone());
+            self.note(|| Note::Mode { cells: m.cells.clone(), values: before.clone() });
             if let Err(e) = self.run(&m.continuous) {
                 failed = Some(e);
                 break;
@@ -445,8 +513,18 @@ impl Machine {
         values.iter().all(|v| v.is_finite())
     }
 
+    /// Writes to the journal, if there is one.
+    pub fn note(&mut self, note: impl FnOnce() -> Note) {
+        if let Some(j) = &mut self.journal {
+            j.push(note());
+        }
+    }
+
     /// Newton's method on a block; linear blocks take one step.
     pub fn solve(&mut self, b: &SolveBlock) -> Result<(), Trouble> {
+        if self.journal.is_some() {
+            self.note(|| Note::Block { cells: b.cells.clone(), sources: b.sources.clone() });
+        }
         let mut guard = b.work.borrow_mut();
         let w = &mut *guard;
         let n = b.unknowns.len();
@@ -457,7 +535,8 @@ impl Machine {
         let start = w.z.clone();
         let (z, r) = (&mut w.z, &mut w.r);
         let ok = 'newton: {
-            if !self.residual(b, z, r) {
+            let wanted = !self.patient || b.linear || self.methods.contains(&BlockMethod::Ladder(Method::Newton));
+            if !wanted || !self.residual(b, z, r) {
                 break 'newton false;
             }
             let mut last = f64::INFINITY;
@@ -485,6 +564,10 @@ impl Machine {
                     }
                     // A second pass removes rounding left by badly scaled rows.
                     let fine = self.residual(b, z, r);
+                    if self.journal.is_some() {
+                        let (residual, values) = (scaled(r), z.clone());
+                        self.note(|| iteration("linear", residual, size, 1.0, 1.0, values));
+                    }
                     break 'newton fine;
                 }
                 // Damp only if the full step leaves the domain or clearly makes things worse.
@@ -506,6 +589,10 @@ impl Machine {
                     }
                 }
                 z.copy_from_slice(&w.trial);
+                if self.journal.is_some() {
+                    let (residual, values) = (scaled(r), z.clone());
+                    self.note(|| iteration("Newton", residual, size, lambda, 1.0, values));
+                }
                 if lambda == 1.0 && (size < 1e-9 || (size < 1e-6 && last < 1e-3)) {
                     break 'newton true;
                 }
@@ -521,11 +608,13 @@ impl Machine {
             for (&s, &v) in b.unknowns.iter().zip(w.z.iter()) {
                 self.values[s as usize] = v;
             }
+            self.note(|| Note::End { solved: true, how: "Newton".into() });
             return Ok(());
         }
         let z0 = start;
         drop(guard);
         if n <= 200 && self.solve_singular(b, &z0) {
+            self.note(|| Note::End { solved: true, how: "minimum-norm steps; the Jacobian is singular".into() });
             return Ok(());
         }
         self.solve_patiently(b, &z0)
@@ -589,7 +678,8 @@ impl Machine {
                 me.values[s as usize] = v;
             }
         };
-        let mut reason = "Newton's method did not converge".to_string();
+        let mut tried: Vec<String> = Vec::new();
+        let mut best = (f64::INFINITY, Vec::new());
         let mut z = start.to_vec();
         if self.patient && n <= 400 {
             self.host.error = None;
@@ -598,32 +688,6 @@ impl Machine {
             options.newton.nominal = b.nominal.clone();
             options.newton.min = b.bounds.iter().map(|x| side(&x.0, f64::NEG_INFINITY, self)).collect();
             options.newton.max = b.bounds.iter().map(|x| side(&x.1, f64::INFINITY, self)).collect();
-            struct Sys<'a> {
-                machine: &'a mut Machine,
-                block: &'a SolveBlock,
-            }
-            impl NonlinearSystem for Sys<'_> {
-                fn dim(&self) -> usize {
-                    self.block.unknowns.len()
-                }
-                fn residual(&mut self, z: &[f64], r: &mut [f64]) -> Result<(), DomainError> {
-                    if self.machine.residual(self.block, z, r) { Ok(()) } else { Err(DomainError) }
-                }
-                fn jacobian(&mut self, z: &[f64], jac: &mut [f64]) -> Result<bool, DomainError> {
-                    for (&s, &v) in self.block.unknowns.iter().zip(z) {
-                        self.machine.values[s as usize] = v;
-                    }
-                    for b in &self.block.jacobian {
-                        self.machine.batch(b);
-                    }
-                    jac.fill(0.0);
-                    let n = z.len();
-                    for (&(_, slot, sign), &(i, j)) in self.block.entries.iter().zip(&self.block.places) {
-                        jac[j * n + i] += sign * self.machine.values[slot as usize];
-                    }
-                    if jac.iter().all(|v| v.is_finite()) { Ok(true) } else { Err(DomainError) }
-                }
-            }
             // First from the given guesses; then from guesses spread through the block.
             for attempt in 0..2 {
                 if attempt == 1 {
@@ -639,19 +703,52 @@ impl Machine {
                         break;
                     }
                 }
-                let mut sys = Sys { machine: self, block: b };
-                match solve(&mut sys, &mut z, &options) {
-                    Ok(_) => {
-                        for (&s, &v) in b.unknowns.iter().zip(&z) {
-                            self.values[s as usize] = v;
+                let first = z.clone();
+                for group in self.method_groups(b.homotopy) {
+                    z.copy_from_slice(&first);
+                    let outcome = if group == [BlockMethod::Homotopy] {
+                        self.follow_homotopy(b, &mut z, &options)
+                    } else {
+                        options.methods = group
+                            .iter()
+                            .filter_map(|m| if let BlockMethod::Ladder(m) = m { Some(*m) } else { None })
+                            .collect();
+                        let method = if let [one] = options.methods[..] { name(one) } else { "robust methods" };
+                        let mut sys = Sys { machine: self, block: b, method };
+                        solve(&mut sys, &mut z, &options).map(|r| r.method.to_string()).map_err(|e| {
+                            let tried = e.tried.iter().map(|t| format!("{} ({})", t.method, t.note)).collect();
+                            (e.at.residual_norm, tried)
+                        })
+                    };
+                    match outcome {
+                        Ok(how) => {
+                            for (&s, &v) in b.unknowns.iter().zip(&z) {
+                                self.values[s as usize] = v;
+                            }
+                            self.host.error = None;
+                            self.note(|| Note::End { solved: true, how });
+                            return Ok(());
                         }
-                        self.host.error = None;
-                        return Ok(());
+                        Err((norm, mut words)) => {
+                            if norm < best.0 || best.1.is_empty() {
+                                best = (norm, z.clone());
+                            }
+                            if attempt == 0 {
+                                tried.append(&mut words);
+                            }
+                        }
                     }
-                    Err(e) => reason = e.to_string(),
                 }
             }
+            if !best.1.is_empty() {
+                z = best.1;
+            }
         }
+        let reason = match tried.len() {
+            0 => "Newton's method did not converge".to_string(),
+            _ => format!("no solution found; tried {}", tried.join(", ")),
+        };
+        self.note(|| Note::End { solved: false, how: reason.clone() });
         if let Some(e) = self.host.error.take() {
             restore(self);
             return Err(Trouble::Function(e));
@@ -661,9 +758,167 @@ impl Machine {
         let unknowns = b.cells.iter().copied().zip(z.iter().copied()).collect();
         let mut equations: Vec<((usize, u8), f64)> = b.sources.iter().copied().zip(r.iter().copied()).collect();
         equations.sort_by(|a, b| b.1.abs().partial_cmp(&a.1.abs()).unwrap_or(std::cmp::Ordering::Less));
+        let findings = if self.patient && n <= 400 { self.look_around(b, &z, &r) } else { Box::default() };
         restore(self);
-        Err(Trouble::Unsolved { reason, unknowns, equations })
+        Err(Trouble::Unsolved { reason, unknowns, equations, findings })
     }
+
+    /// The methods, in groups that one call of the solver works through; apart if a journal wants to tell them apart.
+    fn method_groups(&self, homotopy: bool) -> Vec<Vec<BlockMethod>> {
+        let mut groups: Vec<Vec<BlockMethod>> = Vec::new();
+        for &m in self.methods.iter().filter(|m| homotopy || **m != BlockMethod::Homotopy) {
+            match groups.last_mut() {
+                Some(g)
+                    if self.journal.is_none() && m != BlockMethod::Homotopy && !g.contains(&BlockMethod::Homotopy) =>
+                {
+                    g.push(m);
+                }
+                _ => groups.push(vec![m]),
+            }
+        }
+        groups
+    }
+
+    /// Follows the block's own `homotopy()` from the simplified to the actual equations.
+    fn follow_homotopy(
+        &mut self,
+        b: &SolveBlock,
+        z: &mut [f64],
+        options: &SolveOptions,
+    ) -> Result<String, (f64, Vec<String>)> {
+        let slot = self.lambda();
+        let how = HomotopyOptions { newton: options.newton.clone(), ..options.homotopy.clone() };
+        let mut sys = Sys { machine: self, block: b, method: "homotopy" };
+        let outcome = continuation(&mut sys, z, &how);
+        self.values[slot as usize] = 1.0;
+        match outcome {
+            Ok(r) => Ok(format!("homotopy() continuation, {} steps", r.steps)),
+            Err(e) => Err((f64::INFINITY, vec![format!("homotopy() ({})", lost(&e))])),
+        }
+    }
+
+    /// The slot of the homotopy parameter.
+    pub fn lambda(&self) -> u32 {
+        // Slots are handed out in this order when a model is made: time, initial, terminal, lambda.
+        self.time + 3
+    }
+
+    /// Condition, bounds and sensitivities where a solution failed.
+    fn look_around(&mut self, b: &SolveBlock, z: &[f64], r: &[f64]) -> Box<Findings> {
+        let n = z.len();
+        let mut found = Findings::default();
+        let mut jac = vec![0.0; n * n];
+        let at = |me: &Machine, s: Option<u32>| s.map(|s| me.values[s as usize]);
+        for (k, bound) in b.bounds.iter().enumerate() {
+            let near = |v: Option<f64>| v.is_some_and(|v| (z[k] - v).abs() <= 1e-9 * v.abs().max(b.nominal[k]));
+            if near(at(self, bound.0)) || near(at(self, bound.1)) {
+                found.at_bounds.push(b.cells[k]);
+            }
+        }
+        let mut sys = Sys { machine: self, block: b, method: "" };
+        if NonlinearSystem::jacobian(&mut sys, z, &mut jac).is_err() || r.iter().any(|v| !v.is_finite()) {
+            return Box::new(found);
+        }
+        let scale: Vec<f64> = z.iter().zip(&b.nominal).map(|(z, m)| z.abs().max(*m)).collect();
+        let mut rows = vec![0.0f64; n];
+        for j in 0..n {
+            for i in 0..n {
+                jac[j * n + i] *= scale[j];
+                rows[i] = rows[i].max(jac[j * n + i].abs());
+            }
+        }
+        for j in 0..n {
+            for i in 0..n {
+                jac[j * n + i] /= if rows[i] > 0.0 { rows[i] } else { 1.0 };
+            }
+        }
+        let res: Vec<f64> = r.iter().zip(&rows).map(|(r, s)| if *s > 0.0 { r / s } else { *r }).collect();
+        let norm = res.iter().map(|v| v * v).sum::<f64>().sqrt();
+        for j in 0..n {
+            let g: f64 = (0..n).map(|i| jac[j * n + i] * res[i]).sum();
+            found.sensitivity.push((b.cells[j], if norm > 0.0 { (g / norm).abs() } else { 0.0 }));
+        }
+        found.sensitivity.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut lu = saltus_solver::nonlinear::dense::Lu::new();
+        found.condition = Some(match lu.factor(n, &jac, &vec![1.0; n]) {
+            Ok(()) => 1.0 / lu.pivot_ratio(),
+            Err(_) => f64::INFINITY,
+        });
+        Box::new(found)
+    }
+}
+
+/// Why a continuation ended early, in words.
+fn lost(e: &HomotopyFailure) -> String {
+    match e {
+        HomotopyFailure::Start => "the simplified problem has no solution".into(),
+        HomotopyFailure::Stuck { lambda, .. } => format!("stuck at λ = {lambda:.4}"),
+        HomotopyFailure::Lost { lambda, .. } => format!("the path turned back after λ = {lambda:.4}"),
+    }
+}
+
+fn name(m: Method) -> &'static str {
+    match m {
+        Method::Newton => "damped Newton",
+        Method::LevenbergMarquardt => "Levenberg-Marquardt",
+        Method::Dogleg => "dogleg",
+        Method::Bracketing => "bracketing",
+        Method::NewtonHomotopy => "Newton homotopy",
+        Method::FixedPointHomotopy => "fixed-point homotopy",
+        Method::MultiStart => "multi-start",
+    }
+}
+
+/// A block as the solver sees it.
+struct Sys<'a> {
+    machine: &'a mut Machine,
+    block: &'a SolveBlock,
+    /// For the journal.
+    method: &'static str,
+}
+impl NonlinearSystem for Sys<'_> {
+    fn dim(&self) -> usize {
+        self.block.unknowns.len()
+    }
+    fn residual(&mut self, z: &[f64], r: &mut [f64]) -> Result<(), DomainError> {
+        if self.machine.residual(self.block, z, r) { Ok(()) } else { Err(DomainError) }
+    }
+    fn jacobian(&mut self, z: &[f64], jac: &mut [f64]) -> Result<bool, DomainError> {
+        for (&s, &v) in self.block.unknowns.iter().zip(z) {
+            self.machine.values[s as usize] = v;
+        }
+        for b in &self.block.jacobian {
+            self.machine.batch(b);
+        }
+        jac.fill(0.0);
+        let n = z.len();
+        for (&(_, slot, sign), &(i, j)) in self.block.entries.iter().zip(&self.block.places) {
+            jac[j * n + i] += sign * self.machine.values[slot as usize];
+        }
+        if self.machine.journal.is_some() {
+            let (m, b) = (&mut *self.machine, self.block);
+            let mut r = vec![0.0; n];
+            m.residual(b, z, &mut r);
+            let (residual, lambda) = (scaled(&r), m.values[m.lambda() as usize]);
+            m.note(|| iteration(self.method, residual, f64::NAN, f64::NAN, lambda, z.to_vec()));
+        }
+        if jac.iter().all(|v| v.is_finite()) { Ok(true) } else { Err(DomainError) }
+    }
+}
+
+impl Homotopy for Sys<'_> {
+    fn dim(&self) -> usize {
+        self.block.unknowns.len()
+    }
+    fn residual(&mut self, z: &[f64], lambda: f64, r: &mut [f64]) -> Result<(), DomainError> {
+        let slot = self.machine.lambda();
+        self.machine.values[slot as usize] = lambda;
+        NonlinearSystem::residual(self, z, r)
+    }
+}
+
+fn iteration(method: &'static str, residual: f64, step: f64, damping: f64, lambda: f64, values: Vec<f64>) -> Note {
+    Note::Iteration { method, residual, step, damping, lambda, values }
 }
 
 fn scaled(r: &[f64]) -> f64 {

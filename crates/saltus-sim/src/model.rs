@@ -5,6 +5,7 @@ use crate::crossings::{Crossings, Sensitivity};
 use crate::dependence;
 use crate::layout::Layout;
 use crate::machine::{Host, Machine, Trouble, relation_slots};
+use crate::start::{StartOptions, StartReport};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability, equation_text};
@@ -135,6 +136,10 @@ pub struct Model {
     pub discrete: Vec<(u32, u32, VarId)>,
     /// Cells whose previous value is read: (slot, pre slot).
     pub previous: Vec<(u32, u32)>,
+    /// How the start is to be found.
+    pub start_options: StartOptions,
+    /// How it was found.
+    pub started: StartReport,
 }
 
 /// Slots of a when-reaction.
@@ -223,6 +228,8 @@ impl Model {
             hold_relations: false,
             patient: true,
             slack: 1.0,
+            methods: crate::start::block_methods(&StartOptions::default()),
+            journal: None,
         };
         let mut m = Model {
             sys,
@@ -239,6 +246,8 @@ impl Model {
             assertions: Vec::new(),
             discrete: Vec::new(),
             previous: Vec::new(),
+            start_options: StartOptions::default(),
+            started: StartReport::default(),
         };
         m.fixed_parts();
         Ok(m)
@@ -338,6 +347,18 @@ impl Model {
             None => Ok((self.layout.slot(Cell::new(v, 0)), 1.0)),
             Some(Alias::Var(to, neg)) => Ok((self.layout.slot(Cell::new(to, 0)), if neg { -1.0 } else { 1.0 })),
             Some(Alias::Const(c)) => Err(c),
+        }
+    }
+
+    /// The present value of a variable or one of its derivatives, if it has one.
+    pub fn value(&self, var: VarId, order: u8) -> Option<f64> {
+        match self.sys.resolve(Operand::Var { var, order, neg: false }) {
+            Operand::Const(c) => Some(c),
+            Operand::Var { var, order, neg } => {
+                let v = *self.machine.values.get(self.layout.find(Cell::new(var, order))? as usize)?;
+                Some(if neg { -v } else { v } + 0.0)
+            }
+            Operand::Pre { .. } => None,
         }
     }
 
@@ -472,6 +493,15 @@ impl Model {
             }
         }
         self.machine.host.error = None;
+        for (var, order, value) in self.sys.dae.guesses.clone() {
+            if let Operand::Var { var: to, order, neg } = self.sys.resolve(Operand::Var { var, order, neg: false })
+                && (to == var || order > 0 || self.sys.dae.vars[to].start.is_none())
+            {
+                let slot = self.layout.slot(Cell::new(to, order));
+                self.layout.extend(&mut self.machine.values);
+                self.machine.values[slot as usize] = if neg { -value } else { value };
+            }
+        }
         Ok(())
     }
 
@@ -749,7 +779,7 @@ impl Model {
                 .within(instance)
                 .hint("look for a division by zero, a square root or logarithm of a negative number")
             }
-            Trouble::Unsolved { reason, unknowns, equations } => {
+            Trouble::Unsolved { reason, unknowns, equations, findings } => {
                 let worst = equations.first().map(|e| self.equation(e.0.0, e.0.1));
                 let (text, span, instance) = worst.unwrap_or((String::new(), Span::NONE, String::new()));
                 let shown: Vec<String> =
@@ -770,6 +800,29 @@ impl Model {
                 for (e, r) in equations.iter().take(4) {
                     let (text, _, _) = self.equation(e.0, e.1);
                     d = d.hint(format!("residual {r:.3e} in {text}"));
+                }
+                if !findings.at_bounds.is_empty() {
+                    let names: Vec<String> = findings.at_bounds.iter().take(6).map(name).collect();
+                    d = d.hint(format!("on a bound: {}", names.join(", ")));
+                }
+                match findings.condition {
+                    Some(c) if !c.is_finite() || c > 1e14 => {
+                        d = d.hint("the Jacobian is numerically singular there, though not by structure");
+                    }
+                    Some(c) => d = d.hint(format!("condition of the Jacobian there: about {c:.0e}")),
+                    None => {}
+                }
+                if let Some(&(_, largest)) = findings.sensitivity.first()
+                    && largest > 0.0
+                {
+                    let matter: Vec<String> = findings
+                        .sensitivity
+                        .iter()
+                        .take(4)
+                        .filter(|s| s.1 > 1e-3 * largest)
+                        .map(|s| format!("{} ({:.2})", name(&s.0), s.1 / largest))
+                        .collect();
+                    d = d.hint(format!("the guesses that matter most: {}", matter.join(", ")));
                 }
                 d
             }

@@ -1,22 +1,114 @@
 //! Initialization: modes and values together.
 
-use crate::machine::Trouble;
+use crate::compile::Step;
+use crate::machine::{BlockMethod, Trouble};
 use crate::model::{ModeProgram, Model};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{HybridDae, Row};
-use saltus_structure::{Cell, DiscKind, Item, ModeKey, cell_name, plan_initialization};
+use saltus_dae::{HybridDae, Operand, Row, VarId};
+use saltus_solver::nonlinear::{
+    DomainError, LeastSquaresOptions, Method, NewtonOptions, ResidualSystem, least_squares,
+};
+use saltus_structure::{Cell, DiscKind, InitPlan, Item, ModeKey, Wish, cell_name, plan_initialization, spread_guesses};
 use std::rc::Rc;
 
+/// A method of finding initial values, as the user names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartMethod {
+    /// Damped Newton.
+    Newton,
+    /// Least squares: Levenberg-Marquardt, then dogleg; survives singular Jacobians.
+    LeastSquares,
+    /// Continuation along the model's `homotopy()` operators.
+    Homotopy,
+    /// Continuation of F(z) - (1 - s) F(z0).
+    NewtonHomotopy,
+    /// Continuation from z - z0 to F(z).
+    FixedPoint,
+    /// From random points between the bounds.
+    MultiStart,
+}
+
+impl StartMethod {
+    /// All, in the order in which they are tried by default.
+    pub const ALL: [(StartMethod, &'static str); 6] = [
+        (StartMethod::Newton, "newton"),
+        (StartMethod::LeastSquares, "least-squares"),
+        (StartMethod::Homotopy, "homotopy"),
+        (StartMethod::NewtonHomotopy, "newton-homotopy"),
+        (StartMethod::FixedPoint, "fixed-point"),
+        (StartMethod::MultiStart, "multi-start"),
+    ];
+
+    /// By name.
+    pub fn parse(name: &str) -> Option<StartMethod> {
+        StartMethod::ALL.iter().find(|m| m.1 == name).map(|m| m.0)
+    }
+}
+
+/// How to find initial values.
+#[derive(Clone, Debug)]
+pub struct StartOptions {
+    /// The methods, in order.
+    pub methods: Vec<StartMethod>,
+    /// Guesses of marked variables are spread to the others before anything is solved.
+    pub spread: bool,
+}
+
+impl Default for StartOptions {
+    fn default() -> Self {
+        StartOptions { methods: StartMethod::ALL.iter().map(|m| m.0).collect(), spread: false }
+    }
+}
+
+/// What the methods mean for one system of equations.
+pub(crate) fn block_methods(options: &StartOptions) -> Vec<BlockMethod> {
+    use BlockMethod::{Homotopy, Ladder};
+    options
+        .methods
+        .iter()
+        .flat_map(|m| match m {
+            StartMethod::Newton => vec![Ladder(Method::Newton)],
+            StartMethod::LeastSquares => {
+                vec![Ladder(Method::LevenbergMarquardt), Ladder(Method::Dogleg), Ladder(Method::Bracketing)]
+            }
+            StartMethod::Homotopy => vec![Homotopy],
+            StartMethod::NewtonHomotopy => vec![Ladder(Method::NewtonHomotopy)],
+            StartMethod::FixedPoint => vec![Ladder(Method::FixedPointHomotopy)],
+            StartMethod::MultiStart => vec![Ladder(Method::MultiStart)],
+        })
+        .collect()
+}
+
+/// How initial values were found.
+#[derive(Clone, Debug, Default)]
+pub struct StartReport {
+    /// What took its start value because nothing else determines it.
+    pub chosen: Vec<Cell>,
+    /// Wishes: what, wanted value, value reached, weight.
+    pub wishes: Vec<(Cell, f64, f64, f64)>,
+    /// What is left to iterate on after elimination.
+    pub reduced: Vec<Cell>,
+    /// Unknowns of the whole problem.
+    pub unknowns: usize,
+    /// Conditions that were too many, and hold.
+    pub redundant: usize,
+    /// The modes tried.
+    pub modes: usize,
+    /// The steps in λ, if the whole system was led along `homotopy()`.
+    pub homotopy_steps: usize,
+}
+
 impl Model {
-    /// Finds consistent values and the mode at `start`.
+    /// Finds consistent values and the mode at `start`. After a failure the values reached stay.
     pub fn initialize(&mut self, start: f64) -> Result<Rc<ModeProgram>, Diagnostic> {
         self.parameters(start)?;
         self.machine.plain_relations = true;
         self.machine.patient = true;
+        self.machine.methods = block_methods(&self.start_options);
         self.guess_discrete();
         let guess = self.machine.values.clone();
         let mut tried: Vec<ModeKey> = Vec::new();
-        let mut failure: Option<Diagnostic> = None;
+        let mut failure: Option<(Diagnostic, Vec<f64>)> = None;
         let mut key = self.key();
         let bits = key.len();
         let limit = 1usize << bits.min(8);
@@ -31,28 +123,32 @@ impl Model {
             match self.try_mode(&key, start) {
                 Ok((program, reached)) if reached == key => {
                     self.machine.plain_relations = false;
+                    self.started.modes = tried.len();
                     return self.begin(program);
                 }
                 Ok((_, reached)) => key = reached,
                 Err(e) => {
-                    failure.get_or_insert(e);
+                    let values = self.machine.values.clone();
+                    failure.get_or_insert((e, values));
                     if bits == 0 {
                         break;
                     }
                 }
             }
         }
-        Err(failure.unwrap_or_else(|| {
-            let keys: Vec<String> = tried.iter().filter_map(|k| self.key_text(k)).take(8).collect();
-            Diagnostic::error(
-                Stage::Initialization,
-                Span::NONE,
-                format!(
-                    "no consistent mode at time {start:?}: every mode's own conditions contradict it; tried: {}",
-                    keys.join(" | ")
-                ),
-            )
-        }))
+        if let Some((failure, values)) = failure {
+            self.restore_guess(&values);
+            return Err(failure);
+        }
+        let keys: Vec<String> = tried.iter().filter_map(|k| self.key_text(k)).take(8).collect();
+        Err(Diagnostic::error(
+            Stage::Initialization,
+            Span::NONE,
+            format!(
+                "no consistent mode at time {start:?}: every mode's own conditions contradict it; tried: {}",
+                keys.join(" | ")
+            ),
+        ))
     }
 
     fn restore_guess(&mut self, guess: &[f64]) {
@@ -61,7 +157,7 @@ impl Model {
     }
 
     /// Sweeps over the discrete definitions with start values, to guess the mode.
-    fn guess_discrete(&mut self) {
+    pub fn guess_discrete(&mut self) {
         let discrete = self.sys.discrete.clone();
         for _ in 0..3 {
             for d in &discrete {
@@ -85,11 +181,19 @@ impl Model {
         let plan = program.plan.clone();
         let init = plan_initialization(&mut self.sys, &mut self.ops, &self.modes, key, &plan)?;
         let steps = self.compile(|c| c.sequence(&init.sequence));
+        self.started = StartReport {
+            chosen: init.chosen.clone(),
+            reduced: reduced(&steps),
+            unknowns: init.sequence.blocks.iter().map(|b| b.unknowns.len()).sum(),
+            redundant: init.redundant.len(),
+            ..StartReport::default()
+        };
         let slot = self.layout.slot(Cell::new(HybridDae::INITIAL, 0));
         self.machine.values[slot as usize] = 1.0;
-        self.machine
-            .run(&steps)
-            .map_err(|t| self.explain(&t, Stage::Initialization, start, "initialization failed"))?;
+        self.run_start(&init, &steps).map_err(|t| {
+            self.keep_reached(&t);
+            self.explain(&t, Stage::Initialization, start, "initialization failed")
+        })?;
         // Delayed values begin with what they delay.
         for _ in 0..if self.delays.is_empty() { 0 } else { 8 } {
             let mut moved = false;
@@ -109,6 +213,7 @@ impl Model {
                 .run(&steps)
                 .map_err(|t| self.explain(&t, Stage::Initialization, start, "initialization failed"))?;
         }
+        self.grant(&init.wishes, &steps);
         for item in &init.redundant {
             self.check_redundant(item, start)?;
         }
@@ -116,6 +221,175 @@ impl Model {
             return Err(self.explain(&t, Stage::Initialization, start, "initialization failed"));
         }
         Ok((program, self.key()))
+    }
+
+    /// Solves the initialization problem: from the guesses as they are, from guesses spread through the equations, along
+    /// the homotopy of the whole system.
+    fn run_start(&mut self, init: &InitPlan, steps: &[Step]) -> Result<(), Trouble> {
+        let guess = self.machine.values.clone();
+        let homotopy = self.start_options.methods.iter().position(|m| *m == StartMethod::Homotopy);
+        let led = homotopy.is_some()
+            && init.sequence.items.iter().any(|i| {
+                matches!(i, Item::Residual { row, .. } | Item::Value { row, .. }
+                    if row.args.contains(&Operand::var(HybridDae::LAMBDA)))
+            });
+        if led && homotopy == Some(0) && self.lead(steps).is_ok() {
+            return Ok(());
+        }
+        if self.start_options.spread {
+            self.restore_guess(&guess);
+            self.spread(init);
+        }
+        let first = match self.machine.run(steps) {
+            Ok(()) => return Ok(()),
+            Err(e) => e,
+        };
+        if self.start_options.methods.contains(&StartMethod::LeastSquares) && !matches!(first, Trouble::Function(_)) {
+            let reached = self.machine.values.clone();
+            self.restore_guess(&guess);
+            if !self.start_options.spread {
+                self.spread(init);
+            }
+            if self.machine.run(steps).is_ok() {
+                return Ok(());
+            }
+            self.machine.host.error = None;
+            self.restore_guess(&reached);
+        }
+        if led && homotopy != Some(0) {
+            let reached = self.machine.values.clone();
+            self.restore_guess(&guess);
+            if self.lead(steps).is_ok() {
+                return Ok(());
+            }
+            self.machine.host.error = None;
+            self.restore_guess(&reached);
+        }
+        Err(first)
+    }
+
+    /// Gives guesses to what has none, from what has.
+    fn spread(&mut self, init: &InitPlan) {
+        let rows = spread_guesses(&mut self.sys, &mut self.ops, &init.sequence);
+        let slots: Vec<u32> = rows.iter().map(|(cell, _)| self.layout.slot(*cell)).collect();
+        self.layout.extend(&mut self.machine.values);
+        let before: Vec<f64> = slots.iter().map(|&s| self.machine.values[s as usize]).collect();
+        let batches = self.compile(|c| c.batches(rows.iter().zip(&slots).map(|((_, row), &slot)| (slot, row))));
+        for b in &batches {
+            self.machine.batch(b);
+        }
+        for (&s, v) in slots.iter().zip(before) {
+            if !self.machine.values[s as usize].is_finite() {
+                self.machine.values[s as usize] = v;
+            }
+        }
+        self.machine.host.error = None;
+    }
+
+    /// From the simplified to the actual problem in steps of λ that adapt to how well they go.
+    fn lead(&mut self, steps: &[Step]) -> Result<(), Trouble> {
+        let slot = self.machine.lambda() as usize;
+        let (mut at, mut step) = (0.0, 0.1);
+        self.machine.values[slot] = 0.0;
+        let mut outcome = self.machine.run(steps);
+        let mut good = self.machine.values.clone();
+        while outcome.is_ok() && at < 1.0 {
+            let next: f64 = f64::min(at + step, 1.0);
+            self.machine.values[slot] = next;
+            self.started.homotopy_steps += 1;
+            match self.machine.run(steps) {
+                Ok(()) => {
+                    at = next;
+                    step *= 1.6;
+                    good = self.machine.values.clone();
+                }
+                Err(e) => {
+                    self.restore_guess(&good);
+                    step *= 0.3;
+                    if step < 1e-4 {
+                        outcome = Err(e);
+                    }
+                }
+            }
+        }
+        self.machine.values[slot] = 1.0;
+        outcome
+    }
+
+    /// The values where a block gave up stay, for the user to go on from.
+    fn keep_reached(&mut self, t: &Trouble) {
+        if let Trouble::Unsolved { unknowns, .. } = t {
+            for &(c, v) in unknowns {
+                if let Some(s) = self.layout.find(c) {
+                    self.machine.values[s as usize] = v;
+                }
+            }
+        }
+    }
+
+    /// Wishes in conflict: the taken ones move so that the weighted squares of all deviations become least, everything else
+    /// holding (mathematics, section 6).
+    fn grant(&mut self, wishes: &[Wish], steps: &[Step]) {
+        let goal = |me: &Model, v: VarId| me.layout.find(Cell::new(v, 0)).unwrap_or(0);
+        let wanted: Vec<f64> = wishes.iter().map(|w| self.machine.values[goal(self, w.goal) as usize]).collect();
+        let taken: Vec<usize> = (0..wishes.len()).filter(|&k| wishes[k].taken).collect();
+        struct Wished<'a> {
+            model: &'a mut Model,
+            steps: &'a [Step],
+            wishes: &'a [Wish],
+            taken: &'a [usize],
+            wanted: &'a [f64],
+            scale: Vec<f64>,
+        }
+        impl ResidualSystem for Wished<'_> {
+            fn unknowns(&self) -> usize {
+                self.taken.len()
+            }
+            fn equations(&self) -> usize {
+                self.wishes.len()
+            }
+            fn residual(&mut self, z: &[f64], r: &mut [f64]) -> Result<(), DomainError> {
+                for (&k, v) in self.taken.iter().zip(z) {
+                    let s = self.model.layout.find(Cell::new(self.wishes[k].goal, 0)).ok_or(DomainError)?;
+                    self.model.machine.values[s as usize] = *v;
+                }
+                self.model.machine.run(self.steps).map_err(|_| DomainError)?;
+                for (k, w) in self.wishes.iter().enumerate() {
+                    let v = self.model.wished(w);
+                    r[k] = w.weight.sqrt() * (v - self.wanted[k]) / self.scale[k];
+                }
+                Ok(())
+            }
+        }
+        if !wishes.is_empty() && taken.len() < wishes.len() && !taken.is_empty() {
+            let scale: Vec<f64> =
+                wishes.iter().zip(&wanted).map(|(w, v)| self.nominal(w.cell.var).unwrap_or(v.abs().max(1.0))).collect();
+            let mut z: Vec<f64> = taken.iter().map(|&k| wanted[k]).collect();
+            let options = LeastSquaresOptions {
+                newton: NewtonOptions { nominal: taken.iter().map(|&k| scale[k]).collect(), ..Default::default() },
+                row_weight: vec![1.0; wishes.len()],
+                ..Default::default()
+            };
+            let before = self.machine.values.clone();
+            let mut sys = Wished { model: self, steps, wishes, taken: &taken, wanted: &wanted, scale };
+            let done = least_squares(&mut sys, &mut z, &options).is_ok();
+            let mut r = vec![0.0; wishes.len()];
+            if !done || sys.residual(&z, &mut r).is_err() {
+                self.restore_guess(&before);
+            }
+            self.machine.host.error = None;
+        }
+        self.started.wishes = wishes.iter().zip(&wanted).map(|(w, &v)| (w.cell, v, self.wished(w), w.weight)).collect();
+    }
+
+    fn wished(&self, w: &Wish) -> f64 {
+        let v = self.layout.find(w.cell).map_or(f64::NAN, |s| self.machine.values[s as usize]);
+        if w.negated { -v } else { v }
+    }
+
+    fn nominal(&self, v: VarId) -> Option<f64> {
+        let n = self.sys.dae.row_constant(self.sys.dae.vars[v].nominal.as_ref()?)?.abs();
+        (n > 0.0 && n.is_finite()).then_some(n)
     }
 
     fn check_redundant(&mut self, item: &Item, start: f64) -> Result<(), Diagnostic> {
@@ -190,6 +464,19 @@ impl Model {
             self.machine.values[p as usize] = self.machine.values[s as usize];
         }
     }
+}
+
+/// What the blocks iterate on.
+fn reduced(steps: &[Step]) -> Vec<Cell> {
+    let mut out = Vec::new();
+    for s in steps {
+        match s {
+            Step::Solve(b) => out.extend(&b.torn),
+            Step::Mixed(m) => out.extend(reduced(&m.continuous)),
+            _ => {}
+        }
+    }
+    out
 }
 
 fn nearest_untried(key: &ModeKey, tried: &[ModeKey]) -> Option<ModeKey> {

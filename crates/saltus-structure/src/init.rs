@@ -8,7 +8,7 @@ use crate::system::{DiscKind, Role, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Operand, Row, VarId, Variability};
-use saltus_expr::{Binary, Node};
+use saltus_expr::{Binary, Coefficient, Node};
 use saltus_graph::{Augmenter, NONE, dulmage_mendelsohn};
 
 /// How to start in a mode.
@@ -18,10 +18,27 @@ pub struct InitPlan {
     pub sequence: Sequence,
     /// Conditions that the structure cannot use: they must hold of themselves.
     pub redundant: Vec<Item>,
-    /// Variables that take their start value because nothing else determines them.
-    pub chosen: Vec<VarId>,
+    /// What takes its start value (derivatives: zero) because nothing else determines it.
+    pub chosen: Vec<Cell>,
+    /// Wishes: what, its goal parameter, the weight, and whether it can be met exactly (by structure).
+    pub wishes: Vec<Wish>,
     /// Parameters solved for or depending on such.
     pub late_parameters: Vec<VarId>,
+}
+
+/// A soft initial condition.
+#[derive(Clone, Copy, Debug)]
+pub struct Wish {
+    /// What.
+    pub cell: Cell,
+    /// The parameter that holds the wanted value.
+    pub goal: VarId,
+    /// Counted with the opposite sign (its variable is a negated alias).
+    pub negated: bool,
+    /// Between 0 and 1.
+    pub weight: f64,
+    /// Whether the structure lets it be met exactly, beside all that weigh more.
+    pub taken: bool,
 }
 
 /// Parameters that initialization determines: `fixed = false`, and those bound to such.
@@ -50,24 +67,8 @@ pub fn late_parameters(sys: &System) -> Vec<VarId> {
     out
 }
 
-/// Plans the start in the mode of `plan`.
-pub fn plan_initialization(
-    sys: &mut System,
-    ops: &mut RowOps,
-    modes: &Modes,
-    key: &ModeKey,
-    plan: &StructuralPlan,
-) -> Result<InitPlan, Diagnostic> {
-    let mut unknowns: Vec<Cell> = Vec::new();
-    for &v in &plan.vars {
-        unknowns.extend((0..=plan.d[&v]).map(|k| Cell::new(v, k)));
-    }
-    let late = late_parameters(sys);
-    unknowns.extend(late.iter().map(|&p| Cell::new(p, 0)));
-    for d in &sys.discrete {
-        unknowns.push(Cell::new(d.var, 0));
-        unknowns.push(Cell::pre(d.var));
-    }
+/// The equations of the model at the start: all levels of the continuous ones, then the discrete definitions.
+pub(crate) fn model_items(sys: &mut System, plan: &StructuralPlan) -> Vec<Item> {
     let mut items: Vec<Item> = Vec::new();
     for (i, levels) in plan.levels.iter().enumerate() {
         for (k, row) in levels.iter().enumerate() {
@@ -111,6 +112,28 @@ pub fn plan_initialization(
             }
         });
     }
+    items
+}
+
+/// Plans the start in the mode of `plan`.
+pub fn plan_initialization(
+    sys: &mut System,
+    ops: &mut RowOps,
+    modes: &Modes,
+    key: &ModeKey,
+    plan: &StructuralPlan,
+) -> Result<InitPlan, Diagnostic> {
+    let mut unknowns: Vec<Cell> = Vec::new();
+    for &v in &plan.vars {
+        unknowns.extend((0..=plan.d[&v]).map(|k| Cell::new(v, k)));
+    }
+    let late = late_parameters(sys);
+    unknowns.extend(late.iter().map(|&p| Cell::new(p, 0)));
+    for d in &sys.discrete {
+        unknowns.push(Cell::new(d.var, 0));
+        unknowns.push(Cell::pre(d.var));
+    }
+    let mut items = model_items(sys, plan);
     for &p in &late {
         if let Some(b) = sys.dae.vars[p].binding.clone() {
             items.push(Item::Value { cell: Cell::new(p, 0), row: b });
@@ -151,12 +174,26 @@ pub fn plan_initialization(
             redundant.push(problem.items[i].clone());
         }
     }
+    // Wishes come next, the heaviest first; those in conflict are left to least squares.
+    let mut wishes = wishes(sys);
+    let wishes_from = problem.items.len();
+    for w in &wishes {
+        let row = wish_residual(sys, w);
+        problem.items.push(Item::Residual { row, eq: start_base + w.cell.var.index(), level: 0 });
+    }
+    if !wishes.is_empty() {
+        problem.edges(sys);
+        m.grow(problem.items.len(), problem.unknowns.len());
+        for (k, w) in wishes.iter_mut().enumerate() {
+            w.taken = augmenter.augment(&problem.candidates, &mut m, (wishes_from + k) as u32);
+        }
+    }
     // What is left is completed from start values, by preference.
     let soft_from = problem.items.len();
-    let mut chosen_vars = Vec::new();
+    let mut chosen = Vec::new();
     if m.size < problem.unknowns.len() {
         let under: FxHashSet<u32> = dulmage_mendelsohn(&problem.candidates, &m).under_cols.into_iter().collect();
-        let mut candidates: Vec<(i32, Cell)> = Vec::new();
+        let mut candidates: Vec<(i32, bool, Cell)> = Vec::new();
         let states: FxHashSet<Cell> = plan.states.iter().copied().collect();
         for &j in &under {
             let cell = problem.unknowns[j as usize];
@@ -175,11 +212,11 @@ pub fn plan_initialization(
                     (false, false, _) => 6,
                 }
             };
-            // Among states, those asked for come first.
-            candidates.push((preference * 8 - var.state_select as i32, cell));
+            // Among states, those asked for come first; among equals, those with a nominal value.
+            candidates.push((preference * 8 - var.state_select as i32, var.nominal.is_none(), cell));
         }
         candidates.sort();
-        for (_, cell) in candidates {
+        for &(_, _, cell) in &candidates {
             let item = if cell.order < 0 {
                 Item::Value { cell, row: start_value(sys, cell.var) }
             } else {
@@ -193,10 +230,9 @@ pub fn plan_initialization(
             if m.size == problem.unknowns.len() {
                 break;
             }
-            if augmenter.augment(&problem.candidates, &mut m, i as u32)
-                && let Item::Residual { eq, .. } = problem.items[i]
-            {
-                chosen_vars.push(VarId::new(eq - start_base));
+            let cell = candidates[i - soft_from].2;
+            if augmenter.augment(&problem.candidates, &mut m, i as u32) && cell.order >= 0 {
+                chosen.push(cell);
             }
         }
     }
@@ -212,7 +248,98 @@ pub fn plan_initialization(
     let used: FxHashSet<usize> = sequence.blocks.iter().flat_map(|b| b.items.iter().copied()).collect();
     debug_assert!(m.row_to_col.iter().enumerate().all(|(i, &j)| j == NONE || used.contains(&i)));
     sequence.blocks.retain(|b| !b.items.is_empty());
-    Ok(InitPlan { sequence, redundant, chosen: chosen_vars, late_parameters: late })
+    Ok(InitPlan { sequence, redundant, chosen, wishes, late_parameters: late })
+}
+
+/// The soft targets that concern unknowns, the heaviest first.
+fn wishes(sys: &System) -> Vec<Wish> {
+    let mut out: Vec<Wish> = sys
+        .dae
+        .soft_targets
+        .iter()
+        .filter_map(|t| match sys.resolve(Operand::Var { var: t.var, order: t.order, neg: false }) {
+            Operand::Var { var, order, neg } => {
+                Some(Wish { cell: Cell::new(var, order), goal: t.goal, negated: neg, weight: t.weight, taken: false })
+            }
+            _ => None,
+        })
+        .collect();
+    out.sort_by(|a, b| b.weight.total_cmp(&a.weight));
+    out
+}
+
+/// `±cell - goal = 0`.
+fn wish_residual(sys: &mut System, w: &Wish) -> Row {
+    let pool = &mut sys.dae.pool;
+    let (a, b) = (pool.hole(0), pool.hole(1));
+    let template = pool.intern(Node::Binary(if w.negated { Binary::Add } else { Binary::Sub }, a, b));
+    Row { template, args: Box::new([w.cell.operand(), Operand::var(w.goal)]) }
+}
+
+/// Guesses for what has none, from what has: each equation with one unguessed unknown that it can be solved for passes
+/// values on (unmarked variables are thus eliminated in favour of marked ones).
+pub fn spread_guesses(sys: &mut System, ops: &mut RowOps, sequence: &Sequence) -> Vec<(Cell, Row)> {
+    let given: FxHashSet<Cell> = sys
+        .dae
+        .guesses
+        .iter()
+        .filter_map(|&(var, order, _)| Cell::of(sys.resolve(Operand::Var { var, order, neg: false })))
+        .collect();
+    let mut open: FxHashMap<Cell, Vec<usize>> = FxHashMap::default();
+    for b in &sequence.blocks {
+        for &cell in &b.unknowns {
+            let known = cell.order == 0 && sys.dae.vars[cell.var].start.is_some();
+            if cell.order >= 0 && !known && !given.contains(&cell) && sys.role(cell.var) != Role::Discrete {
+                open.insert(cell, Vec::new());
+            }
+        }
+    }
+    let rows: Vec<&Row> = sequence
+        .blocks
+        .iter()
+        .flat_map(|b| b.items.iter())
+        .filter_map(|&i| match &sequence.items[i] {
+            Item::Residual { row, .. } => Some(row),
+            _ => None,
+        })
+        .collect();
+    let mut count = vec![0usize; rows.len()];
+    for (i, row) in rows.iter().enumerate() {
+        let mut cells: Vec<Cell> = row.args.iter().filter_map(|&a| Cell::of(a)).collect();
+        cells.sort_unstable();
+        cells.dedup();
+        for c in cells {
+            if let Some(rows) = open.get_mut(&c) {
+                rows.push(i);
+                count[i] += 1;
+            }
+        }
+    }
+    let mut ready: Vec<usize> = (0..rows.len()).rev().filter(|&i| count[i] == 1).collect();
+    let mut out = Vec::new();
+    while let Some(i) = ready.pop() {
+        let row = rows[i];
+        let ks: Vec<usize> =
+            (0..row.args.len()).filter(|&k| Cell::of(row.args[k]).is_some_and(|c| open.contains_key(&c))).collect();
+        let [k] = ks[..] else { continue };
+        let Some(cell) = Cell::of(row.args[k]) else { continue };
+        let easy = matches!(
+            ops.classify(&mut sys.dae, row, k),
+            Coefficient::Unit | Coefficient::Constant | Coefficient::Parameter
+        );
+        let Some(mut solved) = (if easy { ops.solve(&mut sys.dae, row, k) } else { None }) else { continue };
+        if let Operand::Var { neg: true, .. } = row.args[k] {
+            solved.template = sys.dae.pool.neg(solved.template);
+        }
+        out.push((cell, solved));
+        for j in open.remove(&cell).unwrap_or_default() {
+            count[j] -= 1;
+            if count[j] == 1 {
+                ready.push(j);
+            }
+        }
+    }
+    out
 }
 
 /// The name of a cell, as a user would write it.

@@ -8,6 +8,7 @@
 //!
 //! Absent here: numbers of a run (a [`Point`] lends some), memory layout, code.
 
+mod incidence;
 mod init;
 mod loops;
 mod lower;
@@ -18,7 +19,8 @@ mod selection;
 mod simplify;
 mod system;
 
-pub use init::{InitPlan, cell_name, late_parameters, plan_initialization, start_value};
+pub use incidence::{Conflict, Incidence};
+pub use init::{InitPlan, Wish, cell_name, late_parameters, plan_initialization, spread_guesses, start_value};
 pub use loops::{Loop, solved};
 pub use lower::lower;
 pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};

@@ -59,9 +59,10 @@ impl Loop {
         if !linear {
             let hints: Vec<TearHint> = unknowns
                 .iter()
-                .map(|c| match sys.dae.vars[c.var].start {
-                    Some(_) if c.order == 0 => TearHint::Prefer,
-                    _ => TearHint::Default,
+                .map(|c| {
+                    let v = &sys.dae.vars[c.var];
+                    let guessed = c.order == 0 && (v.start.is_some() || v.marked);
+                    if guessed { TearHint::Prefer } else { TearHint::Default }
                 })
                 .collect();
             let guided = tear(&g, cost, &hints);

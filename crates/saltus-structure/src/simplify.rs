@@ -3,7 +3,8 @@
 //! before: `p.v - q.v = 0; p.i + n.i = 0; g.v = 0`
 //! after:  one variable each; the others are read through [`Alias`].
 //!
-//! Which name survives: known variables first, then by `stateSelect`, differentiated ones, `fixed`, given start value.
+//! Which name survives: known variables first, then by `stateSelect`, differentiated ones, `fixed`, marked by the
+//! user, given start value.
 //! The survivor inherits a fixed start (sign adjusted), else any start, the widest `stateSelect`, and a nominal.
 
 use crate::rows::{RowOps, tidy};
@@ -181,13 +182,14 @@ fn trivial(sys: &System, eq: &SysEq) -> Option<Trivial> {
 }
 
 /// Higher survives.
-fn rank(sys: &System, differentiated: &[bool], v: VarId) -> (bool, i32, bool, bool, bool, bool) {
+fn rank(sys: &System, differentiated: &[bool], v: VarId) -> (bool, i32, bool, bool, bool, bool, bool) {
     let var = &sys.dae.vars[v];
     (
         sys.role(v) == Role::Known,
         var.state_select as i32,
         differentiated[v.index()],
         var.fixed == Some(true),
+        var.marked,
         var.start.is_some(),
         !var.hidden,
     )
@@ -253,6 +255,7 @@ fn eliminate(sys: &mut System, differentiated: &[bool], t: Trivial) -> bool {
                         k.max = d.max;
                     }
                 }
+                k.marked |= d.marked;
                 k.state_select = k.state_select.max(d.state_select);
             }
             point(sys, drop, Alias::Var(keep, neg));

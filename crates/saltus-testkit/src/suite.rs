@@ -43,6 +43,7 @@ pub fn command(stage: &str, file: &str) -> Option<Vec<String>> {
         "check" => &["check", file],
         "analyze" | "structure" => &["analyze", file],
         "simulate" => &["simulate", file, "--output", "-"],
+        "init" => &["init", file],
         _ => return None,
     };
     Some(words.iter().map(|w| w.to_string()).collect())

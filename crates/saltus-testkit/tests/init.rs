@@ -1,0 +1,288 @@
+//! `saltus init` with files: scenarios written, read, checked, and started from; the examples against independent solutions.
+
+use saltus_testkit::process::{self, End, Outcome};
+use saltus_testkit::{Scratch, project_root, saltus_binary};
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+fn saltus(folder: &Path, words: &[&str]) -> Outcome {
+    let binary = saltus_binary().expect("saltus is built");
+    process::run(&binary, words, folder, Duration::from_secs(300)).expect("saltus runs")
+}
+
+fn good(folder: &Path, words: &[&str]) -> Outcome {
+    let o = saltus(folder, words);
+    assert_eq!(o.end, End::Code(0), "{words:?}\n{}", o.stderr);
+    o
+}
+
+/// The value of a name in a written scenario.
+fn value(scenario: &str, name: &str) -> f64 {
+    let line = scenario.lines().find(|l| l.starts_with(&format!("\"{name}\" = "))).unwrap_or_else(|| panic!("{name}"));
+    let from = line.find("value = ").expect("a value") + 8;
+    line[from..].split([',', ' ']).next().unwrap().parse().unwrap()
+}
+
+/// The last row of a CSV as (name, value).
+fn last(csv: &str, name: &str) -> f64 {
+    let mut lines = csv.lines();
+    let k = lines.next().unwrap().split(',').position(|n| n == name).unwrap();
+    lines.last().unwrap().split(',').nth(k).unwrap().parse().unwrap()
+}
+
+/// The zero of a falling function.
+fn bisect(mut lo: f64, mut hi: f64, f: impl Fn(f64) -> f64) -> f64 {
+    for _ in 0..200 {
+        let mid = 0.5 * (lo + hi);
+        if f(mid) > 0.0 { lo = mid } else { hi = mid }
+    }
+    0.5 * (lo + hi)
+}
+
+const TANKS: &str = "model Tanks
+  parameter Real q = 0.5;
+  parameter Real twice = 2*q;
+  Real h1(start = 2, fixed = true);
+  Real h2(start = 1, fixed = true);
+  Real flow_ = sqrt(h1 - h2);
+equation
+  der(h1) = twice/2 - flow_;
+  der(h2) = flow_ - 0.4*sqrt(h2);
+end Tanks;
+";
+
+#[test]
+fn a_scenario_is_written_and_a_run_starts_from_it() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    fs::write(folder.join("m.mo"), TANKS).unwrap();
+    for file in ["steady.toml", "steady.xml"] {
+        good(folder, &["init", "m.mo", "--steady", "--write", file]);
+        good(folder, &["simulate", "m.mo", "--from", file, "--stop", "5", "-o", "out.csv"]);
+        let csv = fs::read_to_string(folder.join("out.csv")).unwrap();
+        assert!((last(&csv, "h1") - 1.8125).abs() < 1e-6 && (last(&csv, "h2") - 1.5625).abs() < 1e-6, "{csv}");
+    }
+    let text = fs::read_to_string(folder.join("steady.toml")).unwrap();
+    assert!((value(&text, "h1") - 1.8125).abs() < 1e-9);
+    assert_eq!(value(&text, "der(h1)"), 0.0);
+    // Edited by hand: another feed; what is derived from it follows.
+    let edited = text.replace(
+        "\"q\" = { id = \"v4\", kind = \"parameter\", fixed = true, weight = 1, value = 0.5",
+        "\"q\" = { id = \"v4\", kind = \"parameter\", fixed = true, weight = 1, value = 0.4",
+    );
+    assert_ne!(edited, text);
+    fs::write(folder.join("edited.toml"), edited).unwrap();
+    good(folder, &["init", "m.mo", "--scenario", "edited.toml", "--write", "again.toml"]);
+    let again = fs::read_to_string(folder.join("again.toml")).unwrap();
+    assert!((value(&again, "h2") - 1.0).abs() < 1e-9, "{again}");
+    assert!((value(&again, "twice") - 0.8).abs() < 1e-12);
+}
+
+#[test]
+fn a_run_goes_on_from_the_end_of_another() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let model = "model M
+  Real x(start = 1, fixed = true);
+  Real v;
+  discrete Integer n(start = 0, fixed = true);
+initial equation
+  v = 0;
+equation
+  der(x) = v;
+  der(v) = -x;
+  when x < 0 then
+    n = pre(n) + 1;
+  end when;
+end M;
+";
+    fs::write(folder.join("m.mo"), model).unwrap();
+    good(folder, &["simulate", "m.mo", "--stop", "10", "--tolerance", "1e-10", "-o", "whole.csv"]);
+    good(
+        folder,
+        &["simulate", "m.mo", "--stop", "4", "--tolerance", "1e-10", "--write-final", "end.toml", "-o", "a.csv"],
+    );
+    good(folder, &["simulate", "m.mo", "--from", "end.toml", "--stop", "10", "--tolerance", "1e-10", "-o", "b.csv"]);
+    let read = |f: &str| fs::read_to_string(folder.join(f)).unwrap();
+    let (whole, b) = (read("whole.csv"), read("b.csv"));
+    assert!((last(&whole, "x") - 10f64.cos()).abs() < 1e-7);
+    for name in ["x", "v", "n"] {
+        assert!(
+            (last(&whole, name) - last(&b, name)).abs() < 1e-7,
+            "{name}: {} {}",
+            last(&whole, name),
+            last(&b, name)
+        );
+    }
+    assert!(b.lines().nth(1).unwrap().starts_with("4.0,"), "{b}");
+}
+
+#[test]
+fn every_fault_of_a_scenario_is_named_at_its_line() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    fs::write(folder.join("m.mo"), TANKS).unwrap();
+    let lines = [
+        "model = \"Tanks\"",
+        "tim = 0",
+        "[variables]",
+        "h1 = { weight = 1.5 }",
+        "h3 = { weight = 1 }",
+        "h2 = { value = \"high\" }",
+        "q = { min = 1.0, max = 0.0 }",
+        "\"der(h1)\" = { weight = 1, value = 0.0 }",
+        "flow_ = { kind = \"differential\" }",
+        "twice = { color = 3 }",
+    ];
+    fs::write(folder.join("bad.toml"), lines.join("\n")).unwrap();
+    let o = saltus(folder, &["init", "m.mo", "--scenario", "bad.toml", "--check"]);
+    assert_eq!(o.end, End::Code(5), "{}", o.stderr);
+    for (line, fault) in [
+        (2, "unknown entry tim"),
+        (4, "weight 1.5 is not between 0 (relaxed) and 1 (fixed)"),
+        (5, "there is no variable h3"),
+        (6, "h2: value: a number is expected"),
+        (7, "min 1 is above max 0"),
+        (8, "der(h1)"),
+        (9, "flow_ is algebraic, not differential"),
+        (10, "there is no such field"),
+    ] {
+        assert!(o.stderr.contains(fault), "{fault}\n{}", o.stderr);
+        assert!(o.stderr.contains(&format!("bad.toml:{line}:")), "line {line}\n{}", o.stderr);
+    }
+    assert!(o.stderr.contains("cannot all be fixed"), "{}", o.stderr);
+    fs::write(
+        folder.join("good.toml"),
+        "[variables]\nh1 = { weight = 0 }\n\"der(h1)\" = { weight = 1, value = 0.0 }\n",
+    )
+    .unwrap();
+    good(folder, &["init", "m.mo", "--scenario", "good.toml", "--check"]);
+}
+
+#[test]
+fn values_reached_are_kept_after_a_failure() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let model = "model F\n  Real x(start = 5);\n  Real y;\nequation\n  x^2 + y^2 = -1;\n  x = y + 3;\nend F;\n";
+    fs::write(folder.join("m.mo"), model).unwrap();
+    let o = saltus(folder, &["init", "m.mo", "--write", "reached.toml"]);
+    assert_eq!(o.end, End::Code(5), "{}", o.stderr);
+    let text = fs::read_to_string(folder.join("reached.toml")).unwrap();
+    // The place where the equations are violated least.
+    let (x, y) = (value(&text, "x"), value(&text, "y"));
+    assert!(x.hypot(y) < 4.0 && (x - y - 3.0).abs() < 1.0, "{x} {y}");
+}
+
+#[test]
+fn a_scenario_becomes_a_modelica_model() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    fs::write(folder.join("m.mo"), TANKS).unwrap();
+    good(folder, &["init", "m.mo", "--steady", "--write-model", "Start.mo"]);
+    let text = fs::read_to_string(folder.join("Start.mo")).unwrap();
+    fs::write(folder.join("both.mo"), format!("{TANKS}\n{text}")).unwrap();
+    good(folder, &["simulate", "both.mo", "--stop", "5", "-o", "out.csv"]);
+    let csv = fs::read_to_string(folder.join("out.csv")).unwrap();
+    assert!((last(&csv, "h1") - 1.8125).abs() < 1e-6, "{text}\n{csv}");
+}
+
+#[test]
+fn the_trace_tells_every_iteration() {
+    let s = Scratch::new().unwrap();
+    fs::write(s.path().join("m.mo"), "model M\n  Real x(start = 10);\nequation\n  x^3 = 8;\nend M;\n").unwrap();
+    let o = good(s.path(), &["init", "m.mo", "--trace", "init"]);
+    let residuals: Vec<f64> = o
+        .stderr
+        .lines()
+        .filter(|l| l.contains("\"type\":\"iteration\""))
+        .map(|l| {
+            let v: serde_json::Value = serde_json::from_str(l).unwrap();
+            v["residual"].as_f64().unwrap()
+        })
+        .collect();
+    assert!(residuals.len() > 4 && residuals.last().unwrap() < &1e-9, "{}", o.stderr);
+}
+
+#[test]
+fn the_hydraulic_network_starts_without_guesses() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let example = project_root().expect("the project").join("examples/hydraulic_network.mo");
+    let example = example.to_str().unwrap();
+    let o = good(folder, &["init", example, "--steady", "--write", "net.toml", "--show", "reduced"]);
+    let text = fs::read_to_string(folder.join("net.toml")).unwrap();
+    // The same by hand: water at 290 K, flows from the pressure of the chamber.
+    let rho = 998.2 * (1.0 - 2.1e-4 * (290.0 - 293.15));
+    let flow = |from: f64, to: f64, k: f64, dz: f64| {
+        let dp: f64 = from - to - rho * 9.81 * dz;
+        2e-3 * rho * (2.0 * dp.abs() / (k * rho)).sqrt() * dp.signum()
+    };
+    let net = |p: f64| (flow(3e5, p, 40.0, 0.0), flow(p, 1e5, 120.0, 2.0), flow(p, 1.2e5, 60.0, 0.5));
+    let p = bisect(1e5, 3e5, |p| net(p).0 - net(p).1 - net(p).2);
+    let (m1, m2, m3) = net(p);
+    for (name, expected) in [
+        ("chamber.P", p),
+        ("pipe1.m", m1),
+        ("meter2.m", m2),
+        ("meter3.m", m3),
+        ("sink3.T", 290.0),
+        ("meter2.litres", 6e4 * m2 / rho),
+    ] {
+        let v = value(&text, name);
+        assert!((v - expected).abs() < 1e-6 * expected.abs(), "{name}: {v} for {expected}\n{}", o.stderr);
+    }
+    // About 130 equations, about a dozen unknowns left.
+    let left = o.stdout.lines().count() - 1;
+    assert!(left <= 13, "{}", o.stdout);
+    // Inverse: which loss of pipe 2 gives 3 kg/s there?
+    good(folder, &["init", example, "--steady", "--relax", "pipe2.K", "--fix", "meter2.m=3", "--write", "inv.toml"]);
+    let text = fs::read_to_string(folder.join("inv.toml")).unwrap();
+    let (k, p) = (value(&text, "pipe2.K"), value(&text, "chamber.P"));
+    assert!((flow(p, 1e5, k, 2.0) - 3.0).abs() < 1e-6, "{k} {p}");
+    assert!((flow(3e5, p, 40.0, 0.0) - 3.0 - flow(p, 1.2e5, 60.0, 0.5)).abs() < 1e-6);
+}
+
+#[test]
+fn the_closed_water_loop_starts_in_equilibrium() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let example = project_root().expect("the project").join("examples/water_loop.mo");
+    let example = example.to_str().unwrap();
+    good(folder, &["init", example, "--steady", "--write", "loop.toml"]);
+    let text = fs::read_to_string(folder.join("loop.toml")).unwrap();
+    // Flows by nested bisection.
+    let branch = |d: f64, opening: f64, k: f64| {
+        bisect(0.0, 10.0, |m| {
+            let v = d - 7.0 * if m > 0.05 { k * m * m } else { k * 0.05 * m };
+            let e = v.clamp(-4e4, 4e4);
+            let q = if e > 100.0 {
+                e.sqrt()
+            } else if e < -100.0 {
+                -(-e).sqrt()
+            } else {
+                e / 10.0
+            };
+            opening * 6e-3 * q - m
+        })
+    };
+    let flows = |total: f64| {
+        let d = 2e5 - 2e3 * total * total - 9.0 * 100.0 * total * total;
+        [branch(d, 1.0, 2e4), branch(d, 0.5, 5e3), branch(d, 0.1, 200.0)]
+    };
+    let total = bisect(0.0, 8.0, |m| flows(m).iter().sum::<f64>() - m);
+    for (k, m) in flows(total).iter().enumerate() {
+        let v = value(&text, &format!("branch{}.m[1]", k + 1));
+        assert!((v - m).abs() < 1e-6 * m, "branch {}: {v} for {m}", k + 1);
+    }
+    // The heat goes out through the exchanger.
+    let out: f64 = (1..=8).map(|i| 3000.0 / 8.0 * (value(&text, &format!("exchanger.T[{i}]")) - 290.0)).sum();
+    assert!((out - 3.1e4).abs() < 1e-3, "{out}");
+    let rise = value(&text, "branch2.T[6]") - value(&text, "split.T");
+    assert!((rise - 1e4 / (4186.0 * flows(total)[1])).abs() < 1e-6, "{rise}");
+    // It stays there.
+    good(folder, &["simulate", example, "--from", "loop.toml", "--stop", "50", "-o", "out.csv"]);
+    let csv = fs::read_to_string(folder.join("out.csv")).unwrap();
+    assert!((last(&csv, "exchanger.m[1]") - total).abs() < 1e-5);
+    assert!((last(&csv, "vessel.T") - value(&text, "vessel.T")).abs() < 1e-4);
+}

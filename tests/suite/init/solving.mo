@@ -1,0 +1,153 @@
+Initial values found from marks, wishes, steady states and inverse problems.
+
+--- guess-through-an-equation init --guess y=20 --mark y --show reduced ---
+model Mark "Unmarked x is eliminated in favour of y, so the solution near y's guess is found (paper, 4.2)"
+  Real x;
+  Real y;
+equation
+  (x - 3)/((x - 3)^2 + 1) = 0.1;
+  2*x = y + 1;
+end Mark;
+--- expect ---
+name  kind       weight  value       min  max  nominal  mark
+x     algebraic  0       12.8989795  -    -    -        N
+
+--- guess-through-an-alias init --guess y=10 --mark y ---
+model Mark
+  Real x;
+  Real y;
+equation
+  (x - 3)/((x - 3)^2 + 1) = 0.1;
+  x - y = 0;
+end Mark;
+--- expect ---
+name  kind       weight  value       min  max  nominal  mark
+x     algebraic  0       12.8989795  -    -    -        N
+y     algebraic  0       12.8989795  -    -    -        Y
+
+--- steady init --steady ---
+model Tanks
+  parameter Real q = 0.5;
+  Real h1(start = 2, fixed = true);
+  Real h2(start = 1, fixed = true);
+equation
+  der(h1) = q - sqrt(h1 - h2);
+  der(h2) = sqrt(h1 - h2) - 0.4*sqrt(h2);
+end Tanks;
+--- expect ---
+name     kind          weight  value   min  max  nominal  mark
+q        parameter     1       0.5     -    -    -        Y
+h1       differential  0       1.8125  -    -    -        Y
+der(h1)  derivative    1       0       -    -    -        N
+h2       differential  0       1.5625  -    -    -        Y
+der(h2)  derivative    1       0       -    -    -        N
+
+--- steady-of-one init --steady=h2 ---
+model Tanks
+  parameter Real q = 0.5;
+  Real h1(start = 2, fixed = true);
+  Real h2(start = 1, fixed = true);
+equation
+  der(h1) = q - sqrt(h1 - h2);
+  der(h2) = sqrt(h1 - h2) - 0.4*sqrt(h2);
+end Tanks;
+--- expect ---
+name     kind          weight  value          min  max  nominal  mark
+q        parameter     1       0.5            -    -    -        Y
+h1       differential  1       2              -    -    -        Y
+der(h1)  derivative    0       -0.0252257314  -    -    -        N
+h2       differential  0       1.72413793     -    -    -        Y
+der(h2)  derivative    1       0              -    -    -        N
+
+--- sizing init --steady --relax q --fix h2=1 ---
+model Sizing "Which feed keeps the second tank at 1?"
+  parameter Real q = 0.5;
+  Real h1(start = 2);
+  Real h2(start = 1);
+equation
+  der(h1) = q - sqrt(h1 - h2);
+  der(h2) = sqrt(h1 - h2) - 0.4*sqrt(h2);
+end Sizing;
+--- expect ---
+name     kind          weight  value  min  max  nominal  mark
+q        parameter     0       0.4    -    -    -        Y
+h1       differential  0       1.16   -    -    -        Y
+der(h1)  derivative    1       0      -    -    -        N
+h2       differential  1       1      -    -    -        Y
+der(h2)  derivative    1       0      -    -    -        N
+
+--- wishes-without-conflict init --weight x=0.5 --guess x=4 ---
+model Wish
+  Real x;
+  Real y;
+equation
+  der(x) = -x;
+  y = 2*x;
+end Wish;
+--- expect ---
+name    kind          weight  value         min  max  nominal  mark
+x       differential  0.5     4 (wished 4)  -    -    -        Y
+der(x)  derivative    0       -4            -    -    -        N
+y       algebraic     0       8             -    -    -        N
+
+--- wishes-in-conflict init --weight x=0.5 --weight y=0.5 --guess x=1 --guess y=5 ---
+model Wish "x = 1 and 2 x = 5 cannot both be: (x - 1)^2/1 + (y - 5)^2/25 least at x = (1 + 2/5)/(1 + 4/25)"
+  Real x(nominal = 1);
+  Real y(nominal = 5);
+equation
+  der(x) = -x;
+  y = 2*x;
+end Wish;
+--- expect ---
+name    kind          weight  value                  min  max  nominal  mark
+x       differential  0.5     1.20689655 (wished 1)  -    -    1        Y
+der(x)  derivative    0       -1.20689655            -    -    -        N
+y       algebraic     0.5     2.4137931 (wished 5)   -    -    5        N
+
+--- homotopy init --method homotopy,newton ---
+model Homotopy
+  Real x;
+equation
+  homotopy(atan(20*(x - 3)) + 0.01*(x - 3), x - 2.9) = 0;
+end Homotopy;
+--- expect ---
+name  kind       weight  value  min  max  nominal  mark
+x     algebraic  0       3      -    -    -        N
+
+--- no-such-method error init --method magic ---
+model M
+  Real x;
+equation
+  x^3 = 8;
+end M;
+--- expect ---
+exit: 2
+there is no method magic
+
+--- failure-explained error init ---
+model NoSolution
+  Real x(start = 1, min = 0);
+  Real y;
+equation
+  x^2 + y^2 = -1;
+  x - y = 3;
+end NoSolution;
+--- expect ---
+exit: 5
+error: initialization failed at time 0.0: 2 simultaneous equations for y, x could not be solved; worst: x^2 + y^2 = -1
+--> model.mo:5:3
+values reached
+residual
+condition of the Jacobian
+the guesses that matter most
+Levenberg-Marquardt
+
+--- multi-start init --method multi-start ---
+model Box
+  Real x(min = 2, max = 4);
+equation
+  sin(x) = 0;
+end Box;
+--- expect ---
+name  kind       weight  value       min  max  nominal  mark
+x     algebraic  0       3.14159265  2    4    -        N
