@@ -34,12 +34,36 @@ pub fn row_text(dae: &HybridDae, row: &Row) -> String {
     )
 }
 
+/// A value of a type as text: a constant as a literal of that type.
+fn value_text(dae: &HybridDae, ty: &VarType, row: &Row) -> String {
+    match (ty, dae.row_constant(row)) {
+        (VarType::Boolean, Some(v)) => (v != 0.0).to_string(),
+        (VarType::Enumeration(e), Some(v)) => {
+            let e = &dae.enumerations[*e as usize];
+            match e.literals.get((v as usize).wrapping_sub(1)) {
+                Some(l) => format!("{}.{l}", e.name),
+                None => v.to_string(),
+            }
+        }
+        (VarType::String, Some(v)) => format!("{:?}", &*saltus_function::strings::text(v)),
+        _ => row_text(dae, row),
+    }
+}
+
 /// An equation as text: residuals of the form a - b are shown as `a = b`.
 pub fn equation_text(dae: &HybridDae, row: &Row) -> String {
     use saltus_expr::{Binary, Node};
     if let Node::Binary(Binary::Sub, a, b) = dae.pool.node(row.template) {
-        let side = |e| row_text(dae, &Row { template: e, args: row.args.clone() });
-        return format!("{} = {}", side(*a), side(*b));
+        let side = |e| Row { template: e, args: row.args.clone() };
+        // A lone variable tells the type of the other side.
+        let ty = |e| match dae.pool.node(e) {
+            Node::Hole(k) => match row.args.get(*k as usize) {
+                Some(Operand::Var { var, .. } | Operand::Pre { var }) => dae.vars[*var].ty.clone(),
+                _ => VarType::Real,
+            },
+            _ => VarType::Real,
+        };
+        return format!("{} = {}", value_text(dae, &ty(*b), &side(*a)), value_text(dae, &ty(*a), &side(*b)));
     }
     format!("{} = 0", row_text(dae, row))
 }
@@ -88,7 +112,12 @@ pub fn print(dae: &HybridDae) -> String {
         let mut attrs = Vec::new();
         for (name, row) in [("start", &v.start), ("min", &v.min), ("max", &v.max), ("nominal", &v.nominal)] {
             if let Some(r) = row {
-                attrs.push(format!("{name} = {}", row_text(dae, r)));
+                attrs.push(format!("{name} = {}", value_text(dae, &v.ty, r)));
+            }
+        }
+        for (name, text) in [("unit", &v.unit), ("displayUnit", &v.display_unit)] {
+            if !text.is_empty() {
+                attrs.push(format!("{name} = {text:?}"));
             }
         }
         if let Some(f) = v.fixed {
@@ -99,7 +128,7 @@ pub fn print(dae: &HybridDae) -> String {
             let _ = write!(out, "({})", attrs.join(", "));
         }
         if let Some(b) = &v.binding {
-            let _ = write!(out, " = {}", row_text(dae, b));
+            let _ = write!(out, " = {}", value_text(dae, &v.ty, b));
         }
         out.push_str(";\n");
     }
@@ -146,7 +175,9 @@ pub fn print(dae: &HybridDae) -> String {
             let _ = writeln!(out, "  {} {{{}}} then", if i == 0 { "when" } else { "elsewhen" }, conds.join(", "));
             for a in &b.actions {
                 let line = match a {
-                    Action::Assign { var, value } => format!("{} = {}", dae.vars[*var].name, row_text(dae, value)),
+                    Action::Assign { var, value } => {
+                        format!("{} = {}", dae.vars[*var].name, value_text(dae, &dae.vars[*var].ty, value))
+                    }
                     Action::Reinit { var, value, .. } => {
                         format!("reinit({}, {})", dae.vars[*var].name, row_text(dae, value))
                     }

@@ -166,10 +166,13 @@ impl Engine {
 
     /// The syntax tree of a file as text.
     pub fn dump_syntax(&mut self, target: &str) -> Option<String> {
-        match std::fs::read_to_string(target) {
-            Ok(text) => Some(saltus_syntax::dump(&saltus_syntax::parse(saltus_base::FileId(0), &text).root)),
+        match self.table.parse_file(target) {
+            Ok(tree) => {
+                self.diagnostics.extend(tree.diagnostics);
+                Some(saltus_syntax::dump(&tree.root))
+            }
             Err(e) => {
-                self.fail(Diagnostic::error(Stage::Usage, Span::NONE, format!("cannot read {target}: {e}")));
+                self.fail(Diagnostic::error(Stage::Usage, Span::NONE, e));
                 None
             }
         }

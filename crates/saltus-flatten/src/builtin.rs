@@ -765,9 +765,7 @@ impl<'t> Flattener<'t> {
                 self.stacked(&[vs.len()], &vs, span)?
             }
             "pure" => self.one(env, c, span)?,
-            "activeState" | "ticksInState" | "timeInState" => {
-                return Err(self.err(span, format!("{name}: state machines are not supported yet")));
-            }
+            "activeState" | "ticksInState" | "timeInState" => self.state_call(env, name, c, span)?,
             "assert" | "reinit" | "terminate" => return Err(self.err(span, format!("{name} is not an expression"))),
             _ => return Ok(None),
         };

@@ -796,17 +796,35 @@ impl<'t> Flattener<'t> {
         let Some(uri) = args.first().and_then(|v| self.str_of(v)) else {
             return Err(self.err(span, "the name of the resource must be constant"));
         };
-        let path = match uri.strip_prefix("modelica://").or_else(|| uri.strip_prefix("Modelica://")) {
+        match self.resource_path(&uri) {
+            Ok(path) => Ok(self.string(&path)),
+            Err(what) => Err(self.err(span, what)),
+        }
+    }
+
+    /// `modelica://Library/Resources/x` or `file://x` as a file name.
+    pub(crate) fn resource_path(&self, uri: &str) -> Result<String, String> {
+        match uri.strip_prefix("modelica://").or_else(|| uri.strip_prefix("Modelica://")) {
             Some(rest) => {
                 let (package, file) = rest.split_once('/').unwrap_or((rest, ""));
                 match self.lib.class_named(package).and_then(|c| self.lib.folder(c)) {
-                    Some(dir) => format!("{dir}/{file}"),
-                    None => return Err(self.err(span, format!("the library {package} of {uri} is not known"))),
+                    Some(dir) => Ok(format!("{dir}/{file}")),
+                    None => Err(format!("the library {package} of {uri} is not known")),
                 }
             }
-            None => uri.strip_prefix("file://").unwrap_or(&uri).to_string(),
-        };
-        Ok(self.string(&path))
+            None => Ok(uri.strip_prefix("file://").unwrap_or(uri).to_string()),
+        }
+    }
+
+    /// The folder of the library that a folder belongs to: the topmost one with a `package.mo`.
+    pub(crate) fn library_root(&self, dir: &str) -> String {
+        let mut root = dir;
+        while let Some((up, _)) = root.rsplit_once('/')
+            && self.lib.file_system().exists(&format!("{up}/package.mo"))
+        {
+            root = up;
+        }
+        root.to_string()
     }
 }
 

@@ -101,13 +101,27 @@ struct Op {
 pub(crate) struct Clocks {
     vars: FxHashSet<VarId>,
     defs: Vec<(VarId, Clock)>,
-    solved: Vec<VarId>,
+    /// Clocks with a method of integration.
+    solved: Vec<(VarId, String, Span)>,
     ops: Vec<Op>,
     /// Equations (by number) and calls that a clock drives.
     tagged: Vec<(usize, VarId)>,
     tagged_calls: Vec<(usize, VarId)>,
     /// Variables whose previous values are asked for.
     states: Vec<VarId>,
+    /// Variables that tick together though no equation ties them.
+    together: Vec<(VarId, VarId)>,
+}
+
+impl Clocks {
+    /// Notes that the previous value of a variable is asked for.
+    pub(crate) fn mark_state(&mut self, v: VarId) {
+        self.states.push(v);
+    }
+    /// Puts two variables on one clock.
+    pub(crate) fn tie(&mut self, a: VarId, b: VarId) {
+        self.together.push((a, b));
+    }
 }
 
 impl<'t> Flattener<'t> {
@@ -160,8 +174,8 @@ impl<'t> Flattener<'t> {
                             .or_else(|| c.named.iter().find(|(n, _)| n.name == "solverMethod").map(|(_, e)| e));
                         if let Some(m) = method {
                             let m = self.eval(&Env { mode: Mode::Konst, ..*env }, m)?;
-                            if self.str_of(&m).is_some_and(|s| !s.is_empty()) {
-                                self.clocks.solved.push(v);
+                            if let Some(m) = self.str_of(&m).filter(|s| !s.is_empty()) {
+                                self.clocks.solved.push((v, m, span));
                             }
                         }
                         let x = value.scalar_list()[0];
@@ -318,10 +332,6 @@ impl<'t> Flattener<'t> {
         Ok(true)
     }
 
-    pub(crate) fn state_machine_call(&mut self, _env: &Env, name: &str, _c: &Call, span: Span) -> R<()> {
-        Err(self.err(span, format!("{name}: state machines are not supported yet")))
-    }
-
     // ---- the end: partitions -------------------------------------------------------------------------------------
 
     fn varies(&self, v: VarId) -> bool {
@@ -371,6 +381,9 @@ impl<'t> Flattener<'t> {
         };
         for eq in self.dae.equations.as_slice() {
             tie(&self.row_vars(&eq.row));
+        }
+        for &(a, b) in &self.clocks.together {
+            tie(&[a, b]);
         }
         for c in &self.dae.calls {
             let mut vs: Vec<VarId> = c.args.iter().flat_map(|r| self.row_vars(r)).collect();
@@ -840,7 +853,9 @@ impl<'t> Flattener<'t> {
                     _ => Vec::new(),
                 })
                 .collect();
-            self.discretize(&mut eqs, clock[&p]);
+            self.merge_state_equations(&mut eqs);
+            let method = self.clocks.solved.iter().find(|s| within(s.0) == Some(p)).cloned();
+            self.discretize(&mut eqs, clock[&p], method)?;
             let mut actions =
                 self.solve_partition(eqs, &taken, &|v: VarId| of.get(v.index()).is_none_or(|&q| q == p))?;
             actions.extend(calls.remove(&p).unwrap_or_default());
@@ -855,8 +870,25 @@ impl<'t> Flattener<'t> {
         Ok(())
     }
 
-    /// Continuous equations in a clocked partition: explicit Euler over the tick.
-    fn discretize(&mut self, eqs: &mut Vec<(ExprId, Origin)>, clock: Clock) {
+    /// Continuous equations in a clocked partition: one step of the clock's method of integration per tick, explicit
+    /// Euler where none is named.
+    fn discretize(
+        &mut self,
+        eqs: &mut Vec<(ExprId, Origin)>,
+        clock: Clock,
+        method: Option<(VarId, String, Span)>,
+    ) -> R<()> {
+        // The weight of the derivative at this tick; the rest belongs to the tick before.
+        let now = match method.as_ref().map_or("ExplicitEuler", |m| m.1.as_str()) {
+            "ExplicitEuler" => 0.0,
+            "ImplicitEuler" => 1.0,
+            "ImplicitTrapezoid" => 0.5,
+            other => {
+                let span = method.as_ref().map_or(Span::NONE, |m| m.2);
+                return Err(self.err(span, format!("not supported yet: the solver method {other} of a clock")));
+            }
+        };
+        let mut first = None;
         let mut ders: FxHashMap<u32, ExprId> = FxHashMap::default();
         let mut new = Vec::new();
         for (e, origin) in eqs.iter() {
@@ -876,19 +908,37 @@ impl<'t> Flattener<'t> {
                         Base::Periodic(t) => self.dae.pool.num(t * clock.period.value()),
                         Base::Event(_) => self.dae.pool.num(0.0),
                     };
-                    let step = self.dae.pool.mul(h, pd);
-                    let next = self.dae.pool.add(px, step);
+                    let next = if now == 0.0 {
+                        let step = self.dae.pool.mul(h, pd);
+                        self.dae.pool.add(px, step)
+                    } else {
+                        let p = &mut self.dae.pool;
+                        let (a, b) = (p.num(now), p.num(1.0 - now));
+                        let (a, b) = (p.mul(a, dx), p.mul(b, pd));
+                        let slope = p.add(a, b);
+                        let step = p.mul(h, slope);
+                        let next = p.add(px, step);
+                        // The first tick begins at the start value.
+                        let begun = *first.get_or_insert_with(|| {
+                            let v = self.hidden("begun", VarType::Boolean, Variability::Discrete, origin.clone());
+                            let (x, one) = (self.var_expr(v), self.dae.pool.num(1.0));
+                            new.push((self.dae.pool.intern(XNode::Binary(Binary::Sub, x, one)), origin.clone()));
+                            self.rows.operand(&mut self.dae.pool, Operand::Pre { var: v })
+                        });
+                        self.dae.pool.select(begun, next, px)
+                    };
                     new.push((self.dae.pool.intern(XNode::Binary(Binary::Sub, x, next)), origin.clone()));
                 }
             }
         }
         if ders.is_empty() {
-            return;
+            return Ok(());
         }
         for (e, _) in eqs.iter_mut() {
             *e = self.dae.pool.substitute(*e, |p, k| ders.get(&k).copied().unwrap_or_else(|| p.hole(k)));
         }
         eqs.extend(new);
+        Ok(())
     }
 
     /// Both sides of a residual; a lone variable equals zero.
@@ -1019,6 +1069,7 @@ impl<'t> Flattener<'t> {
             if self.dae.vars[v].variability > Variability::Discrete {
                 self.dae.vars[v].variability = Variability::Discrete;
             }
+            let value = self.state_value(&eqs[i].1.instance, v, value);
             let value = self.row(value);
             out.push((i, Action::Assign { var: v, value }));
         }

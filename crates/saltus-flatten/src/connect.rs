@@ -120,6 +120,36 @@ pub(crate) struct Connections {
 }
 
 impl<'t> Flattener<'t> {
+    /// The equations that the connect statements of one class give, and how many flows of its components they take
+    /// part in; nothing if there are none.
+    pub(crate) fn connection_equations_in(&mut self, n: NodeId) -> Option<(usize, usize)> {
+        let pairs: Vec<Pair> = self.connections.pairs.iter().filter(|p| p.within == n).copied().collect();
+        if pairs.is_empty() {
+            return None;
+        }
+        let mut sets: Sets<End> = Sets::default();
+        for p in &pairs {
+            sets.union(p.a, p.b);
+        }
+        let (mut equations, mut flows) = (0, 0);
+        for set in sets.groups() {
+            let mut first = None;
+            for end in &set {
+                let (mut p, mut f) = self.connector_size(end.node);
+                if end.element.is_some() {
+                    (p, f) = (p.min(1), f.min(1));
+                }
+                if !end.outside {
+                    flows += f;
+                }
+                first = first.or(Some((p, f)));
+            }
+            let (p, f) = first.unwrap_or_default();
+            equations += (set.len() - 1) * p + f;
+        }
+        Some((equations, flows))
+    }
+
     // ---- collecting ----------------------------------------------------------------------------------------------
 
     pub(crate) fn collect_connections(&mut self, top: NodeId) {

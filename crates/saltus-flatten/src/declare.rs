@@ -16,9 +16,13 @@ use saltus_syntax::ast::{Causality, VariabilityPrefix};
 impl<'t> Flattener<'t> {
     /// Makes everything below a component.
     pub(crate) fn instantiate(&mut self, n: NodeId, depth: usize) {
+        if self.endless {
+            return;
+        }
         if depth > 150 {
             let e = self.err(self.part_span(n), "components are nested too deeply");
             self.report(e, n);
+            self.endless = true;
             return;
         }
         if let Err(e) = self.instantiate_node(n, depth) {
@@ -62,6 +66,22 @@ impl<'t> Flattener<'t> {
     fn check_modifiers(&mut self, n: NodeId) -> R<()> {
         let t = self.template(n)?;
         let mods = self.node(n).cref.mods.clone();
+        for part in 0..t.parts.len() as u16 {
+            let m = self.effective(n, part)?;
+            for (name, c) in &m.children {
+                let Some(&i) = t.index.get(name) else { continue };
+                let declared = match &t.members[i as usize].kind {
+                    MemberKind::Component { clause, component } if t.members[i as usize].part == part => {
+                        Some((clause.prefixes.is_final, component.name.span))
+                    }
+                    _ => None,
+                };
+                let by_declaration = declared.filter(|d| d.0 && !c.is_empty()).map(|d| d.1);
+                if let Some(fixed) = c.violated.or(by_declaration) {
+                    self.final_modified(n, *name, c, fixed);
+                }
+            }
+        }
         for (name, m) in &mods.children {
             if !t.index.contains_key(name) && !t.expandable {
                 let span = m.span.or_else(|| m.binding.as_ref().map(|b| b.span)).unwrap_or(Span::NONE);
@@ -74,6 +94,17 @@ impl<'t> Flattener<'t> {
             }
         }
         Ok(())
+    }
+
+    /// A modifier of something declared or modified `final`.
+    fn final_modified(&mut self, n: NodeId, name: saltus_base::Name, m: &crate::modifier::Mod<'t>, fixed: Span) {
+        let span = m.binding.as_ref().map(|b| b.span).or(m.span).unwrap_or(fixed);
+        let path = self.instance_text(n);
+        let d = Diagnostic::error(Stage::FrontEnd, span, format!("{name} is final and cannot be modified"))
+            .within(path)
+            .label(fixed, "made final here")
+            .hint("leave out this modifier, or the `final`");
+        self.diagnostics.push(d);
     }
 
     /// Gives every leaf its variables, in order of the tree.
@@ -215,6 +246,10 @@ impl<'t> Flattener<'t> {
         let m = self.leaf_mod(n)?;
         let at = |k: usize| VarId::new(first.index() + k);
         for (name, c) in &m.children {
+            if let Some(fixed) = c.violated {
+                let p = self.node(n).parent.unwrap_or(n);
+                self.final_modified(p, *name, c, fixed);
+            }
             let Some(b) = &c.binding else { continue };
             match name.as_str() {
                 "quantity" | "unbounded" => {}

@@ -122,6 +122,11 @@ impl<'t> Flattener<'t> {
                 Ok(())
             }
             EquationKind::For { indices, body } => {
+                if let [it] = &indices[..]
+                    && self.for_rows(env, it, body)?
+                {
+                    return Ok(());
+                }
                 let probe = if indices.iter().any(|i| i.range.is_none()) { body_refs(body) } else { None };
                 self.iterate(env, indices, probe.as_ref(), &mut |me, env| {
                     for e in body {
@@ -136,7 +141,7 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    fn reported(&mut self, env: &Env, e: &'t AstEquation) {
+    pub(crate) fn reported(&mut self, env: &Env, e: &'t AstEquation) {
         if let Err(d) = self.equation(env, e) {
             self.report(d, env.scope.node);
         }
@@ -198,8 +203,11 @@ impl<'t> Flattener<'t> {
     /// Adds `l = r`, scalar by scalar.
     pub(crate) fn equate(&mut self, env: &Env, l: &Value, r: &Value, span: Span, note: &'static str) -> R<()> {
         let (a, b) = self.pair(l, r, span)?;
-        for ((x, tx), (y, _)) in a.into_iter().zip(b) {
-            let residual = self.residual(x, y, tx);
+        for ((x, tx), (y, ty)) in a.into_iter().zip(b) {
+            if !self.in_initial {
+                self.note_sides(x, tx, y, ty, span);
+            }
+            let residual = self.residual(x, y, tx.join(ty));
             self.add_equation(env, residual, span, note);
         }
         Ok(())

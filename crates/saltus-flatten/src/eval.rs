@@ -283,7 +283,22 @@ impl<'t> Flattener<'t> {
                 }
             }
         }
+        let types: Vec<Ty> = vs.iter().filter(|v| v.len() > 0).filter_map(Value::ty).collect();
+        if let Some(&other) = types.iter().find(|&&t| !self.compatible(types[0], t)) {
+            return Err(self.err(
+                span,
+                format!("elements of an array must have one type: {} and {}", types[0].text(), other.text()),
+            ));
+        }
         Ok(stack(dims, vs))
+    }
+
+    /// Whether values of both types can stand in one place.
+    pub(crate) fn compatible(&self, a: Ty, b: Ty) -> bool {
+        match (a, b) {
+            (Ty::Enum(p), Ty::Enum(q)) => self.same_enum(p, q),
+            (a, b) => a == b || a.numeric() && b.numeric(),
+        }
     }
 
     /// Runs `f` for every combination of iterator values, first iterator outermost; returns the counts.
@@ -425,6 +440,9 @@ impl<'t> Flattener<'t> {
                 span,
                 format!("the branches have different shapes: {} and {}", shape_text(a.dims()), shape_text(b.dims())),
             ));
+        }
+        if let Some((x, y)) = sa.iter().zip(&sb).map(|(x, y)| (x.1, y.1)).find(|&(x, y)| !self.compatible(x, y)) {
+            return Err(self.err(span, format!("the branches have different types: {} and {}", x.text(), y.text())));
         }
         let mut k = 0;
         let pool = &mut self.dae.pool;
@@ -1446,7 +1464,9 @@ pub(crate) fn suggest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
     let mut best: Vec<(usize, &str)> = candidates
         .filter_map(|c| {
             let d = distance(name, c);
-            (d <= name.chars().count().max(c.chars().count()) / 3 + usize::from(name.len() <= 3)).then_some((d, c))
+            // One letter more or less makes any two short names alike.
+            let slack = usize::from((2..=3).contains(&name.len()));
+            (d <= name.chars().count().max(c.chars().count()) / 3 + slack).then_some((d, c))
         })
         .collect();
     best.sort();

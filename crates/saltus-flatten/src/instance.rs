@@ -278,9 +278,9 @@ impl<'t> Flattener<'t> {
         if let Some(path) = own.imports.get(&name) {
             found = self.global(path)?;
             if found.is_none() {
-                let text: Vec<&str> = path.iter().map(|n| n.as_str()).collect();
-                return Err(self
-                    .err(self.lib.def(class).name.span, format!("the imported name {} is not known", text.join("."))));
+                let (message, hints) = self.unknown_import(path)?;
+                let span = own.import_spans.get(&name).copied().unwrap_or(self.lib.def(class).name.span);
+                return Err(self.err_hints(span, message, hints));
             }
         } else if !self.importing.contains(&class) {
             self.importing.push(class);
@@ -299,6 +299,46 @@ impl<'t> Flattener<'t> {
         }
         self.imports.insert((class, name), found.clone());
         Ok(found)
+    }
+
+    /// What to say about an import whose name leads nowhere.
+    fn unknown_import(&mut self, path: &[Name]) -> R<(String, Vec<String>)> {
+        let text: Vec<&str> = path.iter().map(|n| n.as_str()).collect();
+        let mut known = path.len();
+        while known > 0 && self.global(&path[..known])?.is_none() {
+            known -= 1;
+        }
+        let message = match known {
+            0 => format!("the imported name {} is not known: there is no {}", text.join("."), text[0]),
+            k => format!(
+                "the imported name {} is not known: there is no {} in {}",
+                text.join("."),
+                text[k],
+                text[..k].join(".")
+            ),
+        };
+        let hints = if known == 0 {
+            self.missing_library(path[0])
+        } else {
+            match self.global(&path[..known])? {
+                Some(Found::Class(c)) => {
+                    let n = self.class_node(&c);
+                    self.similar_members(n, path[known])
+                }
+                _ => Vec::new(),
+            }
+        };
+        Ok((message, hints))
+    }
+
+    /// Advice for a top-level name that neither the loaded files nor the libraries hold.
+    pub(crate) fn missing_library(&self, name: Name) -> Vec<String> {
+        let known: Vec<Name> = self.lib.top_names();
+        let hints = crate::eval::suggest(name.as_str(), known.iter().map(|n| n.as_str()));
+        if !hints.is_empty() {
+            return hints;
+        }
+        vec![format!("if {name} is a library, give its folder with --library or in MODELICAPATH")]
     }
 
     /// A fully qualified name.
@@ -326,7 +366,10 @@ impl<'t> Flattener<'t> {
         match self.lookup(start, first.name)? {
             Some(f) => self.class_below(f, &spec.path[1..], spec),
             None => {
-                let hints = self.similar(scope, first.name);
+                let mut hints = self.similar(scope, first.name);
+                if hints.is_empty() && spec.path.len() > 1 {
+                    hints = self.missing_library(first.name);
+                }
                 Err(self.err_hints(first.span, format!("the class {} is not known here", spec_text(spec)), hints))
             }
         }
@@ -394,6 +437,7 @@ impl<'t> Flattener<'t> {
         let m = &t.members[i as usize];
         let MemberKind::Component { mut clause, mut component } = m.kind else { return Ok(Slot::Absent) };
         if self.depth(n) > 200 {
+            self.endless = true;
             return Err(self.err(
                 component.span,
                 format!("components are nested too deeply; does {} contain itself?", self.lib.qualified(t.class)),
@@ -440,7 +484,8 @@ impl<'t> Flattener<'t> {
                 };
                 let eff0 = self.effective(n, p0)?;
                 let through = eff0.child(m.name).cloned().unwrap_or_else(|| self.no_mod.clone());
-                mods = merge(&mods, &merge(&through, &base));
+                // The same declaration, inherited twice, does not modify itself.
+                mods = merge(&mods, &merge(&through, &base).without_final());
                 if component.dims.is_empty() && clause.type_dims.is_empty() {
                     dims_from = Some((c0, k0, s0));
                 }
@@ -476,6 +521,10 @@ impl<'t> Flattener<'t> {
             let p = self.node(n);
             (p.live, p.variability, p.causality, p.protected, p.connection)
         };
+        let may_end = component.condition.is_some() || !component.dims.is_empty() || !clause.type_dims.is_empty();
+        if !may_end {
+            self.contains_itself(c, n, component.name.span)?;
+        }
         let tt = self.template(c)?;
         let prefix = clause.type_prefix;
         let var =
@@ -513,6 +562,52 @@ impl<'t> Flattener<'t> {
             ));
         }
         Ok(Slot::Node(c))
+    }
+
+    /// A component of a class inside a component of that class, with nothing between them that could end it
+    /// (a condition, a dimension, a redeclaration), would never end.
+    fn contains_itself(&mut self, c: NodeId, parent: NodeId, span: Span) -> R<()> {
+        let class = self.node(c).cref.class;
+        if self.builtin_types.contains_key(&class) {
+            return Ok(());
+        }
+        let may_end = |me: &Self, x: NodeId| {
+            let node = me.node(x);
+            node.kind == NodeKind::Element
+                || node.cref.mods.redeclares()
+                || node.clause.is_some_and(|(clause, k, _)| {
+                    k.condition.is_some() || !k.dims.is_empty() || !clause.type_dims.is_empty()
+                })
+        };
+        if self.node(c).cref.mods.redeclares() {
+            return Ok(());
+        }
+        let mut up = Some(parent);
+        while let Some(x) = up {
+            if !matches!(self.node(x).kind, NodeKind::Component | NodeKind::Element) {
+                break;
+            }
+            if self.node(x).cref.class == class {
+                self.endless = true;
+                let inside = if x == self.top { "the model".into() } else { self.path(x) };
+                let class_name = self.lib.qualified(class);
+                let mut e = self.err_hints(
+                    span,
+                    format!("{class_name} contains itself: {inside} would hold {}, and so on without end", self.path(c)),
+                    vec!["a component with a condition, or an array that becomes empty, can end a recursion".into()],
+                );
+                e.labels.push(saltus_base::Label {
+                    span: self.lib.def(class).name.span,
+                    message: "this class".into(),
+                });
+                return Err(e);
+            }
+            if may_end(self, x) {
+                break;
+            }
+            up = self.node(x).parent;
+        }
+        Ok(())
     }
 
     fn depends_on_instance(&self, s: Scope, n: NodeId) -> bool {
@@ -588,12 +683,13 @@ impl<'t> Flattener<'t> {
                 }
                 let cref = ClassRef { mods: self.no_mod.clone(), ..self.node(n).cref.clone() };
                 let t = self.template(n)?;
-                if t.partial {
+                if t.partial || t.builtin.is_some() {
                     let span = self.node(n).clause.map_or(Span::NONE, |c| c.1.name.span);
+                    let why = if t.partial { "is partial" } else { "gives it no value" };
                     return Err(self.err_hints(
                         span,
                         format!(
-                            "there is no inner declaration for outer {name}, and its class {} is partial",
+                            "there is no inner declaration for outer {name}, and its class {} {why}",
                             self.lib.qualified(t.class)
                         ),
                         vec![format!("declare `inner … {name}` in an enclosing component")],

@@ -12,6 +12,7 @@
 mod algorithm;
 mod builtin;
 mod call;
+mod check;
 mod clocked;
 mod connect;
 mod declare;
@@ -20,6 +21,8 @@ mod eval;
 mod instance;
 mod lower;
 mod modifier;
+mod rows;
+mod states;
 mod template;
 mod value;
 mod when;
@@ -127,9 +130,13 @@ pub(crate) struct Flattener<'t> {
     functions: lower::FunctionCache,
     conditions: FxHashMap<ExprId, VarId>,
     clocks: clocked::Clocks,
+    states: states::StateMachines,
     call_vars: FxHashMap<(FuncId, Box<[ExprId]>), VarId>,
     in_initial: bool,
     guard: Option<saltus_dae::Guard>,
+    /// A class was found to contain itself: nothing more is instantiated.
+    endless: bool,
+    checks: check::Checks,
 }
 
 const BUILTIN: &str = "type Real end Real; type Integer end Integer; type Boolean end Boolean; type String end String;
@@ -302,9 +309,12 @@ impl<'t> Flattener<'t> {
             functions: Default::default(),
             conditions: FxHashMap::default(),
             clocks: Default::default(),
+            states: Default::default(),
             call_vars: FxHashMap::default(),
             in_initial: false,
             guard: None,
+            endless: false,
+            checks: Default::default(),
         };
         let root = ClassRef { class: ClassId(0), scope: Scope::ROOT, mods: no_mod };
         f.new_node(Name::new(""), None, NodeKind::Root, root);
@@ -313,7 +323,8 @@ impl<'t> Flattener<'t> {
 
     fn run(&mut self, model: &str, options: &FlattenOptions) -> R<()> {
         let Some(class) = self.lib.class_named(model) else {
-            return Err(self.err(Span::NONE, format!("there is no class {model}")));
+            let hints = self.similar_class(model);
+            return Err(self.err_hints(Span::NONE, format!("there is no class {model}"), hints));
         };
         self.complex = self.lib.top(Name::new("Complex"));
         // The scope of the class: its enclosing packages, as class nodes.
@@ -346,6 +357,9 @@ impl<'t> Flattener<'t> {
             self.instantiate(n, 0);
             k += 1;
         }
+        if self.endless {
+            return Ok(());
+        }
         self.collect_connections(top);
         self.allocate(top);
         for k in 0..self.extra_order.len() {
@@ -371,9 +385,28 @@ impl<'t> Flattener<'t> {
             }
         }
         self.connection_equations();
+        self.finish_states();
         self.finish_clocks();
         self.finish_structural();
+        self.finish_checks();
         Ok(())
+    }
+
+    /// Advice for a qualified class name that leads nowhere.
+    fn similar_class(&mut self, model: &str) -> Vec<String> {
+        let path: Vec<Name> = model.split('.').map(Name::new).collect();
+        if self.lib.top(path[0]).is_none() {
+            return self.missing_library(path[0]);
+        }
+        for k in (1..path.len()).rev() {
+            if let Some(c) = self.lib.class(&path[..k])
+                && let Ok(scope) = self.enclosing(c)
+            {
+                let node = self.class_node(&self.plain(c, scope));
+                return self.similar_members(node, path[k]);
+            }
+        }
+        Vec::new()
     }
 
     /// The scope a class is declared in.
@@ -531,6 +564,9 @@ impl<'t> Flattener<'t> {
                 }
                 None => break,
             }
+        }
+        if s.node == Scope::ROOT.node {
+            all.extend(self.lib.top_names().into_iter().filter(|n| !n.as_str().starts_with('<')));
         }
         eval::suggest(name.as_str(), all.iter().map(|n| n.as_str()))
     }

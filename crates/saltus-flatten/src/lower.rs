@@ -327,9 +327,20 @@ impl<'t> Flattener<'t> {
             let own = self.lib.entry(t.parts[part].class).name.to_string();
             let symbol = x.name.as_ref().map_or(own, |n| n.name.to_string());
             let mut args = Vec::new();
-            if x.name.is_none() && x.args.is_empty() {
-                for id in lx.f.inputs.clone() {
+            // Without a call of its own: inputs, then outputs unless one is returned; sizes follow arrays.
+            let by_default = x.name.is_none() && x.args.is_empty();
+            if by_default {
+                let returned = lx.f.outputs.len() == 1 && lx.f.locals[lx.f.outputs[0].0 as usize].dims.is_empty();
+                let mut list = lx.f.inputs.clone();
+                if !returned {
+                    list.extend(lx.f.outputs.iter().copied());
+                }
+                for id in list {
                     args.push(FExpr::Local(id));
+                    for d in 0..lx.f.locals[id.0 as usize].dims.len() {
+                        let size = vec![FExpr::Local(id), FExpr::Num(d as f64 + 1.0)];
+                        args.push(FExpr::Builtin(saltus_function::Builtin::Size, size));
+                    }
                 }
             }
             for a in &x.args {
@@ -345,11 +356,21 @@ impl<'t> Flattener<'t> {
                 }
                 None => None,
             };
-            if x.name.is_none() && result.is_none() {
-                result = lx.f.outputs.first().copied();
+            if by_default
+                && result.is_none()
+                && let [one] = &lx.f.outputs[..]
+                && lx.f.locals[one.0 as usize].dims.is_empty()
+            {
+                result = Some(*one);
             }
             let language = x.language.clone().unwrap_or_else(|| "C".into());
             let (mut includes, mut libraries) = (Vec::new(), Vec::new());
+            let folder = self.lib.folder(t.parts[part].class).unwrap_or_else(|| ".".into());
+            let root = self.library_root(&folder);
+            let below = |name: &str| vec![format!("{root}/Resources/{name}")];
+            let (mut include_dirs, mut library_dirs, mut source_dirs) =
+                (below("Include"), below("Library"), below("Source"));
+            source_dirs.extend(below("C-Sources"));
             if let Some(a) = &x.annotation {
                 for arg in &a.args {
                     if let saltus_syntax::ast::Argument::Modification { path, modification: Some(m), .. } = arg
@@ -367,6 +388,14 @@ impl<'t> Flattener<'t> {
                         match path.first().map(|p| p.name.as_str()) {
                             Some("Include") => includes.extend(texts),
                             Some("Library") => libraries.extend(texts),
+                            Some(what @ ("IncludeDirectory" | "LibraryDirectory" | "SourceDirectory")) => {
+                                let dirs = texts.iter().filter_map(|uri| self.resource_path(uri).ok());
+                                match what {
+                                    "IncludeDirectory" => include_dirs = dirs.collect(),
+                                    "LibraryDirectory" => library_dirs = dirs.collect(),
+                                    _ => source_dirs = dirs.collect(),
+                                }
+                            }
                             _ => {}
                         }
                     }
@@ -399,7 +428,17 @@ impl<'t> Flattener<'t> {
                     });
                 }
             } else {
-                lx.f.external = Some(ExternalCall { language, symbol, args, result, includes, libraries });
+                lx.f.external = Some(ExternalCall {
+                    language,
+                    symbol,
+                    args,
+                    result,
+                    includes,
+                    libraries,
+                    include_dirs,
+                    library_dirs,
+                    source_dirs,
+                });
             }
         }
         Ok(())

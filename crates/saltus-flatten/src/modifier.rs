@@ -81,6 +81,8 @@ pub(crate) struct Mod<'t> {
     pub redeclare: Option<Redeclare<'t>>,
     pub is_final: bool,
     pub span: Option<Span>,
+    /// The `final` modifier that an outer one wanted to change.
+    pub violated: Option<Span>,
 }
 
 impl<'t> Mod<'t> {
@@ -113,7 +115,18 @@ impl<'t> Mod<'t> {
         Rc::new(m)
     }
 
-    /// Whether a class is redeclared by it.
+    /// Whether it redeclares anything, at any depth.
+    pub fn redeclares(&self) -> bool {
+        self.redeclare.is_some() || self.children.iter().any(|(_, c)| c.redeclares())
+    }
+
+    /// The same with nothing final in it.
+    pub fn without_final(&self) -> Rc<Mod<'t>> {
+        let children = self.children.iter().map(|(n, c)| (*n, c.without_final())).collect();
+        Rc::new(Mod { is_final: false, violated: None, children, ..self.clone() })
+    }
+
+    /// The same without its own redeclaration.
     pub fn without_redeclare(&self) -> Mod<'t> {
         Mod { redeclare: None, ..self.clone() }
     }
@@ -134,7 +147,11 @@ pub(crate) fn merge<'t>(outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>>
         redeclare: outer.redeclare.clone().or_else(|| inner.redeclare.clone()),
         is_final: outer.is_final || inner.is_final,
         span: outer.span.or(inner.span),
+        violated: outer.violated.or(inner.violated),
     };
+    if inner.is_final && outer.span != inner.span && m.violated.is_none() {
+        m.violated = inner.span;
+    }
     for (name, c) in &inner.children {
         match m.children.iter_mut().find(|(n, _)| n == name) {
             Some((_, o)) => *o = merge(o, c),

@@ -122,7 +122,7 @@ impl<'t> Flattener<'t> {
                 }
                 let (lv, rv) = (self.eval(env, l)?, self.eval(env, r)?);
                 let (a, b) = self.pair(&first_of(&lv), &first_of(&rv), eq.span)?;
-                for ((x, _), (y, _)) in a.into_iter().zip(b) {
+                for ((x, tx), (y, ty)) in a.into_iter().zip(b) {
                     let (var, value) = match (self.as_var(x), self.as_var(y)) {
                         (Some(v), _) => (v, y),
                         (None, Some(v)) => (v, x),
@@ -133,6 +133,8 @@ impl<'t> Flattener<'t> {
                             ));
                         }
                     };
+                    let (own, other) = if self.as_var(x) == Some(var) { (tx, ty) } else { (ty, tx) };
+                    self.assignable(var, own, other, eq.span)?;
                     let value = self.row(value);
                     out.push(Action::Assign { var, value });
                 }
@@ -208,6 +210,27 @@ impl<'t> Flattener<'t> {
                 }
             }
         }
+    }
+
+    /// Whether a when-clause can give a variable a value of this type.
+    fn assignable(&self, var: VarId, own: Ty, other: Ty, span: Span) -> R<()> {
+        let v = &self.dae.vars[var];
+        let error = if v.variability <= Variability::Parameter {
+            let kind = if v.variability == Variability::Constant { "constant" } else { "parameter" };
+            self.err(span, format!("{} is a {kind} and keeps its value", v.name))
+        } else if own == Ty::Int && other == Ty::Real {
+            self.err_hints(
+                span,
+                format!("{} is an Integer, but this equation gives it a Real value", v.name),
+                vec!["round it with integer(…), floor(…) or ceil(…), or declare the variable as Real".into()],
+            )
+        } else {
+            return Ok(());
+        };
+        Err(match v.origin.span {
+            Some(s) => Box::new(error.label(s, "declared here")),
+            None => error,
+        })
     }
 
     /// A call in a when-clause: the function runs when the clause fires, not before.

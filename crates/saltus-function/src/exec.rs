@@ -5,7 +5,7 @@
 
 use crate::domain::{Domain, Dual, DualNumber, Float, Symbolic};
 use crate::error::{ErrorKind, ExecError, NotInlinable, Warning};
-use crate::external::{ExtArg, ExtDerivative, External};
+use crate::external::{Callee, ExtArg, ExtDerivative};
 use crate::format;
 use crate::ir::{Function, ScalarType};
 use crate::lower::{Arg, Ax, DimCode, ExtCode, Init, Iter, Ix, Lowered, Op2, Red, Slot, St, Stmt, Sx, Target, lower};
@@ -754,8 +754,9 @@ impl<'c, D: Domain> Run<'c, '_, D> {
     // ---- external functions ----
 
     fn external(&mut self, x: &'c ExtCode) -> Res<()> {
-        let Some(function) = x.function else {
-            return Err(self.err(ErrorKind::Unsupported, format!("not supported yet: external function {}", x.symbol)));
+        let function = match &x.function {
+            Ok(f) => f,
+            Err(why) => return Err(self.err(ErrorKind::Unsupported, why.clone())),
         };
         let mut args: SmallVec<[ExtArg; 8]> = SmallVec::new();
         let mut dargs: SmallVec<[ExtArg; 8]> = SmallVec::new();
@@ -785,14 +786,14 @@ impl<'c, D: Domain> Run<'c, '_, D> {
             }
         }
         let before = if moving { args.clone() } else { SmallVec::new() };
-        let result = (function.call)(&mut args).map_err(|m| self.err(ErrorKind::External, m))?;
+        let result = function.call(&mut args).map_err(|m| self.err(ErrorKind::External, m))?;
         for message in crate::external::take_warnings() {
             self.warn(message);
         }
         let mut dresult = 0.0;
         let mut dback: Vec<ExtArg> = Vec::new();
         if moving {
-            match function.derivative {
+            match function.derivative() {
                 ExtDerivative::Zero => {}
                 ExtDerivative::Analytic(g) => {
                     dresult = g(&before, &dargs).map_err(|m| self.err(ErrorKind::External, m))?;
@@ -2117,7 +2118,7 @@ fn scan(lists: &[Vec<usize>], dims: &[usize], mut f: impl FnMut(usize)) {
 }
 
 /// Derivative of all results of an external function along `dargs` by central differences.
-fn differences(x: &External, args: &[ExtArg], dargs: &[ExtArg]) -> Result<(f64, Vec<ExtArg>), String> {
+fn differences(x: &Callee, args: &[ExtArg], dargs: &[ExtArg]) -> Result<(f64, Vec<ExtArg>), String> {
     let largest = |v: &[ExtArg]| {
         v.iter().fold(0.0f64, |m, a| match a {
             ExtArg::Num(v) => m.max(v.abs()),
@@ -2138,7 +2139,7 @@ fn differences(x: &External, args: &[ExtArg], dargs: &[ExtArg]) -> Result<(f64, 
                 _ => {}
             }
         }
-        let r = (x.call)(&mut a)?;
+        let r = x.call(&mut a)?;
         Ok((r, a))
     };
     let (plus, mut up) = moved(h)?;

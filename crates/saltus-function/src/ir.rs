@@ -100,6 +100,23 @@ pub struct ExternalCall {
     pub includes: Vec<String>,
     /// Libraries to link.
     pub libraries: Vec<String>,
+    /// Folders of header files.
+    pub include_dirs: Vec<String>,
+    /// Folders of compiled libraries.
+    pub library_dirs: Vec<String>,
+    /// Folders of C code named like a library.
+    pub source_dirs: Vec<String>,
+}
+
+impl ExternalCall {
+    /// Whether two calls are compiled from the same code.
+    pub fn same_code(&self, o: &ExternalCall) -> bool {
+        self.includes == o.includes
+            && self.libraries == o.libraries
+            && self.include_dirs == o.include_dirs
+            && self.library_dirs == o.library_dirs
+            && self.source_dirs == o.source_dirs
+    }
 }
 
 /// A subscript.

@@ -4,7 +4,7 @@
 //! `y := a[i] * x` becomes `SetS(2, Bin(Mul, Elem1(0, Local(1)), Local(0)))`.
 
 use crate::error::{ErrorKind, ExecError};
-use crate::external::{self, External};
+use crate::external;
 use crate::ir::*;
 use crate::strings;
 use saltus_base::Span;
@@ -189,8 +189,8 @@ pub(crate) struct Output {
 
 #[derive(Debug)]
 pub(crate) struct ExtCode {
-    pub symbol: String,
-    pub function: Option<&'static External>,
+    /// What is called, or why it cannot be.
+    pub function: Result<external::Callee, String>,
     pub args: Box<[Arg]>,
     /// Where an argument that is a local variable of this function (not an input) is written back.
     pub back: Box<[Option<Slot>]>,
@@ -287,8 +287,11 @@ pub(crate) fn lower(functions: &[Function], id: FuncId) -> Result<Lowered, ExecE
                 Some(Slot::A(_)) => return Err(lw.bad("an external function cannot return an array")),
             };
             Some(ExtCode {
-                symbol: x.symbol.clone(),
-                function: external::lookup(&x.symbol),
+                function: match external::lookup(&x.symbol) {
+                    Some(native) => Ok(external::Callee::Native(native)),
+                    None => external::foreign::Foreign::new(functions, id.0 as usize)
+                        .map(|f| external::Callee::Foreign(f.into())),
+                },
                 args: args.into(),
                 back: back.into(),
                 result,

@@ -430,6 +430,9 @@ fn external(symbol: &str, args: Vec<FExpr>, result: Option<u32>) -> Option<Exter
         result: result.map(LocalId),
         includes: vec![],
         libraries: vec![],
+        include_dirs: vec![],
+        library_dirs: vec![],
+        source_dirs: vec![],
     })
 }
 

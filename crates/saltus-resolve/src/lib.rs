@@ -11,6 +11,7 @@
 mod append;
 mod files;
 mod table;
+mod versions;
 
 pub use append::AppendVec;
 pub use files::{FileSystem, StdFileSystem};

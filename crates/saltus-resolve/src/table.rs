@@ -2,6 +2,7 @@
 
 use crate::append::AppendVec;
 use crate::files::FileSystem;
+use crate::versions;
 use rustc_hash::FxHashMap;
 use saltus_base::{Diagnostic, FileId, Name, SourceMap, Span, Stage};
 use saltus_syntax::ast::{
@@ -53,6 +54,8 @@ pub struct Own {
     pub index: FxHashMap<Name, u32>,
     /// `import A = B.C;`, `import B.C;`, `import B.{C}`: local name and full path.
     pub imports: FxHashMap<Name, Vec<Name>>,
+    /// Where those imports stand.
+    pub import_spans: FxHashMap<Name, Span>,
     /// `import A.B.*;`
     pub wildcards: Vec<Vec<Name>>,
 }
@@ -65,6 +68,8 @@ pub struct ClassTable {
     classes: AppendVec<ClassEntry>,
     top: RefCell<FxHashMap<Name, Option<ClassId>>>,
     anonymous: RefCell<FxHashMap<usize, ClassId>>,
+    /// Versions of libraries asked for by `uses` annotations, with the class that asks and where.
+    wanted: RefCell<FxHashMap<Name, (String, String, Span)>>,
     exprs: AppendVec<Expr>,
     diagnostics: RefCell<Vec<Diagnostic>>,
 }
@@ -79,6 +84,7 @@ impl ClassTable {
             classes: AppendVec::default(),
             top: RefCell::default(),
             anonymous: RefCell::default(),
+            wanted: RefCell::default(),
             exprs: AppendVec::default(),
             diagnostics: RefCell::default(),
         }
@@ -160,6 +166,12 @@ impl ClassTable {
         };
         for def in root.classes {
             let name = def.name.name;
+            for (library, version, span) in versions::uses(&def) {
+                self.wanted
+                    .borrow_mut()
+                    .entry(Name::new(&library))
+                    .or_insert_with(|| (version, name.to_string(), span));
+            }
             let id = self.add(def, parent, ElementPrefixes::default(), None, dir.clone());
             match parent {
                 Some(p) => {
@@ -182,6 +194,13 @@ impl ClassTable {
         let tree = saltus_syntax::parse(file, &text);
         self.diagnostics.borrow_mut().extend(tree.diagnostics);
         tree.root
+    }
+
+    /// The tree of a file with its errors; its classes do not become known.
+    pub fn parse_file(&self, path: &str) -> Result<saltus_syntax::SyntaxTree, String> {
+        let file = self.sources.borrow_mut().add(path, self.fs.read(path)?);
+        let text = self.sources.borrow().get(file).map(|f| f.text.clone()).unwrap_or_else(|| "".into());
+        Ok(saltus_syntax::parse(file, &text))
     }
 
     /// Parses an expression given as text (overrides from the command line); errors come back as text.
@@ -306,7 +325,10 @@ impl ClassTable {
                         .map(|s| s.trim_end_matches("mo").parse::<u64>().unwrap_or(0))
                         .collect::<Vec<_>>()
                 });
-                if let Some(v) = versions.last() {
+                // What a `uses` annotation asks for comes before the highest version.
+                let wanted = self.wanted.borrow().get(&name).map(|(v, ..)| format!("{text} {v}"));
+                let exact = versions.iter().find(|v| wanted.as_deref() == Some(v.strip_suffix(".mo").unwrap_or(v)));
+                if let Some(v) = exact.or(versions.last()) {
                     found = self.load_top(&format!("{p}/{v}"), name);
                 }
             }
@@ -318,13 +340,54 @@ impl ClassTable {
         found
     }
 
+    /// The names of the top-level classes known so far and of the libraries that could be loaded.
+    pub fn top_names(&self) -> Vec<Name> {
+        let mut names: Vec<Name> =
+            self.top.borrow().iter().filter(|(_, c)| c.is_some()).map(|(&name, _)| name).collect();
+        for path in self.paths.borrow().iter() {
+            for entry in self.fs.list(path) {
+                let library = entry.strip_suffix(".mo").unwrap_or(&entry);
+                let name = library.split(' ').next().unwrap_or(library);
+                if entry.ends_with(".mo") || self.fs.exists(&format!("{path}/{entry}/package.mo")) {
+                    names.push(Name::new(name));
+                }
+            }
+        }
+        names.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+        names.dedup();
+        names
+    }
+
     fn load_top(&self, path: &str, name: Name) -> Option<ClassId> {
         match self.load_file(path) {
-            Ok(ids) => ids.into_iter().find(|&id| self.entry(id).name == name),
+            Ok(ids) => {
+                let found = ids.into_iter().find(|&id| self.entry(id).name == name);
+                if let Some(id) = found {
+                    self.check_version(id, path);
+                }
+                found
+            }
             Err(e) => {
                 self.complain(Diagnostic::error(Stage::FrontEnd, Span::NONE, e));
                 None
             }
+        }
+    }
+
+    /// Compares the version of a loaded library with what was asked for.
+    fn check_version(&self, id: ClassId, path: &str) {
+        let wanted = self.wanted.borrow().get(&self.entry(id).name).cloned();
+        let (Some((want, user, span)), Some(have)) = (wanted, versions::version(self.def(id))) else { return };
+        if want != have && !versions::converts_silently(self.def(id), &want) {
+            let name = self.entry(id).name;
+            self.complain(
+                Diagnostic::warning(
+                    Stage::FrontEnd,
+                    span,
+                    format!("{user} uses {name} {want}, but version {have} was found in {path}"),
+                )
+                .hint(format!("put `{name} {want}` into a library folder, or change the `uses` annotation")),
+            );
         }
     }
 
@@ -374,7 +437,8 @@ impl ClassTable {
         let e = self.entry(id);
         e.listing.get_or_init(|| {
             let Some(dir) = &e.dir else { return Vec::new() };
-            self.fs
+            let mut names: Vec<Name> = self
+                .fs
                 .list(dir)
                 .into_iter()
                 .filter_map(|n| match n.strip_suffix(".mo") {
@@ -384,7 +448,23 @@ impl ClassTable {
                         (!n.contains('.') && self.fs.exists(&format!("{dir}/{n}/package.mo"))).then(|| Name::new(&n))
                     }
                 })
-                .collect()
+                .collect();
+            let file = format!("{dir}/package.order");
+            if let (true, Ok(order)) = (self.fs.exists(&file), self.fs.read(&file)) {
+                let order: Vec<&str> = order.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+                names.sort_by_key(|n| order.iter().position(|o| *o == n.as_str()).unwrap_or(usize::MAX));
+                for missing in order {
+                    let name = Name::new(missing);
+                    if !names.contains(&name) && !self.own(id).index.contains_key(&name) {
+                        self.complain(Diagnostic::warning(
+                            Stage::FrontEnd,
+                            e.def.name.span,
+                            format!("{file} lists {missing}, which is not there"),
+                        ));
+                    }
+                }
+            }
+            names
         })
     }
 
@@ -437,11 +517,13 @@ impl ClassTable {
                         let c = self.add(def.clone(), Some(id), *prefixes, constraint.clone(), None);
                         put(&mut own, def.name.name, def.name.span, OwnMember::Class(c));
                     }
-                    Element::Import(Import::Named { alias, path, .. }) => {
+                    Element::Import(Import::Named { alias, path, span }) => {
+                        own.import_spans.insert(alias.name, *span);
                         own.imports.insert(alias.name, path.iter().map(|i| i.name).collect());
                     }
                     Element::Import(Import::List { path, names, .. }) => {
                         for n in names {
+                            own.import_spans.insert(n.name, n.span);
                             own.imports.insert(n.name, path.iter().map(|i| i.name).chain([n.name]).collect());
                         }
                     }

@@ -1,9 +1,9 @@
-//! The external functions of the Modelica Standard Library, by their symbol, implemented natively.
-//!
-//! Absent here: foreign code. A symbol that is not in the list is an error of the call, not of the model.
+//! External functions: those of the Modelica Standard Library, by their symbol, implemented natively; others compiled
+//! from C ([`foreign`]).
 
 mod fft;
 mod files;
+pub mod foreign;
 mod lapack;
 mod math;
 mod random;
@@ -59,6 +59,33 @@ impl std::fmt::Debug for External {
     }
 }
 
+/// What an external clause calls.
+#[derive(Clone, Debug)]
+pub enum Callee {
+    /// A function of the standard library.
+    Native(&'static External),
+    /// Compiled C code.
+    Foreign(Arc<foreign::Foreign>),
+}
+
+impl Callee {
+    /// Runs it: outputs are written into the arguments, the returned value is the result.
+    pub fn call(&self, args: &mut [ExtArg]) -> ExtResult {
+        match self {
+            Callee::Native(x) => (x.call)(args),
+            Callee::Foreign(x) => x.call(args),
+        }
+    }
+
+    /// How its derivative is found.
+    pub fn derivative(&self) -> ExtDerivative {
+        match self {
+            Callee::Native(x) => x.derivative,
+            Callee::Foreign(_) => ExtDerivative::Differences,
+        }
+    }
+}
+
 /// All external functions by symbol.
 static INDEX: LazyLock<FxHashMap<&'static str, &'static External>> = LazyLock::new(|| {
     [tables::LIST, text::LIST, system::LIST, random::LIST, fft::LIST, files::LIST, lapack::LIST, math::LIST]
@@ -84,6 +111,8 @@ enum Object {
     Table1(tables::Table1),
     Table2(tables::Table2),
     Time(tables::TimeTable),
+    /// The address that a foreign constructor returned.
+    Foreign(usize),
 }
 
 /// All objects of the process; a handle is one more than its position and is never given out twice.

@@ -1,0 +1,422 @@
+//! Checks that need the whole flat model: equations that ask for the impossible, and classes that are not balanced.
+//!
+//! The local balance of a class counts what it declares against the equations it gives (Modelica 3.6, section 4.8): a
+//! flow variable of its own connectors is determined from outside; a flow variable or an input of a component's
+//! connector is its duty.
+
+use crate::instance::NodeKind;
+use crate::modifier::NodeId;
+use crate::value::Ty;
+use crate::Flattener;
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_base::{Diagnostic, Span, Stage};
+use saltus_dae::{Action, Causality as DaeCausality, HybridDae, Operand, Row, VarId, VarType, Variability};
+use saltus_expr::{Binary, ExprId, Node as XNode};
+use saltus_syntax::ast::{Causality, ClassKind, Connection, VariabilityPrefix};
+
+/// What equations leave behind to be looked at in the end.
+#[derive(Default)]
+pub(crate) struct Checks {
+    /// Discrete variables that stand alone on one side of an equation whose other side is more than they can hold.
+    doubtful: Vec<(VarId, Span)>,
+    /// Variables about which an error was told already.
+    told: FxHashSet<VarId>,
+}
+
+/// How many unknowns and equations something brings along.
+#[derive(Clone, Copy, Default)]
+struct Count {
+    unknowns: usize,
+    equations: usize,
+    flows: usize,
+}
+
+impl<'t> Flattener<'t> {
+    /// Notes an equation that an Integer or a discrete Real may not be able to follow.
+    pub(crate) fn note_sides(&mut self, x: ExprId, tx: Ty, y: ExprId, ty: Ty, span: Span) {
+        for (e, own, f, other) in [(x, tx, y, ty), (y, ty, x, tx)] {
+            let Some(v) = self.as_var(e).filter(|&v| self.dae.vars[v].variability == Variability::Discrete) else {
+                continue;
+            };
+            if own == Ty::Int && other == Ty::Real || own == Ty::Real && self.variability(f) == Variability::Continuous
+            {
+                self.checks.doubtful.push((v, span));
+            }
+        }
+    }
+
+    pub(crate) fn finish_checks(&mut self) {
+        self.check_foreign();
+        self.check_doubtful();
+        self.check_equations();
+        self.check_balance();
+    }
+
+    /// Foreign C code has to compile.
+    fn check_foreign(&mut self) {
+        for (k, why) in saltus_function::external::foreign::prepare(&self.dae.functions) {
+            let e = self.err(self.dae.functions[k].span, why);
+            self.diagnostics.push(*e);
+        }
+    }
+
+    /// Variables that something determines: oriented equations (but for doubtful ones), when-clauses, algorithms.
+    fn check_doubtful(&mut self) {
+        if self.checks.doubtful.is_empty() {
+            return;
+        }
+        let doubtful = std::mem::take(&mut self.checks.doubtful);
+        let skip: FxHashSet<(VarId, Span)> = doubtful.iter().copied().collect();
+        let mut defined: FxHashSet<VarId> = FxHashSet::default();
+        for eq in self.dae.equations.as_slice() {
+            if let Some(v) = self.oriented(&eq.row)
+                && !eq.origin.span.is_some_and(|s| skip.contains(&(v, s)))
+            {
+                defined.insert(v);
+            }
+        }
+        for w in &self.dae.whens {
+            defined.extend(assigned(&w.branches.iter().flat_map(|b| b.actions.iter()).collect::<Vec<_>>()));
+        }
+        defined.extend(self.dae.calls.iter().flat_map(|c| c.outputs.iter().copied()));
+        defined.extend(self.dae.samplers.iter().map(|s| s.var));
+        for (v, span) in doubtful {
+            if defined.contains(&v) {
+                continue;
+            }
+            self.checks.told.insert(v);
+            let var = &self.dae.vars[v];
+            let (message, hint) = if var.ty == VarType::Integer {
+                (
+                    format!("{} is an Integer, but this equation gives it a Real value", var.name),
+                    "round it with integer(…), floor(…) or ceil(…), or declare the variable as Real",
+                )
+            } else {
+                (
+                    format!("{} is discrete, but this equation changes it continuously", var.name),
+                    "assign it in a when-clause, or leave out `discrete`",
+                )
+            };
+            let mut d = Diagnostic::error(Stage::FrontEnd, span, message).hint(hint);
+            d.instance = var.origin.instance.clone();
+            if let Some(s) = var.origin.span {
+                d = d.label(s, "declared here");
+            }
+            self.diagnostics.push(d);
+        }
+    }
+
+    /// The variable `v` of a row `v - value`.
+    fn oriented(&self, row: &Row) -> Option<VarId> {
+        match *self.dae.pool.node(row.template) {
+            XNode::Binary(Binary::Sub, a, _) => match (self.dae.pool.node(a), row.args.first()) {
+                (XNode::Hole(0), Some(&Operand::Var { var, order: 0, neg: false })) => Some(var),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// How often the value of a row's part may change.
+    fn row_variability(&self, row: &Row, e: ExprId) -> Variability {
+        match self.dae.pool.node(e) {
+            XNode::Const(_) => Variability::Constant,
+            XNode::Hole(k) => match row.args[*k as usize] {
+                Operand::Var { var, order: 0, .. } => self.dae.vars[var].variability,
+                Operand::Var { .. } => Variability::Continuous,
+                Operand::Pre { .. } => Variability::Discrete,
+                Operand::Const(_) => Variability::Constant,
+            },
+            XNode::Relation(..) | XNode::EventFloor(_) => Variability::Discrete,
+            _ => {
+                let mut kids = Vec::new();
+                self.dae.pool.children(e, |c| kids.push(c));
+                kids.into_iter().map(|k| self.row_variability(row, k)).max().unwrap_or(Variability::Constant)
+            }
+        }
+    }
+
+    fn check_equations(&mut self) {
+        let mut found = Vec::new();
+        for eq in self.dae.equations.as_slice() {
+            if !matches!(eq.origin.note, "" | "binding") {
+                continue;
+            }
+            let Some(span) = eq.origin.span else { continue };
+            let unknown = eq.row.args.iter().filter_map(|a| a.variable()).any(|v| {
+                !HybridDae::is_builtin(v) && self.dae.vars[v].variability >= Variability::Discrete
+            });
+            if !unknown {
+                let parameter = self.oriented(&eq.row).filter(|&v| !HybridDae::is_builtin(v));
+                let d = match parameter {
+                    Some(v) => {
+                        let var = &self.dae.vars[v];
+                        let d = Diagnostic::error(
+                            Stage::FrontEnd,
+                            span,
+                            format!("{} is a parameter: an equation cannot determine it", var.name),
+                        )
+                        .hint("give the value in its declaration, or set fixed = false and use an initial equation");
+                        match var.origin.span {
+                            Some(s) => d.label(s, "declared here"),
+                            None => d,
+                        }
+                    }
+                    None => Diagnostic::error(Stage::FrontEnd, span, "this equation holds no unknown"),
+                };
+                found.push(d.within(eq.origin.instance.clone()));
+                continue;
+            }
+            let Some(v) = self.oriented(&eq.row).filter(|&v| {
+                let var = &self.dae.vars[v];
+                let discrete = var.ty != VarType::Real && var.variability == Variability::Discrete && !var.hidden;
+                discrete && !self.checks.told.contains(&v)
+            }) else {
+                continue;
+            };
+            let XNode::Binary(Binary::Sub, _, value) = *self.dae.pool.node(eq.row.template) else { continue };
+            if self.row_variability(&eq.row, value) == Variability::Continuous {
+                let var = &self.dae.vars[v];
+                let mut d = Diagnostic::error(
+                    Stage::FrontEnd,
+                    span,
+                    format!("{} may change only at events, but this equation changes it continuously", var.name),
+                )
+                .hint("leave out noEvent around a relation that a discrete variable follows")
+                .within(eq.origin.instance.clone());
+                if let Some(s) = var.origin.span {
+                    d = d.label(s, "declared here");
+                }
+                found.push(d);
+            }
+        }
+        self.diagnostics.extend(found);
+    }
+
+    // ---- balance -------------------------------------------------------------------------------------------------
+
+    /// Names the classes that are not balanced, if the whole is not.
+    fn check_balance(&mut self) {
+        if self.diagnostics.iter().any(|d| d.severity == saltus_base::Severity::Error) {
+            return;
+        }
+        let Some(per) = self.equations_per_instance() else { return };
+        let unknowns = self
+            .dae
+            .vars
+            .iter()
+            .filter(|(id, v)| {
+                !HybridDae::is_builtin(*id)
+                    && v.variability >= Variability::Discrete
+                    && v.causality != DaeCausality::Input
+            })
+            .count();
+        let equations: usize = per.values().sum();
+        if unknowns == equations {
+            return;
+        }
+        let mut found: Vec<(NodeId, Count, bool)> = Vec::new();
+        self.unbalanced(self.top, &per, &mut found);
+        // What the composite classes miss is only told if everything together explains the whole.
+        let sum: i64 = found.iter().map(|(_, c, _)| c.unknowns as i64 - c.equations as i64).sum();
+        let explained = sum == unknowns as i64 - equations as i64;
+        let mut told = FxHashSet::default();
+        for (n, c, leaf) in found {
+            if c.unknowns == c.equations || !leaf && !explained {
+                continue;
+            }
+            let class = self.node(n).cref.class;
+            if !told.insert((class, c.unknowns, c.equations)) {
+                continue;
+            }
+            let name = self.lib.qualified(class);
+            let difference = match c.equations as i64 - c.unknowns as i64 {
+                -1 => "one equation too few".to_string(),
+                1 => "one equation too many".to_string(),
+                d if d < 0 => format!("{} equations too few", -d),
+                d => format!("{d} equations too many"),
+            };
+            let d = Diagnostic::warning(
+                Stage::FrontEnd,
+                self.lib.def(class).name.span,
+                format!(
+                    "{name} is not balanced: {} unknowns, {} equations, {difference}",
+                    c.unknowns, c.equations
+                ),
+            )
+            .within(self.instance_text(n));
+            self.diagnostics.push(d);
+        }
+    }
+
+    /// The number of equations by the instance they stand in; nothing if branches of an if differ.
+    fn equations_per_instance(&self) -> Option<FxHashMap<String, usize>> {
+        let mut per: FxHashMap<String, usize> = FxHashMap::default();
+        let mut branches: FxHashMap<(usize, u32), usize> = FxHashMap::default();
+        for eq in self.dae.equations.as_slice() {
+            let mut first = true;
+            let mut guard = eq.guard;
+            if let Some((g, b)) = guard {
+                *branches.entry((g.index(), b)).or_default() += 1;
+            }
+            while let Some((g, b)) = guard {
+                first &= b == 0;
+                guard = self.dae.ifs.as_slice()[g.index()].parent;
+            }
+            if first {
+                *per.entry(eq.origin.instance.clone()).or_default() += 1;
+            }
+        }
+        for (g, group) in self.dae.ifs.as_slice().iter().enumerate() {
+            let count = |b: u32| branches.get(&(g, b)).copied().unwrap_or(0);
+            if group.parent.is_some() || (1..=group.conditions.len() as u32).any(|b| count(b) != count(0)) {
+                return None;
+            }
+        }
+        for c in &self.dae.calls {
+            *per.entry(c.origin.instance.clone()).or_default() += c.outputs.len();
+        }
+        let mut seen: FxHashSet<VarId> = FxHashSet::default();
+        for w in &self.dae.whens {
+            let vars = assigned(&w.branches.iter().flat_map(|b| b.actions.iter()).collect::<Vec<_>>());
+            let fresh = vars.into_iter().filter(|&v| seen.insert(v)).count();
+            *per.entry(w.origin.instance.clone()).or_default() += fresh;
+        }
+        let rest = self.dae.samplers.len() + self.dae.delays.len();
+        *per.entry(String::new()).or_default() += rest;
+        Some(per)
+    }
+
+    fn unbalanced(&mut self, n: NodeId, per: &FxHashMap<String, usize>, out: &mut Vec<(NodeId, Count, bool)>) {
+        if self.node(n).outer.is_some() {
+            return;
+        }
+        let Ok(t) = self.template(n) else { return };
+        let whole = self.dims(n).is_ok_and(|d| d.is_empty());
+        if whole && matches!(t.kind, ClassKind::Model | ClassKind::Block | ClassKind::Class) && t.builtin.is_none() {
+            let mut c = Count { equations: per.get(&self.instance_text(n)).copied().unwrap_or(0), ..Count::default() };
+            let mut leaf = true;
+            for k in self.below(n) {
+                leaf &= self.own(k, per, &mut c);
+            }
+            let joined = self.connection_equations_in(n);
+            leaf &= joined.is_none();
+            let (equations, joined_flows) = joined.unwrap_or_default();
+            c.equations += equations + c.flows.saturating_sub(joined_flows);
+            out.push((n, c, leaf));
+        }
+        for k in self.below(n) {
+            self.unbalanced(k, per, out);
+        }
+    }
+
+    /// Adds what a component declared in a class contributes to the class; whether it is no model itself.
+    fn own(&mut self, n: NodeId, per: &FxHashMap<String, usize>, c: &mut Count) -> bool {
+        if self.node(n).outer.is_some() {
+            return true;
+        }
+        let Ok(t) = self.template(n) else { return true };
+        if t.builtin.is_some() {
+            self.own_leaf(n, c);
+            return true;
+        }
+        if matches!(t.kind, ClassKind::Model | ClassKind::Block | ClassKind::Class)
+            && self.dims(n).is_ok_and(|d| d.is_empty())
+        {
+            for k in self.below(n) {
+                if !self.node(k).protected {
+                    self.duty(k, c);
+                }
+            }
+            return false;
+        }
+        if self.dims(n).is_ok_and(|d| d.is_empty()) {
+            c.equations += per.get(&self.instance_text(n)).copied().unwrap_or(0);
+        }
+        let mut plain = true;
+        for k in self.below(n) {
+            plain &= self.own(k, per, c);
+        }
+        plain
+    }
+
+    fn leaf_size(&mut self, n: NodeId) -> Option<usize> {
+        if matches!(self.node(n).variability, VariabilityPrefix::Parameter | VariabilityPrefix::Constant) {
+            return None;
+        }
+        self.dims(n).ok().map(|d| d.iter().product())
+    }
+
+    fn own_leaf(&mut self, n: NodeId, c: &mut Count) {
+        let Some(size) = self.leaf_size(n) else { return };
+        if self.node(n).causality == Causality::Input && !self.bound(n) {
+            return;
+        }
+        c.unknowns += size;
+        if self.node(n).connection == Connection::Flow {
+            c.equations += size;
+        }
+    }
+
+    fn bound(&mut self, n: NodeId) -> bool {
+        self.leaf_mod(n).is_ok_and(|m| m.binding.is_some())
+    }
+
+    /// The flows and inputs at the boundary of a component of a class, which the class has to determine.
+    fn duty(&mut self, n: NodeId, c: &mut Count) {
+        if self.node(n).outer.is_some() {
+            return;
+        }
+        let Ok(t) = self.template(n) else { return };
+        if t.builtin.is_some() {
+            let Some(size) = self.leaf_size(n) else { return };
+            if self.node(n).connection == Connection::Flow {
+                c.unknowns += size;
+                c.flows += size;
+            } else if self.node(n).causality == Causality::Input && !self.bound(n) {
+                c.unknowns += size;
+            }
+            return;
+        }
+        if t.is_connector() || t.is_record() || self.node(n).kind == NodeKind::Element {
+            for k in self.below(n) {
+                self.duty(k, c);
+            }
+        } else if self.dims(n).is_ok_and(|d| !d.is_empty()) && t.is_connector() {
+            for k in self.below(n) {
+                self.duty(k, c);
+            }
+        }
+    }
+
+    /// The scalars of a connector: potentials (and signals), flows.
+    pub(crate) fn connector_size(&mut self, n: NodeId) -> (usize, usize) {
+        let Ok(t) = self.template(n) else { return (0, 0) };
+        if t.builtin.is_some() {
+            let Some(size) = self.leaf_size(n) else { return (0, 0) };
+            return match self.node(n).connection {
+                Connection::Flow => (0, size),
+                Connection::Stream => (0, 0),
+                Connection::Potential => (size, 0),
+            };
+        }
+        let mut sum = (0, 0);
+        for k in self.below(n) {
+            let (p, f) = self.connector_size(k);
+            sum = (sum.0 + p, sum.1 + f);
+        }
+        sum
+    }
+}
+
+fn assigned(actions: &[&Action]) -> Vec<VarId> {
+    let mut out = Vec::new();
+    for a in actions {
+        match a {
+            Action::Assign { var, .. } => out.push(*var),
+            Action::Call { outputs, .. } => out.extend(outputs.iter().flatten()),
+            _ => {}
+        }
+    }
+    out
+}

@@ -1,0 +1,518 @@
+//! State machines (Modelica 3.6, chapter 17), as equations of the clocked partition they belong to:
+//!
+//! ```text
+//! initialState(a);  transition(a, b, c);   ⇒   active = if pre(active) == 0 then 1 elseif pre(active) == 1 and c then 2 …
+//! a.x = previous(a.x) + 1;                 ⇒   a.x = if active == 1 then (if reset then start else pre(a.x)) + 1 else pre(a.x)
+//! ```
+//!
+//! An equation inside a state holds while the state and all states around it are active; otherwise its variable keeps
+//! its value. Equations of several states for one variable of the surroundings (`outer output`) become one.
+
+use crate::eval::Target;
+use crate::modifier::NodeId;
+use crate::value::{Ty, Value};
+use crate::{Env, Flattener, Mode, R};
+use rustc_hash::FxHashMap;
+use saltus_base::Span;
+use saltus_dae::{Equation, HybridDae, Operand, Origin, VarId, VarType, Variability};
+use saltus_expr::{Binary, ExprId, Node as XNode};
+use saltus_syntax::ast::{Call, Expr, ExprKind};
+
+struct Transition {
+    scope: NodeId,
+    from: NodeId,
+    to: NodeId,
+    condition: ExprId,
+    immediate: bool,
+    reset: bool,
+    synchronize: bool,
+    priority: i64,
+    span: Span,
+}
+
+/// A state: its number in its machine, and the machine's variables.
+struct State {
+    path: String,
+    number: f64,
+    machine: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Machine {
+    /// The number of the active state, 0 before the first tick.
+    active: VarId,
+    /// Whether the transition that fired at this tick resets its target.
+    reset: VarId,
+}
+
+/// What is known about state machines.
+#[derive(Default)]
+pub(crate) struct StateMachines {
+    transitions: Vec<Transition>,
+    initial: Vec<(NodeId, NodeId, Span)>,
+    /// `activeState(s)`, and the ticks and the time of entry of a state, where they are asked for.
+    flags: FxHashMap<NodeId, VarId>,
+    ticks: FxHashMap<NodeId, VarId>,
+    entry: FxHashMap<NodeId, VarId>,
+    /// The transition whose condition is being read: its source, and whether it is immediate.
+    reading: Option<(NodeId, bool)>,
+    states: Vec<State>,
+    machines: Vec<Machine>,
+}
+
+impl<'t> Flattener<'t> {
+    fn state_arg(&mut self, env: &Env, e: &Expr) -> R<NodeId> {
+        if let ExprKind::Ref(r) = &e.kind
+            && let Target::Nodes(nodes, dims, subs) = self.resolve(env, r)?
+            && let ([n], true, true) = (&nodes[..], dims.is_empty(), subs.is_empty())
+            && self.template(*n)?.builtin.is_none()
+        {
+            return Ok(*n);
+        }
+        Err(self.err(e.span, "a state must be a component of this class: a block or model without subscripts"))
+    }
+
+    fn flag_arg(&mut self, env: &Env, c: &Call, k: usize, name: &str, default: bool) -> R<bool> {
+        match c.args.get(k).or_else(|| c.named.iter().find(|(n, _)| n.name == name).map(|(_, e)| e)) {
+            Some(e) => {
+                let v = self.eval(&Env { mode: Mode::Konst, ..*env }, e)?;
+                match (self.bool_of(&v), v.ty()) {
+                    (Some(b), Some(Ty::Bool)) => Ok(b),
+                    _ => Err(self.err(e.span, format!("{name} must be a Boolean, not {}", v.describe()))),
+                }
+            }
+            None => Ok(default),
+        }
+    }
+
+    /// `initialState(s)` and `transition(…)`.
+    pub(crate) fn state_machine_call(&mut self, env: &Env, name: &str, c: &Call, span: Span) -> R<()> {
+        let arg = |k: usize, name: &str| {
+            c.args.get(k).or_else(|| c.named.iter().find(|(n, _)| n.name == name).map(|(_, e)| e))
+        };
+        let scope = env.scope.node;
+        if name == "initialState" {
+            let Some(s) = arg(0, "state") else { return Err(self.err(span, "initialState needs a state")) };
+            let s = self.state_arg(env, s)?;
+            self.states.initial.push((scope, s, span));
+            return Ok(());
+        }
+        let (Some(from), Some(to), Some(condition)) = (arg(0, "from"), arg(1, "to"), arg(2, "condition")) else {
+            return Err(self.err(span, "transition needs two states and a condition"));
+        };
+        let (from, to) = (self.state_arg(env, from)?, self.state_arg(env, to)?);
+        let immediate = self.flag_arg(env, c, 3, "immediate", true)?;
+        let reset = self.flag_arg(env, c, 4, "reset", true)?;
+        let synchronize = self.flag_arg(env, c, 5, "synchronize", false)?;
+        let priority = match arg(6, "priority") {
+            Some(e) => {
+                let v = self.eval(&Env { mode: Mode::Konst, ..*env }, e)?;
+                match (self.const_of(&v), v.ty()) {
+                    (Some(p), Some(Ty::Int)) if p >= 1.0 => p as i64,
+                    _ => return Err(self.err(e.span, "the priority of a transition must be a positive Integer")),
+                }
+            }
+            None => 1,
+        };
+        self.states.reading = Some((from, immediate));
+        let v = self.eval(&Env { plain: true, ..*env }, condition);
+        self.states.reading = None;
+        let Value::Num(x, Ty::Bool) = v? else {
+            return Err(self.err(condition.span, "the condition of a transition must be a Boolean"));
+        };
+        self.states.transitions.push(Transition {
+            scope,
+            from,
+            to,
+            condition: x,
+            immediate,
+            reset,
+            synchronize,
+            priority,
+            span,
+        });
+        Ok(())
+    }
+
+    /// `activeState(s)`, `ticksInState()`, `timeInState()`.
+    pub(crate) fn state_call(&mut self, env: &Env, name: &str, c: &Call, span: Span) -> R<Value> {
+        if env.mode != Mode::Model {
+            let ty = match name {
+                "activeState" => Ty::Bool,
+                "ticksInState" => Ty::Int,
+                _ => Ty::Real,
+            };
+            return Ok(Value::Num(self.dae.pool.hole(u32::MAX), ty));
+        }
+        let o = self.origin(env, span, "state machine");
+        if name == "activeState" {
+            let Some(s) = c.args.first() else { return Err(self.err(span, "activeState needs a state")) };
+            let s = self.state_arg(env, s)?;
+            let v = match self.states.flags.get(&s) {
+                Some(&v) => v,
+                None => {
+                    let v = self.hidden("active", VarType::Boolean, Variability::Discrete, o);
+                    self.states.flags.insert(s, v);
+                    v
+                }
+            };
+            return Ok(Value::Num(self.var_expr(v), Ty::Bool));
+        }
+        let Some((from, immediate)) = self.states.reading else {
+            return Err(self.err(span, format!("{name} can only be used in the condition of a transition")));
+        };
+        if name == "ticksInState" {
+            let v = match self.states.ticks.get(&from) {
+                Some(&v) => v,
+                None => {
+                    let v = self.hidden("ticks", VarType::Integer, Variability::Discrete, o);
+                    self.states.ticks.insert(from, v);
+                    v
+                }
+            };
+            // An immediate transition asks before this tick is counted.
+            let e = if immediate {
+                let before = self.before(v);
+                let one = self.dae.pool.num(1.0);
+                self.dae.pool.add(before, one)
+            } else {
+                self.var_expr(v)
+            };
+            return Ok(Value::Num(e, Ty::Int));
+        }
+        let v = match self.states.entry.get(&from) {
+            Some(&v) => v,
+            None => {
+                let v = self.hidden("entry", VarType::Real, Variability::Discrete, o);
+                self.states.entry.insert(from, v);
+                v
+            }
+        };
+        let since = if immediate { self.before(v) } else { self.var_expr(v) };
+        let time = self.var_expr(HybridDae::TIME);
+        Ok(Value::Num(self.dae.pool.sub(time, since), Ty::Real))
+    }
+
+    /// The value at the tick before.
+    fn before(&mut self, var: VarId) -> ExprId {
+        self.clocks.mark_state(var);
+        self.rows.operand(&mut self.dae.pool, Operand::Pre { var })
+    }
+
+    fn is_state(&mut self, active: ExprId, number: f64) -> ExprId {
+        let n = self.dae.pool.num(number);
+        self.dae.pool.bin(Binary::Eq, active, n)
+    }
+
+    /// Turns the transitions into equations. Comes after all sections and before the clocks.
+    pub(crate) fn finish_states(&mut self) {
+        if self.states.transitions.is_empty() && self.states.initial.is_empty() {
+            let flags: Vec<VarId> = self.states.flags.values().copied().collect();
+            for v in flags {
+                let span = self.dae.vars[v].origin.span.unwrap_or(Span::NONE);
+                let e = self.err(span, "this component is no state of a state machine");
+                self.diagnostics.push(*e);
+            }
+            return;
+        }
+        if let Err(e) = self.build_machines() {
+            self.diagnostics.push(*e);
+        }
+    }
+
+    fn build_machines(&mut self) -> R<()> {
+        let transitions = std::mem::take(&mut self.states.transitions);
+        let initial = std::mem::take(&mut self.states.initial);
+        // States that transitions tie together form a machine.
+        let mut order: Vec<NodeId> = Vec::new();
+        let mut scope_of: FxHashMap<NodeId, NodeId> = FxHashMap::default();
+        let ends = initial
+            .iter()
+            .map(|&(scope, s, _)| (scope, s))
+            .chain(transitions.iter().flat_map(|t| [(t.scope, t.from), (t.scope, t.to)]));
+        for (scope, s) in ends {
+            if !order.contains(&s) {
+                order.push(s);
+                scope_of.insert(s, scope);
+            }
+        }
+        let mut group: FxHashMap<NodeId, usize> = order.iter().enumerate().map(|(i, &s)| (s, i)).collect();
+        for t in &transitions {
+            let (a, b) = (group[&t.from], group[&t.to]);
+            let (low, high) = (a.min(b), a.max(b));
+            group.values_mut().filter(|g| **g == high).for_each(|g| *g = low);
+        }
+        let mut groups: Vec<usize> = order.iter().map(|s| group[s]).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        let first = self.states.machines.len();
+        let mut members: Vec<Vec<NodeId>> = Vec::new();
+        for &g in &groups {
+            let states: Vec<NodeId> = order.iter().copied().filter(|s| group[s] == g).collect();
+            let scope = scope_of[&states[0]];
+            let span = transitions.iter().find(|t| states.contains(&t.from)).map_or(Span::NONE, |t| t.span);
+            let origin = Origin { span: Some(span), instance: self.instance_text(scope), note: "state machine" };
+            let active = self.hidden("state", VarType::Integer, Variability::Discrete, origin.clone());
+            let reset = self.hidden("reset", VarType::Boolean, Variability::Discrete, origin);
+            let zero = self.dae.constant_row(0.0);
+            self.dae.vars[active].start = Some(zero.clone());
+            self.dae.vars[active].fixed = Some(true);
+            self.dae.vars[reset].start = Some(zero);
+            let machine = self.states.machines.len();
+            self.states.machines.push(Machine { active, reset });
+            for (k, &s) in states.iter().enumerate() {
+                let path = self.path(s);
+                self.states.states.push(State { path, number: k as f64 + 1.0, machine });
+            }
+            members.push(states);
+        }
+        for (k, states) in members.iter().enumerate() {
+            self.build_machine(first + k, states, &members, &scope_of, &transitions, &initial)?;
+        }
+        Ok(())
+    }
+
+    fn build_machine(
+        &mut self,
+        machine: usize,
+        states: &[NodeId],
+        all: &[Vec<NodeId>],
+        scope_of: &FxHashMap<NodeId, NodeId>,
+        transitions: &[Transition],
+        initial: &[(NodeId, NodeId, Span)],
+    ) -> R<()> {
+        let Machine { active, reset } = self.states.machines[machine];
+        let number = |s: NodeId| states.iter().position(|&x| x == s).map_or(0.0, |k| k as f64 + 1.0);
+        let mut starts = initial.iter().filter(|i| states.contains(&i.1));
+        let Some(&(_, start, _)) = starts.next() else {
+            let t = transitions.iter().find(|t| states.contains(&t.from));
+            return Err(self.err_hints(
+                t.map_or(Span::NONE, |t| t.span),
+                "this state machine has no initial state",
+                vec!["say where it begins: initialState(…)".into()],
+            ));
+        };
+        if let Some(&(_, _, span)) = starts.next() {
+            return Err(self.err(span, "this state machine has two initial states"));
+        }
+        let origin = self.dae.vars[active].origin.clone();
+        let before = self.before(active);
+        // Past the first tick: by the state before, its transitions in order of priority.
+        let (mut next, mut resets, mut fires) = (before, self.dae.pool.num(0.0), self.dae.pool.num(0.0));
+        for &s in states {
+            let mut out: Vec<&Transition> = transitions.iter().filter(|t| t.from == s).collect();
+            out.sort_by_key(|t| t.priority);
+            if let Some(w) = out.windows(2).find(|w| w[0].priority == w[1].priority) {
+                let mut e = self.err_hints(
+                    w[1].span,
+                    format!("two transitions from {} have the priority {}", self.path(s), w[1].priority),
+                    vec!["give them different priorities".into()],
+                );
+                e.labels.push(saltus_base::Label { span: w[0].span, message: "the other one".into() });
+                return Err(e);
+            }
+            let here = self.is_state(before, number(s));
+            for t in out.into_iter().rev() {
+                let mut condition = t.condition;
+                if t.synchronize {
+                    for (k, inner) in all.iter().enumerate().filter(|(_, i)| scope_of[&i[0]] == s) {
+                        let Machine { active, .. } = self.states.machines[k];
+                        let a = if t.immediate { self.before(active) } else { self.var_expr(active) };
+                        let mut done = self.dae.pool.num(0.0);
+                        for (j, f) in inner.iter().enumerate() {
+                            if !transitions.iter().any(|t| t.from == *f) {
+                                let at = self.is_state(a, j as f64 + 1.0);
+                                done = self.dae.pool.bin(Binary::Or, done, at);
+                            }
+                        }
+                        condition = self.dae.pool.bin(Binary::And, condition, done);
+                    }
+                }
+                if !t.immediate {
+                    // A delayed transition fires one tick after its condition became true.
+                    let o = Origin { span: Some(t.span), ..origin.clone() };
+                    let c = self.hidden("condition", VarType::Boolean, Variability::Discrete, o);
+                    self.define_state(c, condition);
+                    condition = self.before(c);
+                }
+                let fire = self.dae.pool.bin(Binary::And, here, condition);
+                let (to, r) = (self.dae.pool.num(number(t.to)), self.dae.pool.num(f64::from(t.reset)));
+                next = self.dae.pool.select(fire, to, next);
+                resets = self.dae.pool.select(fire, r, resets);
+                fires = self.dae.pool.bin(Binary::Or, fire, fires);
+            }
+        }
+        let fresh = self.is_state(before, 0.0);
+        let (at_start, yes) = (self.dae.pool.num(number(start)), self.dae.pool.num(1.0));
+        next = self.dae.pool.select(fresh, at_start, next);
+        resets = self.dae.pool.bin(Binary::Or, fresh, resets);
+        fires = self.dae.pool.bin(Binary::Or, fresh, fires);
+        self.define_state(active, next);
+        self.define_state(reset, resets);
+        let now = self.var_expr(active);
+        for &s in states {
+            let here = self.is_state(now, number(s));
+            if let Some(&v) = self.states.flags.get(&s) {
+                self.define_state(v, here);
+            }
+            if let Some(&v) = self.states.ticks.get(&s) {
+                let before = self.before(v);
+                let (one, zero) = (self.dae.pool.num(1.0), self.dae.pool.num(0.0));
+                let more = self.dae.pool.add(before, one);
+                let count = self.dae.pool.select(fires, yes, more);
+                let value = self.dae.pool.select(here, count, zero);
+                self.define_state(v, value);
+            }
+            if let Some(&v) = self.states.entry.get(&s) {
+                let before = self.before(v);
+                let time = self.var_expr(HybridDae::TIME);
+                let entered = self.dae.pool.bin(Binary::And, here, fires);
+                let value = self.dae.pool.select(entered, time, before);
+                self.define_state(v, value);
+            }
+            // Everything in a state ticks with its machine.
+            let path = self.path(s);
+            let inside: Vec<VarId> = self
+                .dae
+                .vars
+                .iter()
+                .filter(|(_, v)| v.variability >= Variability::Discrete && within(&v.origin.instance, &path))
+                .map(|(id, _)| id)
+                .collect();
+            for v in inside {
+                self.clocks.tie(active, v);
+            }
+            let rows: Vec<VarId> = self
+                .dae
+                .equations
+                .as_slice()
+                .iter()
+                .filter(|e| within(&e.origin.instance, &path))
+                .flat_map(|e| e.row.args.iter().filter_map(|a| a.variable()))
+                .filter(|&v| !HybridDae::is_builtin(v) && self.dae.vars[v].variability >= Variability::Discrete)
+                .collect();
+            for v in rows {
+                self.clocks.tie(active, v);
+            }
+            if let Some(c) = self.dae.calls.iter().find(|c| within(&c.origin.instance, &path)) {
+                return Err(self.err(
+                    c.origin.span.unwrap_or(Span::NONE),
+                    "not supported yet: an algorithm inside a state of a state machine",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn define_state(&mut self, v: VarId, value: ExprId) {
+        let x = self.var_expr(v);
+        let r = self.dae.pool.intern(XNode::Binary(Binary::Sub, x, value));
+        let row = self.row(r);
+        let origin = self.dae.vars[v].origin.clone();
+        self.dae.equations.push(Equation { row, guard: None, origin });
+    }
+
+    /// The states around an instance, outermost first.
+    fn states_around(&self, instance: &str) -> Vec<usize> {
+        let mut around: Vec<usize> =
+            (0..self.states.states.len()).filter(|&k| within(instance, &self.states.states[k].path)).collect();
+        around.sort_by_key(|&k| self.states.states[k].path.len());
+        around
+    }
+
+    /// Equations of several states that determine the same variable of their surroundings become one.
+    pub(crate) fn merge_state_equations(&mut self, eqs: &mut Vec<(ExprId, Origin)>) {
+        if self.states.states.is_empty() {
+            return;
+        }
+        let mut of: FxHashMap<VarId, Vec<usize>> = FxHashMap::default();
+        for (i, (e, origin)) in eqs.iter().enumerate() {
+            if let XNode::Binary(Binary::Sub, a, _) = *self.dae.pool.node(*e)
+                && let Some(v) = self.as_var(a)
+            {
+                let around = self.states_around(&origin.instance);
+                let outside = around
+                    .last()
+                    .is_some_and(|&k| !within(&self.dae.vars[v].origin.instance, &self.states.states[k].path));
+                if outside && origin.note != "state machine" {
+                    of.entry(v).or_default().push(i);
+                }
+            }
+        }
+        let mut gone = vec![false; eqs.len()];
+        let mut vars: Vec<VarId> = of.keys().copied().collect();
+        vars.sort_unstable();
+        for v in vars {
+            let list = &of[&v];
+            let owner = self.dae.vars[v].origin.instance.clone();
+            let mut value = self.before(v);
+            for &i in list.iter().rev() {
+                gone[i] = true;
+                let (e, origin) = eqs[i].clone();
+                let XNode::Binary(Binary::Sub, _, b) = *self.dae.pool.node(e) else { continue };
+                let around = self.states_around(&origin.instance);
+                let inner: Vec<usize> =
+                    around.into_iter().filter(|&k| !within(&owner, &self.states.states[k].path)).collect();
+                let (condition, b) = self.in_states(&inner, b);
+                value = self.dae.pool.select(condition, b, value);
+            }
+            let x = self.var_expr(v);
+            let e = self.dae.pool.intern(XNode::Binary(Binary::Sub, x, value));
+            // States around the variable itself still apply.
+            let origin = Origin { instance: owner, ..eqs[list[0]].1.clone() };
+            eqs.push((e, origin));
+            gone.push(false);
+        }
+        let mut k = 0;
+        eqs.retain(|_| {
+            k += 1;
+            !gone[k - 1]
+        });
+    }
+
+    /// The value of a variable that an equation of an instance determines: held while its states are not active.
+    pub(crate) fn state_value(&mut self, instance: &str, v: VarId, value: ExprId) -> ExprId {
+        let around = self.states_around(instance);
+        if around.is_empty() {
+            return value;
+        }
+        let (condition, value) = self.in_states(&around, value);
+        let keep = self.before(v);
+        self.dae.pool.select(condition, value, keep)
+    }
+
+    /// Whether all these states are active, and an expression with the previous values that a reset changes.
+    fn in_states(&mut self, around: &[usize], e: ExprId) -> (ExprId, ExprId) {
+        let mut condition = self.dae.pool.num(1.0);
+        let mut e = e;
+        for &k in around {
+            let (path, number) = (self.states.states[k].path.clone(), self.states.states[k].number);
+            let Machine { active, reset } = self.states.machines[self.states.states[k].machine];
+            let a = self.var_expr(active);
+            let here = self.is_state(a, number);
+            condition = self.dae.pool.bin(Binary::And, condition, here);
+            let mut map = FxHashMap::default();
+            for h in self.dae.pool.holes(e) {
+                if let Some(Operand::Pre { var }) = self.hole(h)
+                    && within(&self.dae.vars[var].origin.instance, &path)
+                {
+                    let start = match self.dae.vars[var].start.clone() {
+                        Some(row) => self.rows.open(&mut self.dae.pool, &row),
+                        None => self.dae.pool.num(0.0),
+                    };
+                    let (r, old) = (self.var_expr(reset), self.dae.pool.hole(h));
+                    map.insert(h, self.dae.pool.select(r, start, old));
+                }
+            }
+            if !map.is_empty() {
+                e = self.dae.pool.substitute(e, |p, h| map.get(&h).copied().unwrap_or_else(|| p.hole(h)));
+            }
+        }
+        (condition, e)
+    }
+}
+
+/// Whether an instance path is a component or lies inside it.
+fn within(instance: &str, path: &str) -> bool {
+    instance.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}

@@ -1,0 +1,441 @@
+//! Foreign C code: the functions of a library are compiled with the machine's C compiler into one shared object, with a
+//! wrapper per function that takes all arguments in one form, so that any signature can be called:
+//!
+//! ```text
+//! external "C" y = f(x, n)   ⇒   const char *saltus_call_0(arg *a, arg *r) { r->x[0] = f(a[0].x[0], (int)a[1].x[0]); … }
+//! ```
+//!
+//! The object is kept in a cache under the hash of its source. `ModelicaError` leaves the wrapper by `longjmp`, never
+//! through Rust. Code and libraries come from `Include` and `Library` annotations and the library's `Resources`.
+
+#![allow(unsafe_code)]
+
+use super::{ExtArg, ExtResult, Object, insert, object};
+use crate::ir::{Dim, ExternalCall, FExpr, Function, ScalarType};
+use crate::strings;
+use rustc_hash::FxHashMap;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fmt::Write as _;
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{LazyLock, Mutex};
+
+/// An argument as the wrapper sees it.
+#[repr(C)]
+struct CArg {
+    numbers: *mut f64,
+    texts: *mut *const c_char,
+    pointer: *mut c_void,
+    len: usize,
+}
+
+type Wrapper = unsafe extern "C" fn(*mut CArg, *mut CArg) -> *const c_char;
+
+unsafe extern "C" {
+    fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn dlerror() -> *const c_char;
+}
+
+/// The type and shape of one argument.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Parameter {
+    ty: ScalarType,
+    array: bool,
+    /// Written by the function.
+    output: bool,
+}
+
+/// A compiled foreign function.
+#[derive(Clone)]
+pub struct Foreign {
+    wrapper: Wrapper,
+    parameters: Vec<Parameter>,
+    result: Option<ScalarType>,
+}
+
+impl std::fmt::Debug for Foreign {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "foreign function of {} arguments", self.parameters.len())
+    }
+}
+
+/// Objects loaded so far, by the hash of their source.
+static LOADED: LazyLock<Mutex<FxHashMap<u64, Result<usize, String>>>> = LazyLock::new(Mutex::default);
+
+/// Serialises calls: C code may keep state, and `ModelicaError` has one way out.
+static CALLS: Mutex<()> = Mutex::new(());
+
+impl Foreign {
+    /// The function number `k` of a table, compiled together with those that share its code.
+    pub fn new(functions: &[Function], k: usize) -> Result<Foreign, String> {
+        let (f, x) = match functions.get(k).map(|f| (f, &f.external)) {
+            Some((f, Some(x))) => (f, x),
+            _ => return Err("this is not an external function".into()),
+        };
+        if x.language != "C" {
+            return Err(format!("not supported yet: external \"{}\" function {}", x.language, x.symbol));
+        }
+        let mut family: Vec<(&Function, &ExternalCall)> = functions
+            .iter()
+            .filter_map(|g| g.external.as_ref().map(|y| (g, y)))
+            .filter(|(_, y)| y.same_code(x) && super::lookup(&y.symbol).is_none() && y.language == "C")
+            .collect();
+        family.sort_by(|a, b| a.0.name.cmp(&b.0.name));
+        let mut wrappers: Vec<(String, Vec<Parameter>, Option<ScalarType>)> = Vec::new();
+        let mut mine = 0;
+        for (g, y) in family {
+            let (parameters, result) = signature(g, y)?;
+            let known = wrappers.iter().position(|w| w.0 == y.symbol && w.1 == parameters && w.2 == result);
+            let at = known.unwrap_or_else(|| {
+                wrappers.push((y.symbol.clone(), parameters, result));
+                wrappers.len() - 1
+            });
+            if std::ptr::eq(g, f) {
+                mine = at;
+            }
+        }
+        let source = source(x, &wrappers);
+        let handle = load(x, &source)?;
+        let name = CString::new(format!("saltus_call_{mine}")).map_err(|e| e.to_string())?;
+        // SAFETY: the handle comes from dlopen and is never closed.
+        let symbol = unsafe { dlsym(handle as *mut c_void, name.as_ptr()) };
+        if symbol.is_null() {
+            return Err(format!("the compiled code of {} holds no wrapper", x.symbol));
+        }
+        // SAFETY: the wrapper was generated with exactly this signature.
+        let wrapper = unsafe { std::mem::transmute::<*mut c_void, Wrapper>(symbol) };
+        let (_, parameters, result) = wrappers.swap_remove(mine);
+        Ok(Foreign { wrapper, parameters, result })
+    }
+
+    /// Calls it; outputs are written into the arguments.
+    pub fn call(&self, args: &mut [ExtArg]) -> ExtResult {
+        if args.len() != self.parameters.len() {
+            return Err(format!("{} arguments instead of {}", args.len(), self.parameters.len()));
+        }
+        let mut numbers: Vec<Vec<f64>> = Vec::with_capacity(args.len());
+        let mut kept: Vec<CString> = Vec::new();
+        let mut texts: Vec<Vec<*const c_char>> = Vec::with_capacity(args.len());
+        let mut pointers: Vec<*mut c_void> = Vec::with_capacity(args.len());
+        for (a, p) in args.iter().zip(&self.parameters) {
+            let data = match a {
+                ExtArg::Num(v) => vec![*v],
+                ExtArg::Array { data, .. } => data.clone(),
+            };
+            let mut own = Vec::new();
+            let mut pointer = std::ptr::null_mut();
+            match p.ty {
+                ScalarType::String => {
+                    for &h in &data {
+                        let text = CString::new(strings::text(h).as_bytes()).unwrap_or_default();
+                        own.push(text.as_ptr());
+                        kept.push(text);
+                    }
+                }
+                ScalarType::Object => match &*object(data[0])? {
+                    Object::Foreign(p) => pointer = *p as *mut c_void,
+                    _ => return Err("this external object belongs to another function".into()),
+                },
+                _ => {}
+            }
+            numbers.push(data);
+            texts.push(own);
+            pointers.push(pointer);
+        }
+        let mut list: Vec<CArg> = numbers
+            .iter_mut()
+            .zip(&mut texts)
+            .zip(&pointers)
+            .map(|((x, s), p)| CArg { numbers: x.as_mut_ptr(), texts: s.as_mut_ptr(), pointer: *p, len: x.len() })
+            .collect();
+        let (mut value, mut text) = (0.0f64, std::ptr::null::<c_char>());
+        let mut result = CArg { numbers: &mut value, texts: &mut text, pointer: std::ptr::null_mut(), len: 1 };
+        let back = |s: *const c_char| -> f64 {
+            if s.is_null() {
+                return strings::intern("");
+            }
+            // SAFETY: C functions return zero-terminated strings.
+            strings::intern(&unsafe { CStr::from_ptr(s) }.to_string_lossy())
+        };
+        let _one = CALLS.lock().unwrap_or_else(|e| e.into_inner());
+        // SAFETY: the wrapper reads and writes only what the arguments point to, with the lengths given.
+        let failure = unsafe { (self.wrapper)(list.as_mut_ptr(), &mut result) };
+        if !failure.is_null() {
+            // SAFETY: the wrapper's message is a zero-terminated buffer of its own.
+            return Err(unsafe { CStr::from_ptr(failure) }.to_string_lossy().into_owned());
+        }
+        for (k, p) in self.parameters.iter().enumerate().filter(|(_, p)| p.output) {
+            if p.ty == ScalarType::String {
+                for (x, s) in numbers[k].iter_mut().zip(&texts[k]) {
+                    *x = back(*s);
+                }
+            }
+            match &mut args[k] {
+                ExtArg::Num(v) => *v = numbers[k][0],
+                ExtArg::Array { data, .. } => data.copy_from_slice(&numbers[k]),
+            }
+        }
+        Ok(match self.result {
+            Some(ScalarType::String) => back(text),
+            Some(ScalarType::Object) => insert(Object::Foreign(result.pointer as usize)),
+            Some(_) => value,
+            None => 0.0,
+        })
+    }
+}
+
+/// Compiles every foreign function of a table; the errors, with the function's number.
+pub fn prepare(functions: &[Function]) -> Vec<(usize, String)> {
+    let foreign = |f: &Function| f.external.as_ref().is_some_and(|x| super::lookup(&x.symbol).is_none());
+    (0..functions.len())
+        .filter(|&k| foreign(&functions[k]))
+        .filter_map(|k| Foreign::new(functions, k).err().map(|e| (k, e)))
+        .collect()
+}
+
+fn signature(f: &Function, x: &ExternalCall) -> Result<(Vec<Parameter>, Option<ScalarType>), String> {
+    let mut list = Vec::new();
+    for a in &x.args {
+        list.push(match a {
+            FExpr::Local(l) => {
+                let local = &f.locals[l.0 as usize];
+                if local.ty == ScalarType::Object && !local.dims.is_empty() {
+                    return Err("arrays of external objects cannot be passed to C".into());
+                }
+                if local.dims.iter().any(|d| matches!(d, Dim::Free)) && !f.inputs.contains(l) {
+                    return Err(format!("the size of {} is not known", local.name));
+                }
+                Parameter { ty: local.ty, array: !local.dims.is_empty(), output: !f.inputs.contains(l) }
+            }
+            FExpr::Str(_) => Parameter { ty: ScalarType::String, array: false, output: false },
+            FExpr::Builtin(crate::ir::Builtin::Size | crate::ir::Builtin::Ndims, _) => {
+                Parameter { ty: ScalarType::Integer, array: false, output: false }
+            }
+            FExpr::Num(v) if v.fract() == 0.0 => Parameter { ty: ScalarType::Integer, array: false, output: false },
+            FExpr::Index(base, _) => match &**base {
+                FExpr::Local(l) => Parameter { ty: f.locals[l.0 as usize].ty, array: false, output: false },
+                _ => Parameter { ty: ScalarType::Real, array: false, output: false },
+            },
+            _ => Parameter { ty: ScalarType::Real, array: false, output: false },
+        });
+    }
+    Ok((list, x.result.map(|r| f.locals[r.0 as usize].ty)))
+}
+
+fn c_type(ty: ScalarType) -> &'static str {
+    match ty {
+        ScalarType::Real => "double",
+        ScalarType::Integer | ScalarType::Boolean | ScalarType::Enumeration => "int",
+        ScalarType::String => "const char *",
+        ScalarType::Object => "void *",
+    }
+}
+
+const UTILITIES: &str = r#"#include <stdarg.h>
+#include <stddef.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+void ModelicaMessage(const char *string);
+void ModelicaWarning(const char *string);
+void ModelicaError(const char *string);
+void ModelicaFormatMessage(const char *string, ...);
+void ModelicaFormatWarning(const char *string, ...);
+void ModelicaFormatError(const char *string, ...);
+void ModelicaVFormatMessage(const char *string, va_list args);
+void ModelicaVFormatWarning(const char *string, va_list args);
+void ModelicaVFormatError(const char *string, va_list args);
+char *ModelicaAllocateString(size_t len);
+char *ModelicaAllocateStringWithErrorReturn(size_t len);
+char *ModelicaDuplicateString(const char *string);
+char *ModelicaDuplicateStringWithErrorReturn(const char *string);
+#ifdef __cplusplus
+}
+#endif
+"#;
+
+const RUNTIME: &str = r#"#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef struct { double *x; const char **s; void *p; size_t n; } saltus_arg;
+static jmp_buf saltus_escape;
+static char saltus_text[8192];
+void ModelicaMessage(const char *s) { fputs(s, stderr); fputc('\n', stderr); }
+void ModelicaWarning(const char *s) { fputs("warning: ", stderr); ModelicaMessage(s); }
+void ModelicaError(const char *s) { snprintf(saltus_text, sizeof saltus_text, "%s", s); longjmp(saltus_escape, 1); }
+void ModelicaVFormatMessage(const char *s, va_list a) { vfprintf(stderr, s, a); fputc('\n', stderr); }
+void ModelicaVFormatWarning(const char *s, va_list a) { fputs("warning: ", stderr); ModelicaVFormatMessage(s, a); }
+void ModelicaVFormatError(const char *s, va_list a) { vsnprintf(saltus_text, sizeof saltus_text, s, a); longjmp(saltus_escape, 1); }
+void ModelicaFormatMessage(const char *s, ...) { va_list a; va_start(a, s); ModelicaVFormatMessage(s, a); va_end(a); }
+void ModelicaFormatWarning(const char *s, ...) { va_list a; va_start(a, s); ModelicaVFormatWarning(s, a); va_end(a); }
+void ModelicaFormatError(const char *s, ...) { va_list a; va_start(a, s); ModelicaVFormatError(s, a); va_end(a); }
+char *ModelicaAllocateStringWithErrorReturn(size_t n) { return calloc(n + 1, 1); }
+char *ModelicaAllocateString(size_t n) { char *s = calloc(n + 1, 1); if (!s) ModelicaError("out of memory"); return s; }
+char *ModelicaDuplicateStringWithErrorReturn(const char *t) { char *s = malloc(strlen(t) + 1); return s ? strcpy(s, t) : 0; }
+char *ModelicaDuplicateString(const char *t) { return strcpy(ModelicaAllocateString(strlen(t)), t); }
+"#;
+
+/// The C source of the wrappers of a family.
+fn source(x: &ExternalCall, wrappers: &[(String, Vec<Parameter>, Option<ScalarType>)]) -> String {
+    let mut out = String::new();
+    let _ = writeln!(out, "#include \"ModelicaUtilities.h\"\n{RUNTIME}");
+    for i in &x.includes {
+        let _ = writeln!(out, "{i}");
+    }
+    for (k, (symbol, parameters, result)) in wrappers.iter().enumerate() {
+        if x.includes.is_empty() {
+            let list: Vec<String> = parameters
+                .iter()
+                .map(|p| format!("{}{}", c_type(p.ty), if p.array || p.output { "*" } else { "" }))
+                .collect();
+            let list = if list.is_empty() { "void".into() } else { list.join(", ") };
+            let _ = writeln!(out, "extern {} {symbol}({list});", result.map_or("void", c_type));
+        }
+        let _ = writeln!(out, "const char *saltus_call_{k}(saltus_arg *a, saltus_arg *r) {{");
+        let mut call = Vec::new();
+        let (mut before, mut after) = (String::new(), String::new());
+        for (i, p) in parameters.iter().enumerate() {
+            let int = c_type(p.ty) == "int";
+            call.push(match (p.ty, p.array, p.output) {
+                (ScalarType::Object, _, false) => format!("a[{i}].p"),
+                (ScalarType::Object, _, true) => format!("&a[{i}].p"),
+                (ScalarType::String, false, false) => format!("a[{i}].s[0]"),
+                (ScalarType::String, ..) => format!("a[{i}].s"),
+                (_, false, false) if int => format!("(int)a[{i}].x[0]"),
+                (_, false, false) => format!("a[{i}].x[0]"),
+                _ if int => {
+                    let _ = writeln!(
+                        before,
+                        "  int *i{i} = malloc((a[{i}].n + 1) * sizeof(int)); for (size_t k = 0; k < a[{i}].n; ++k) i{i}[k] = (int)a[{i}].x[k];"
+                    );
+                    let _ = writeln!(
+                        after,
+                        "  for (size_t k = 0; k < a[{i}].n; ++k) a[{i}].x[k] = i{i}[k]; free(i{i});"
+                    );
+                    format!("i{i}")
+                }
+                _ => format!("a[{i}].x"),
+            });
+        }
+        let target = match result {
+            None => "",
+            Some(ScalarType::String) => "r->s[0] = ",
+            Some(ScalarType::Object) => "r->p = (void *)",
+            Some(_) => "r->x[0] = ",
+        };
+        let _ = writeln!(out, "  if (setjmp(saltus_escape)) return saltus_text;\n{before}");
+        let _ = writeln!(out, "  {target}{symbol}({});\n{after}  return 0;\n}}", call.join(", "));
+    }
+    out
+}
+
+/// Where compiled objects are kept.
+fn cache() -> PathBuf {
+    let base = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".cache")))
+        .unwrap_or_else(std::env::temp_dir);
+    base.join("saltus").join("external")
+}
+
+fn load(x: &ExternalCall, source: &str) -> Result<usize, String> {
+    let (flags, inputs) = link(x)?;
+    let mut h = rustc_hash::FxHasher::default();
+    (source, &flags, UTILITIES).hash(&mut h);
+    for p in inputs.iter().chain(&headers(x)) {
+        std::fs::read(p).unwrap_or_default().hash(&mut h);
+    }
+    let key = h.finish();
+    let mut loaded = LOADED.lock().unwrap_or_else(|e| e.into_inner());
+    loaded.entry(key).or_insert_with(|| compile(x, source, &flags, key)).clone()
+}
+
+/// Header files that the code may include: a change of them asks for a new compilation.
+fn headers(x: &ExternalCall) -> Vec<PathBuf> {
+    let mut out: Vec<PathBuf> = x
+        .include_dirs
+        .iter()
+        .filter_map(|d| std::fs::read_dir(d).ok())
+        .flatten()
+        .flatten()
+        .map(|e| e.path())
+        .filter(|p| p.extension().is_some_and(|e| e == "h" || e == "c"))
+        .collect();
+    out.sort();
+    out
+}
+
+/// What to hand to the compiler besides the wrappers, and the files among it.
+fn link(x: &ExternalCall) -> Result<(Vec<String>, Vec<PathBuf>), String> {
+    let mut flags: Vec<String> = x.include_dirs.iter().map(|d| format!("-I{d}")).collect();
+    let mut files = Vec::new();
+    for library in x.libraries.iter().filter(|l| !l.is_empty() && *l != "m") {
+        let platform = if cfg!(target_pointer_width = "64") { "linux64" } else { "linux32" };
+        let places = x.library_dirs.iter().flat_map(|d| [format!("{d}/{platform}"), d.clone()]);
+        let archive = places
+            .flat_map(|d| [format!("{d}/lib{library}.a"), format!("{d}/lib{library}.so"), format!("{d}/{library}")])
+            .find(|p| Path::new(p).is_file());
+        let code = x.source_dirs.iter().flat_map(|d| [format!("{d}/{library}.c"), format!("{d}/{library}/{library}.c")]);
+        match archive.or_else(|| code.into_iter().find(|p| Path::new(p).is_file())) {
+            Some(p) => {
+                if let (true, Some(dir)) = (p.ends_with(".so"), Path::new(&p).parent()) {
+                    flags.push(format!("-Wl,-rpath,{}", dir.display()));
+                }
+                files.push(PathBuf::from(&p));
+                flags.push(p);
+            }
+            None => flags.push(format!("-l{library}")),
+        }
+    }
+    flags.push("-lm".into());
+    Ok((flags, files))
+}
+
+fn compile(x: &ExternalCall, source: &str, flags: &[String], key: u64) -> Result<usize, String> {
+    if !cfg!(unix) {
+        return Err("not supported yet: foreign C code on this platform".into());
+    }
+    let dir = cache();
+    let say = |e: std::io::Error| format!("cannot write to the cache {}: {e}", dir.display());
+    let object = dir.join(format!("{key:016x}.so"));
+    if !object.exists() {
+        std::fs::create_dir_all(&dir).map_err(say)?;
+        std::fs::write(dir.join("ModelicaUtilities.h"), UTILITIES).map_err(say)?;
+        let c = dir.join(format!("{key:016x}.c"));
+        std::fs::write(&c, source).map_err(say)?;
+        // Renamed when finished, so that two processes do not meet half an object.
+        let fresh = dir.join(format!("{key:016x}.{}.so", std::process::id()));
+        let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+        let out = Command::new(&compiler)
+            .args(["-shared", "-fPIC", "-O2", "-w", "-o"])
+            .arg(&fresh)
+            .arg(format!("-I{}", dir.display()))
+            .arg(&c)
+            .args(flags)
+            .output()
+            .map_err(|e| format!("the external function {} needs a C compiler, but {compiler}: {e}", x.symbol))?;
+        if !out.status.success() {
+            let text = String::from_utf8_lossy(&out.stderr);
+            let what = text.lines().find(|l| l.contains("error")).or_else(|| text.lines().find(|l| l.contains("undefined")));
+            return Err(format!(
+                "the C code of the external function {} does not compile: {}",
+                x.symbol,
+                what.or_else(|| text.lines().next()).unwrap_or("no message").trim()
+            ));
+        }
+        std::fs::rename(&fresh, &object).map_err(say)?;
+    }
+    let path = CString::new(object.to_string_lossy().as_bytes()).map_err(|e| e.to_string())?;
+    const NOW: c_int = 2;
+    // SAFETY: loading runs the object's constructors, which is what calling foreign code means.
+    let handle = unsafe { dlopen(path.as_ptr(), NOW) };
+    if handle.is_null() {
+        // SAFETY: dlerror gives a zero-terminated string after a failure.
+        let why = unsafe { CStr::from_ptr(dlerror()) }.to_string_lossy().into_owned();
+        return Err(format!("the code of the external function {} cannot be loaded: {why}", x.symbol));
+    }
+    Ok(handle as usize)
+}

@@ -1,0 +1,4 @@
+within Gears;
+model Axle
+  Real x = time;
+end Axle;
