@@ -23,6 +23,9 @@ pub(crate) struct Checks {
     told: FxHashSet<VarId>,
 }
 
+/// Stands for no instance: connection equations.
+const CONNECTIONS: &str = "$connections";
+
 /// How many unknowns and equations something brings along.
 #[derive(Clone, Copy, Default)]
 struct Count {
@@ -264,7 +267,10 @@ impl<'t> Flattener<'t> {
                 guard = self.dae.ifs.as_slice()[g.index()].parent;
             }
             if first {
-                *per.entry(eq.origin.instance.clone()).or_default() += 1;
+                // What connections give is counted by their class.
+                let connection = matches!(eq.origin.note, "connection" | "unconnected flow");
+                let key = if connection { CONNECTIONS.to_string() } else { eq.origin.instance.clone() };
+                *per.entry(key).or_default() += 1;
             }
         }
         for (g, group) in self.dae.ifs.as_slice().iter().enumerate() {
@@ -283,7 +289,7 @@ impl<'t> Flattener<'t> {
             *per.entry(w.origin.instance.clone()).or_default() += fresh;
         }
         let rest = self.dae.samplers.len() + self.dae.delays.len();
-        *per.entry(String::new()).or_default() += rest;
+        *per.entry(CONNECTIONS.to_string()).or_default() += rest;
         Some(per)
     }
 

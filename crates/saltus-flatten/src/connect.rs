@@ -823,6 +823,7 @@ impl<'t> Flattener<'t> {
                     span = self.connections.flow_span.get(v).copied().unwrap_or(Span::NONE);
                 }
             }
+            let terms = self.partial_sums(terms, span);
             let s = self.sum(&terms);
             self.push_connection(s, span, self.top, "connection");
         }
@@ -878,6 +879,28 @@ impl<'t> Flattener<'t> {
             }
         }
         self.unused_bus_members();
+    }
+
+    /// The sum of many flows is taken in a tree of hidden partial sums: rows stay short and share their templates.
+    fn partial_sums(&mut self, mut terms: Vec<ExprId>, span: Span) -> Vec<ExprId> {
+        const WIDTH: usize = 16;
+        while terms.len() > 2 * WIDTH {
+            let mut sums = Vec::with_capacity(terms.len() / WIDTH + 1);
+            for part in terms.chunks(WIDTH) {
+                let [_, _, ..] = part else {
+                    sums.extend(part);
+                    continue;
+                };
+                let origin = Origin { span: Some(span), note: "connection", ..Origin::default() };
+                let v = self.hidden("flow", VarType::Real, Variability::Continuous, origin);
+                let (x, s) = (self.var_expr(v), self.sum(part));
+                let r = self.dae.pool.sub(x, s);
+                self.push_connection(r, span, self.top, "connection");
+                sums.push(x);
+            }
+            terms = sums;
+        }
+        terms
     }
 
     fn in_connector(&mut self, n: NodeId) -> bool {

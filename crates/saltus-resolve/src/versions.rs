@@ -10,7 +10,7 @@ pub(crate) fn uses(def: &ClassDef) -> Vec<(String, String, Span)> {
         .iter()
         .filter_map(|a| match a {
             Argument::Modification { path, modification: Some(m), span, .. } => {
-                Some((path.first()?.name.to_string(), text(child(m, "version")?)?, *span))
+                Some((path.first()?.name.to_string(), text(child(&m.args, "version")?)?, *span))
             }
             _ => None,
         })
@@ -35,13 +35,13 @@ pub(crate) fn converts_silently(def: &ClassDef, from: &str) -> bool {
 
 fn annotation<'a>(def: &'a ClassDef, name: &str) -> Option<&'a Modification> {
     match &def.body {
-        ClassBody::Long { annotation: Some(a), .. } => child(a, name),
+        ClassBody::Long { annotation: Some(a), .. } => child(&a.args, name),
         _ => None,
     }
 }
 
-fn child<'a>(m: &'a Modification, name: &str) -> Option<&'a Modification> {
-    m.args.iter().find_map(|a| match a {
+fn child<'a>(args: &'a [Argument], name: &str) -> Option<&'a Modification> {
+    args.iter().find_map(|a| match a {
         Argument::Modification { path, modification: Some(m), .. } if path.len() == 1 && path[0].name == name => Some(m),
         _ => None,
     })

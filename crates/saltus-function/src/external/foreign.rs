@@ -419,7 +419,9 @@ fn compile(x: &ExternalCall, source: &str, flags: &[String], key: u64) -> Result
             .map_err(|e| format!("the external function {} needs a C compiler, but {compiler}: {e}", x.symbol))?;
         if !out.status.success() {
             let text = String::from_utf8_lossy(&out.stderr);
-            let what = text.lines().find(|l| l.contains("error")).or_else(|| text.lines().find(|l| l.contains("undefined")));
+            // The place is one in the generated file; what is wrong stands behind it.
+            let what = text.lines().find_map(|l| l.split_once("error: ").map(|x| x.1));
+            let what = what.or_else(|| text.lines().find(|l| l.contains("undefined") || l.contains("cannot find")));
             return Err(format!(
                 "the C code of the external function {} does not compile: {}",
                 x.symbol,
@@ -435,6 +437,11 @@ fn compile(x: &ExternalCall, source: &str, flags: &[String], key: u64) -> Result
     if handle.is_null() {
         // SAFETY: dlerror gives a zero-terminated string after a failure.
         let why = unsafe { CStr::from_ptr(dlerror()) }.to_string_lossy().into_owned();
+        if let Some((_, symbol)) = why.split_once("undefined symbol: ") {
+            return Err(format!(
+                "there is no C code for {symbol}: name it in an Include or Library annotation of the external function"
+            ));
+        }
         return Err(format!("the code of the external function {} cannot be loaded: {why}", x.symbol));
     }
     Ok(handle as usize)
