@@ -11,7 +11,7 @@ use saltus_base::{Name, Span};
 use saltus_dae::{CallEquation, VarId, Variability};
 use saltus_expr::{ExprId, FuncId};
 use saltus_resolve::ClassId;
-use saltus_syntax::ast::{Call, ClassBody, ClassKind};
+use saltus_syntax::ast::{Call, ClassBody, ClassKind, Ident, TypeSpec};
 use std::rc::Rc;
 
 /// How many new expression nodes inlining one call may make.
@@ -84,7 +84,8 @@ impl<'t> Flattener<'t> {
         }
         if t.kind == ClassKind::OperatorRecord && self.complex != Some(t.class) {
             let scope = self.node(node).cref.scope;
-            if let Some(k) = self.operator_function(t.class, scope, "'constructor'", args.len() + named.len(), span)? {
+            let kinds: Vec<_> = args.iter().map(argument_kind).collect();
+            if let Some(k) = self.operator_function(t.class, scope, "'constructor'", &kinds, named.len(), span)? {
                 return self.call_function(env, k, args, named, span);
             }
         }
@@ -195,15 +196,17 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    /// The function of an operator record that takes this many arguments.
+    /// The function of an operator record that fits the arguments best (`named` more are given by name).
     pub(crate) fn operator_function(
         &mut self,
         class: ClassId,
         scope: Scope,
         name: &str,
-        arguments: usize,
+        args: &[(Option<Ty>, usize)],
+        named: usize,
         span: Span,
     ) -> R<Option<NodeId>> {
+        let arguments = args.len() + named;
         let node = self.class_node(&self.plain(class, scope));
         let Some(Found::Class(op)) = self.member_from(Scope { node, part: 0 }, Name::new(name))? else {
             return Ok(None);
@@ -215,17 +218,42 @@ impl<'t> Flattener<'t> {
         }
         let names: Vec<Name> =
             t.members.iter().filter(|m| matches!(m.kind, MemberKind::Class(_))).map(|m| m.name).collect();
+        let mut best: Option<(u32, NodeId)> = None;
         for n in names {
             if let Some(Found::Class(f)) = self.member_from(Scope { node: op, part: 0 }, n)? {
                 let f = self.class_node(&f);
                 let sig = self.signature(f, span)?;
                 let needed = sig.inputs.iter().filter(|p| !p.has_default).count();
-                if needed <= arguments && arguments <= sig.inputs.len() {
-                    return Ok(Some(f));
+                if needed > arguments || arguments > sig.inputs.len() {
+                    continue;
+                }
+                let mut cost = Some(0);
+                for (p, &a) in sig.inputs.iter().zip(args) {
+                    let fit = self.argument_fit(p.node, p.rank, a)?;
+                    cost = cost.zip(fit).map(|(c, f)| c + f);
+                }
+                if let Some(c) = cost
+                    && best.is_none_or(|b| c < b.0)
+                {
+                    best = Some((c, f));
                 }
             }
         }
-        Ok(None)
+        Ok(best.map(|b| b.1))
+    }
+
+    /// How far an argument is from what an input takes: 0 exactly, 1 an Integer for a Real, 2 a number for a record that
+    /// can be made from it; nothing if it cannot be given.
+    fn argument_fit(&mut self, input: NodeId, rank: usize, (ty, r): (Option<Ty>, usize)) -> R<Option<u32>> {
+        Ok(match (self.template(input)?.builtin, ty) {
+            (Some(_), Some(have)) if r != rank => have.numeric().then_some(3),
+            (Some(want), Some(have)) if want == have => Some(0),
+            (Some(Ty::Real), Some(Ty::Int)) => Some(1),
+            (Some(Ty::Enum(x)), Some(Ty::Enum(y))) => self.same_enum(x, y).then_some(0),
+            (Some(_), _) => None,
+            (None, None) => Some(if r == rank { 0 } else { 3 }),
+            (None, Some(have)) => have.numeric().then_some(if r == rank { 2 } else { 3 }),
+        })
     }
 
     pub(crate) fn operator_call(&mut self, env: &Env, name: &str, args: &[Value], span: Span) -> R<Value> {
@@ -235,7 +263,8 @@ impl<'t> Flattener<'t> {
         }) else {
             return Err(self.err(span, "this operator cannot be applied here"));
         };
-        match self.operator_function(class, scope, name, args.len(), span)? {
+        let kinds: Vec<_> = args.iter().map(argument_kind).collect();
+        match self.operator_function(class, scope, name, &kinds, 0, span)? {
             Some(f) => {
                 // Numbers beside records are converted by the record's constructor.
                 let mut a = args.to_vec();
@@ -306,6 +335,10 @@ impl<'t> Flattener<'t> {
         if name == "ModelicaServices.ExternalReferences.loadResource" || name == "Modelica.Utilities.Files.loadResource"
         {
             return self.load_resource(&args, span);
+        }
+        let class = self.node(node).cref.class;
+        if let ClassBody::Derivative { function, with_respect_to, .. } = &self.lib.def(class).body {
+            return self.derivative_call(env, node, function, with_respect_to, args, named, span);
         }
         let sig = self.signature(node, span)?;
         let mut args = self.match_arguments(node, &sig, args, named, span)?;
@@ -385,6 +418,61 @@ impl<'t> Flattener<'t> {
             }
         }
         self.call_matched(env, node, &sig, args, span)
+    }
+
+    /// A call of `function g = der(f, x, …)`: the partial derivative of f at the arguments.
+    fn derivative_call(
+        &mut self,
+        env: &Env,
+        node: NodeId,
+        function: &'t TypeSpec,
+        with_respect_to: &'t [Ident],
+        args: Vec<Value>,
+        named: Vec<(Name, Value)>,
+        span: Span,
+    ) -> R<Value> {
+        let scope = self.node(node).cref.scope;
+        let base = self.class_in(scope, function)?;
+        let base = self.class_node(&base);
+        let sig = self.signature(base, span)?;
+        let args = self.match_arguments(base, &sig, args, named, span)?;
+        let mut given: Vec<(Name, Value)> =
+            sig.inputs.iter().zip(args).filter_map(|(p, a)| a.map(|a| (p.name, a))).collect();
+        // Stand-ins for the variables, so that the derivative can be taken before the arguments come in.
+        let mut holes: Vec<(Name, u32, ExprId)> = Vec::new();
+        for x in with_respect_to {
+            if holes.iter().any(|h| h.0 == x.name) {
+                continue;
+            }
+            let Some((_, v)) = given.iter_mut().find(|(n, _)| *n == x.name) else {
+                return Err(self.err(x.span, format!("{} has no input {}", self.path(base), x.name)));
+            };
+            let Value::Num(e, Ty::Real | Ty::Int) = *v else {
+                return Err(self.err(x.span, format!("{} must be a Real scalar to differentiate by it", x.name)));
+            };
+            self.counter += 1;
+            let mark = f64::from_bits(f64::NAN.to_bits() | self.counter as u64);
+            let stand_in = self.rows.operand(&mut self.dae.pool, saltus_dae::Operand::Const(mark));
+            let saltus_expr::Node::Hole(k) = *self.dae.pool.node(stand_in) else {
+                return Err(self.err(span, "bug in Saltus: an operand is not a hole"));
+            };
+            *v = Value::Num(stand_in, Ty::Real);
+            holes.push((x.name, k, e));
+        }
+        let result = self.call_function(&Env { mode: Mode::Model, ..*env }, base, Vec::new(), given, span)?;
+        let result = first_of(&result);
+        let order: Vec<u32> =
+            with_respect_to.iter().filter_map(|x| holes.iter().find(|h| h.0 == x.name).map(|h| h.1)).collect();
+        Ok(result.rebuild(&mut |e, _| {
+            let mut e = e;
+            for &k in &order {
+                e = saltus_expr::Differentiator::partial(&mut self.dae.pool, e, k);
+            }
+            self.dae.pool.substitute(e, |p, k| match holes.iter().find(|h| h.1 == k) {
+                Some(h) => h.2,
+                None => p.hole(k),
+            })
+        }))
     }
 
     /// The fields of a record value in the order a class declares them.
@@ -826,6 +914,11 @@ impl<'t> Flattener<'t> {
         }
         root.to_string()
     }
+}
+
+/// The type (none for records) and the rank of an argument.
+fn argument_kind(v: &Value) -> (Option<Ty>, usize) {
+    (if matches!(v, Value::Rec(_) | Value::RecArr(_)) { None } else { v.ty() }, v.rank())
 }
 
 fn kind_text(k: ClassKind) -> &'static str {

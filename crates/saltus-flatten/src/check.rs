@@ -19,8 +19,8 @@ use saltus_syntax::ast::{Causality, ClassKind, Connection, VariabilityPrefix};
 pub(crate) struct Checks {
     /// Discrete variables that stand alone on one side of an equation whose other side is more than they can hold.
     doubtful: Vec<(VarId, Span)>,
-    /// Variables about which an error was told already.
-    told: FxHashSet<VarId>,
+    /// Equations that were looked at already.
+    seen: FxHashSet<(VarId, Span)>,
 }
 
 /// Stands for no instance: connection equations.
@@ -69,7 +69,8 @@ impl<'t> Flattener<'t> {
             return;
         }
         let doubtful = std::mem::take(&mut self.checks.doubtful);
-        let skip: FxHashSet<(VarId, Span)> = doubtful.iter().copied().collect();
+        self.checks.seen = doubtful.iter().copied().collect();
+        let skip = &self.checks.seen;
         let mut defined: FxHashSet<VarId> = FxHashSet::default();
         for eq in self.dae.equations.as_slice() {
             if let Some(v) = self.oriented(&eq.row)
@@ -87,7 +88,6 @@ impl<'t> Flattener<'t> {
             if defined.contains(&v) {
                 continue;
             }
-            self.checks.told.insert(v);
             let var = &self.dae.vars[v];
             let (message, hint) = if var.ty == VarType::Integer {
                 (
@@ -173,7 +173,7 @@ impl<'t> Flattener<'t> {
             let Some(v) = self.oriented(&eq.row).filter(|&v| {
                 let var = &self.dae.vars[v];
                 let discrete = var.ty != VarType::Real && var.variability == Variability::Discrete && !var.hidden;
-                discrete && !self.checks.told.contains(&v)
+                discrete && !self.checks.seen.contains(&(v, span))
             }) else {
                 continue;
             };

@@ -36,6 +36,14 @@ pub(crate) enum LVal {
 }
 
 impl LVal {
+    /// The type (none for records) and the rank.
+    fn kind(&self) -> (Option<Ty>, usize) {
+        match self {
+            LVal::Leaf(_, t, r) => (Some(*t), *r),
+            LVal::Rec { rank, .. } => (None, *rank),
+            LVal::Func(..) => (None, 0),
+        }
+    }
     fn leaves(&self, out: &mut Vec<(FExpr, Ty, usize)>) {
         match self {
             LVal::Leaf(e, t, r) => out.push((e.clone(), *t, *r)),
@@ -1515,7 +1523,7 @@ impl<'t> Flattener<'t> {
             (LVal::Rec { class, scope, .. }, _) | (_, LVal::Rec { class, scope, .. }) => (*class, *scope),
             _ => return Err(self.err(span, "this operator cannot be applied here")),
         };
-        let Some(f) = self.operator_function(class, scope, name, 2, span)? else {
+        let Some(f) = self.operator_function(class, scope, name, &[x.kind(), y.kind()], 0, span)? else {
             return Err(self.err(span, format!("{} has no operator {name}", self.lib.qualified(class))));
         };
         let (f, args, outs) = self.lower_call_values(lx, f, vec![x, y], Vec::new(), span)?;
@@ -1709,15 +1717,11 @@ impl<'t> Flattener<'t> {
             return Ok(LVal::Leaf(x, ty, r));
         }
         if t.kind == ClassKind::OperatorRecord
-            && let Some(f) = self.operator_function(
-                t.class,
-                self.node(node).cref.scope,
-                "'constructor'",
-                c.args.len() + c.named.len(),
-                span,
-            )?
+            && let args = c.args.iter().map(|a| self.lower(lx, a)).collect::<R<Vec<_>>>()?
+            && let kinds = args.iter().map(LVal::kind).collect::<Vec<_>>()
+            && let scope = self.node(node).cref.scope
+            && let Some(f) = self.operator_function(t.class, scope, "'constructor'", &kinds, c.named.len(), span)?
         {
-            let args = c.args.iter().map(|a| self.lower(lx, a)).collect::<R<Vec<_>>>()?;
             let mut named = Vec::new();
             for (n, a) in &c.named {
                 named.push((n.name, self.lower(lx, a)?));

@@ -98,8 +98,8 @@ model A
 end A;
 --- expect ---
 exit: 3
-error: components are nested too deeply
---> model.mo:1:7
+error: A contains itself: the model would hold a, and so on without end
+--> model.mo:2:5
 
 --- cyclic-parameters error check ---
 model M
@@ -133,9 +133,9 @@ equation
   p = 2;
 end M;
 --- expect ---
-exit: 4
-1 equations for 0 unknowns
-model.mo:4:3
+exit: 3
+error: p is a parameter: an equation cannot determine it
+--> model.mo:4:3
 
 --- condition-is-not-boolean error check ---
 model M

@@ -7,9 +7,11 @@ equation
   n = 2.5*time;
 end M;
 --- expect ---
-x
+exit: 3
+error: n is an Integer, but this equation gives it a Real value
+--> model.mo:4:3
 
---- integer-from-real-is-fine-the-other-way-round error check ---
+--- integer-determines-a-real check ---
 model M
   Integer n(start = 0);
   Real x;
@@ -20,7 +22,7 @@ equation
   end when;
 end M;
 --- expect ---
-x
+M: no errors
 
 --- integer-from-real-in-when error check ---
 model M
@@ -31,7 +33,9 @@ equation
   end when;
 end M;
 --- expect ---
-x
+exit: 3
+error: n is an Integer, but this equation gives it a Real value
+--> model.mo:5:5
 
 --- boolean-from-real error check ---
 model M
@@ -41,14 +45,18 @@ equation
   b = x;
 end M;
 --- expect ---
-x
+exit: 3
+error: the sides of the equation have different types: Boolean and Real
+--> model.mo:5:3
 
 --- string-in-arithmetic error check ---
 model M
   Real x = "a" + 1;
 end M;
 --- expect ---
-x
+exit: 3
+error: this operator cannot combine String and Integer
+--> model.mo:2:12
 
 --- shapes error check ---
 model M
@@ -57,7 +65,9 @@ equation
   x = {1, 2};
 end M;
 --- expect ---
-x
+exit: 3
+error: the sides of the equation have different shapes: [3] and [2]
+--> model.mo:4:3
 
 --- parameter-in-an-equation error check ---
 model M
@@ -67,14 +77,18 @@ equation
   p = 2;
 end M;
 --- expect ---
-x
+exit: 3
+error: p is a parameter: an equation cannot determine it
+--> model.mo:5:3
 
 --- boolean-without-events error check ---
 model M
   Boolean b = noEvent(time > 0.5);
 end M;
 --- expect ---
-x
+exit: 3
+error: b may change only at events, but this equation changes it continuously
+--> model.mo:2:15
 
 --- discrete-real-outside-when error check ---
 model M
@@ -83,21 +97,27 @@ equation
   d = time;
 end M;
 --- expect ---
-x
+exit: 3
+error: d is discrete, but this equation changes it continuously
+--> model.mo:4:3
 
 --- branches-of-different-types error check ---
 model M
   Real x = if time > 1 then 1 else true;
 end M;
 --- expect ---
-x
+exit: 3
+error: the branches have different types: Integer and Boolean
+--> model.mo:2:12
 
 --- array-of-different-types error check ---
 model M
   Real x[2] = {1, false};
 end M;
 --- expect ---
-x
+exit: 3
+error: elements of an array must have one type: Integer and Boolean
+--> model.mo:2:15
 
 --- final-declaration error check ---
 model C
@@ -108,7 +128,10 @@ model M
   Real x = c.p*time;
 end M;
 --- expect ---
-x
+exit: 3
+error: p is final and cannot be modified
+--> model.mo:5:11
+made final here
 
 --- final-modifier error check ---
 model C
@@ -122,7 +145,9 @@ model M
   Real x = d.p*time;
 end M;
 --- expect ---
-x
+exit: 3
+error: p is final and cannot be modified
+--> model.mo:8:11
 
 --- final-attribute error check ---
 type Length = Real(final unit = "m");
@@ -130,7 +155,9 @@ model M
   Length x(unit = "km") = time;
 end M;
 --- expect ---
-x
+exit: 3
+error: unit is final and cannot be modified
+--> model.mo:3:19
 
 --- class-contains-itself error check ---
 model M
@@ -145,7 +172,11 @@ model M
   P p;
 end M;
 --- expect ---
-x
+exit: 3
+error: M.P contains itself: p would hold p.q.p, and so on without end
+--> model.mo:7:7
+error: M.P contains itself: p would hold p.q.s, and so on without end
+--> model.mo:8:7
 
 --- recursion-that-ends flatten ---
 model M
@@ -158,7 +189,18 @@ model M
   Tree tree;
 end M;
 --- expect ---
-x
+model M
+  parameter Integer tree.depth = 1;
+  Real tree.x;
+  parameter Integer tree.left.depth = 0;
+  Real tree.left.x;
+  parameter Integer tree.right.depth = 0;
+  Real tree.right.x;
+equation
+  tree.x = time;
+  tree.left.x = 0;
+  tree.right.x = 0;
+end M;
 
 --- unknown-import error check ---
 model M
@@ -166,7 +208,9 @@ model M
   Thing t;
 end M;
 --- expect ---
-x
+exit: 3
+error: the imported name Nowhere.Thing is not known: there is no Nowhere
+--> model.mo:2:3
 
 --- unknown-import-inside-a-package error check ---
 package P
@@ -179,7 +223,9 @@ model M
   Sprng s;
 end M;
 --- expect ---
-x
+exit: 3
+error: the imported name P.Sprng is not known: there is no Sprng in P
+--> model.mo:7:3
 
 --- missing-inner error check ---
 model M
@@ -190,7 +236,9 @@ model M
   C c;
 end M;
 --- expect ---
-x
+exit: 3
+error: there is no inner declaration for outer T, and its class Real gives it no value
+--> model.mo:3:16
 
 --- unbalanced-component error check ---
 connector Pin
@@ -217,7 +265,11 @@ equation
   connect(r.p, h.p);
 end M;
 --- expect ---
-x
+exit: 4
+warning: Resistor is not balanced: 4 unknowns, 3 equations, one equation too few
+--> model.mo:5:7
+error: the model is structurally singular: 0 equations for 1 unknowns; not determined: r.n.i
+--> model.mo:3:13
 
 --- unbalanced-model error check ---
 model M
@@ -226,4 +278,8 @@ equation
   x = time;
 end M;
 --- expect ---
-x
+exit: 4
+warning: M is not balanced: 2 unknowns, 1 equations, one equation too few
+--> model.mo:1:7
+error: the model is structurally singular: 1 equations for 2 unknowns; not determined: y
+--> model.mo:2:11

@@ -249,10 +249,9 @@ model M
   Body a;
 end M;
 --- expect ---
-exit: 4
-there is no inner declaration for outer g
-model.mo:2:14
-help: declare `inner Real g` at the top of the model
+exit: 3
+error: there is no inner declaration for outer g, and its class Real gives it no value
+--> model.mo:2:14
 
 --- expandable-bus flatten ---
 connector Out = output Real;

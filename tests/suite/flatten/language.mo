@@ -40,15 +40,15 @@ equation
 end M;
 --- expect ---
 model M
-  parameter Gear start = 2;
-  discrete Gear gear(start = 2, fixed = true);
+  parameter Gear start = Gear.neutral;
+  discrete Gear gear(start = Gear.neutral, fixed = true);
   Real ratio;
   discrete Boolean $when1;
 equation
   ratio = if gear == 1 then -3 else if gear == 3 then 3 else 0;
   $when1 = time > 1;
   when {$when1} then
-    gear = 3;
+    gear = Gear.first;
   end when;
 end M;
 

@@ -33,7 +33,7 @@ model M
 end M;
 --- expect ---
 model M
-  Real a.v(start = 3, min = -10, nominal = 100, fixed = true);
+  Real a.v(start = 3, min = -10, nominal = 100, unit = "V", fixed = true);
 equation
   der(a.v) + a.v = 0;
 end M;

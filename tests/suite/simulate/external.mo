@@ -14,7 +14,10 @@ model M
   Real y = mix(time, 2, false);
 end M;
 --- expect ---
-x
+time,x,y
+0.0,0.0,0.0
+1.0,3.0,-2.0
+2.0,6.0,-4.0
 
 --- arrays-and-default-mapping simulate --stop 1 --intervals 1 ---
 function scaled
@@ -39,7 +42,9 @@ model M
   parameter Integer s = total({{1, 2, 3}, {4, 5, 6}});
 end M;
 --- expect ---
-x
+time,y[1],y[2],y[3],s
+0.0,2.0,5.0,8.0,21
+1.0,3.0,7.0,11.0,21
 
 --- several-outputs-and-strings simulate --stop 1 --intervals 1 ---
 function polar
@@ -79,7 +84,9 @@ equation
   (r, phi) = polar(3 + 0*time, 4);
 end M;
 --- expect ---
-x
+time,r,phi,n
+0.0,5.0,0.9272952180016122,11
+1.0,5.0,0.9272952180016122,11
 
 --- external-object simulate --stop 2 --intervals 2 ---
 package P
@@ -122,7 +129,10 @@ static double counter_read(void *p, double x) { return *(double *)p + x; }");
   end M;
 end P;
 --- expect ---
-x
+time,y
+0.0,10.0
+1.0,11.0
+2.0,12.0
 
 --- c-error-stops-the-run error simulate --stop 2 ---
 function root
@@ -144,7 +154,9 @@ equation
   der(x) = -1;
 end M;
 --- expect ---
-x
+exit: 6
+error: the run failed at time 0.9999999999999999: root of -5.74295e-17
+--> model.mo:1:10
 
 --- c-code-with-an-error error check ---
 function f
@@ -157,7 +169,9 @@ model M
   Real y = f(time);
 end M;
 --- expect ---
-x
+exit: 3
+error: the C code of the external function f does not compile: ‘undeclared_thing’ undeclared (first use in this function)
+--> model.mo:1:10
 
 --- no-code error check ---
 function f
@@ -169,7 +183,9 @@ model M
   Real y = f(time);
 end M;
 --- expect ---
-x
+exit: 3
+error: there is no C code for nowhere_to_be_found: name it in an Include or Library annotation of the external function
+--> model.mo:1:10
 
 --- implicit-differentiation-of-c simulate --stop 1 --intervals 1 ---
 function square
@@ -184,4 +200,6 @@ equation
   square(x) = 4 + 12*time;
 end M;
 --- expect ---
-x
+time,x
+0.0,2.0
+1.0,4.0

@@ -182,6 +182,6 @@ model M
   Real y = f(time);
 end M;
 --- expect ---
-exit: 5
-error: initialization failed at time 0.0: not supported yet: external function nobody_has_this
+exit: 3
+error: there is no C code for nobody_has_this: name it in an Include or Library annotation of the external function
 --> model.mo:1:10

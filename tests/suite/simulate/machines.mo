@@ -22,7 +22,48 @@ equation
   transition(down, up, i < 1, immediate = false);
 end M;
 --- expect ---
-x
+time,i,rising
+0.0,2,true
+1.0,2,true
+1.0,4,true
+2.0,4,true
+2.0,6,true
+3.0,6,true
+3.0,8,true
+4.0,8,true
+4.0,10,true
+5.0,10,true
+5.0,12,true
+6.0,12,true
+6.0,11,false
+7.0,11,false
+7.0,10,false
+8.0,10,false
+8.0,9,false
+9.0,9,false
+9.0,8,false
+10.0,8,false
+10.0,7,false
+11.0,7,false
+11.0,6,false
+12.0,6,false
+12.0,5,false
+13.0,5,false
+13.0,4,false
+14.0,4,false
+14.0,3,false
+15.0,3,false
+15.0,2,false
+16.0,2,false
+16.0,1,false
+17.0,1,false
+17.0,0,false
+18.0,0,false
+18.0,2,true
+19.0,2,true
+19.0,4,true
+20.0,4,true
+20.0,6,true
 
 --- reset-and-history simulate --stop 9 --intervals 9 ---
 model M
@@ -42,7 +83,26 @@ equation
   transition(a, c, false, priority = 2);
 end M;
 --- expect ---
-x
+time,a.n,b.n,c.n,s
+0.0,1,0,0,1
+1.0,1,0,0,1
+1.0,2,0,0,1
+2.0,2,0,0,1
+2.0,2,1,0,2
+3.0,2,1,0,2
+3.0,3,1,0,1
+4.0,3,1,0,1
+4.0,4,1,0,1
+5.0,4,1,0,1
+5.0,4,1,0,2
+6.0,4,1,0,2
+6.0,5,1,0,1
+7.0,5,1,0,1
+7.0,6,1,0,1
+8.0,6,1,0,1
+8.0,6,1,0,2
+9.0,6,1,0,2
+9.0,7,1,0,1
 
 --- immediate-strong-transition simulate --stop 5 --intervals 5 ---
 model M
@@ -59,7 +119,18 @@ equation
   transition(a, b, go);
 end M;
 --- expect ---
-x
+time,go,a.n,b.n
+0.0,false,1,0
+1.0,false,1,0
+1.0,false,2,0
+2.0,false,2,0
+2.0,false,3,0
+3.0,false,3,0
+3.0,true,3,1
+4.0,true,3,1
+4.0,true,3,2
+5.0,true,3,2
+5.0,true,3,3
 
 --- time-in-state simulate --stop 8 --intervals 8 ---
 model M
@@ -77,7 +148,24 @@ equation
   transition(b, a, timeInState() >= 2);
 end M;
 --- expect ---
-x
+time,a.n,b.n,in_a
+0.0,1,0,true
+1.0,1,0,true
+1.0,2,0,true
+2.0,2,0,true
+2.0,3,0,true
+3.0,3,0,true
+3.0,3,1,false
+4.0,3,1,false
+4.0,3,2,false
+5.0,3,2,false
+5.0,1,2,true
+6.0,1,2,true
+6.0,2,2,true
+7.0,2,2,true
+7.0,3,2,true
+8.0,3,2,true
+8.0,3,1,false
 
 --- hierarchical simulate --stop 8 --intervals 8 ---
 model M
@@ -103,7 +191,24 @@ equation
   transition(y, x, ticksInState() > 1);
 end M;
 --- expect ---
-x
+time,x.a.n,x.b.n,x.done,y.n,in_x
+0.0,1,0,false,0,true
+1.0,1,0,false,0,true
+1.0,2,0,false,0,true
+2.0,2,0,false,0,true
+2.0,2,1,true,0,true
+3.0,2,1,true,0,true
+3.0,2,1,true,1,false
+4.0,2,1,true,1,false
+4.0,1,1,false,1,true
+5.0,1,1,false,1,true
+5.0,2,1,false,1,true
+6.0,2,1,false,1,true
+6.0,2,1,true,1,true
+7.0,2,1,true,1,true
+7.0,2,1,true,1,false
+8.0,2,1,true,1,false
+8.0,1,1,false,1,true
 
 --- no-initial-state error check ---
 model M
@@ -118,7 +223,11 @@ equation
   transition(a, b, true);
 end M;
 --- expect ---
-x
+exit: 3
+--> model.mo:3:13
+--> model.mo:3:13
+error: this state machine has no initial state
+--> model.mo:10:3
 
 --- equal-priorities error check ---
 model M
@@ -136,4 +245,9 @@ equation
   transition(a, c, true);
 end M;
 --- expect ---
-x
+exit: 3
+--> model.mo:3:13
+--> model.mo:3:13
+--> model.mo:3:13
+error: two transitions from a have the priority 1
+--> model.mo:13:3
