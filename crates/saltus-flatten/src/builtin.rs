@@ -818,7 +818,7 @@ impl<'t> Flattener<'t> {
         let v = self.eval(env, x)?;
         let Value::Num(e, ty) = v else {
             if let Value::Rec(_) = v {
-                return Ok(self.string("record"));
+                return self.operator_call(env, "'String'", &[v], span);
             }
             return Err(self.err(span, format!("String needs a scalar, not {}", v.describe())));
         };
@@ -834,6 +834,23 @@ impl<'t> Flattener<'t> {
                 _ => Ok(None),
             }
         };
+        if let Some(Some(f)) = a.get(4) {
+            let format = self.eval(&Env { mode: Mode::Konst, ..*env }, f)?;
+            let Some(format) = self.str_of(&format) else {
+                return Err(self.err(f.span, "the format must be a constant String"));
+            };
+            let Some(x) = self.dae.pool.as_const(e) else {
+                let name = format!("$string_{}_{format}", ty.text());
+                let args = vec![FExpr::Local(LocalId(0)), FExpr::Str(format.as_str().into())];
+                let body = FExpr::Builtin(Builtin::ToString, args);
+                let f = self.synthesized(&name, &[ty.scalar()], ScalarType::String, body);
+                return Ok(Value::Num(self.dae.pool.call(f, Box::new([e]), 0), Ty::Str));
+            };
+            return match saltus_function::format::c_format(&format, x) {
+                Some(s) => Ok(self.string(&s)),
+                None => Err(self.err(f.span, format!("{format:?} is no number format"))),
+            };
+        }
         let minimum = opt(self, 1)?.unwrap_or(0.0) as usize;
         let left = opt(self, 2)?.unwrap_or(1.0) != 0.0;
         let digits = opt(self, 3)?.unwrap_or(6.0);

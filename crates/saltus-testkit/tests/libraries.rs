@@ -1,0 +1,47 @@
+//! Libraries on disk (`tests/libraries`): folders, C code in `Resources`, versions, `package.order`.
+
+use saltus_testkit::process::{self, End, Outcome};
+use saltus_testkit::{Scratch, project_root, saltus_binary};
+use std::time::Duration;
+
+fn saltus(arguments: &[&str]) -> Result<Outcome, String> {
+    let scratch = Scratch::new().map_err(|e| e.to_string())?;
+    let libraries = project_root()?.join("tests/libraries").display().to_string();
+    let mut all: Vec<String> = arguments.iter().map(|a| a.replace("LIBRARIES", &libraries)).collect();
+    all.extend(["-L".to_string(), libraries]);
+    process::run(&saltus_binary()?, &all, scratch.path(), Duration::from_secs(120)).map_err(|e| e.to_string())
+}
+
+/// The ratio is computed by C code compiled from the library's `Resources`: 40/10 teeth, so `out = 8 exp(-t)/4`.
+#[test]
+fn c_code_of_a_library_is_called() -> Result<(), String> {
+    let o = saltus(&["simulate", "Gears.Train", "--stop", "1", "--intervals", "1", "--output", "-"])?;
+    assert_eq!(o.end, End::Code(0), "{}", o.stderr);
+    let header: Vec<&str> = o.stdout.lines().next().unwrap_or("").split(',').collect();
+    let at = header.iter().position(|h| *h == "out").ok_or(format!("no column out in {}", o.stdout))?;
+    let last = o.stdout.lines().last().unwrap_or("").split(',').nth(at).unwrap_or("");
+    let out: f64 = last.parse().map_err(|e| format!("{last}: {e}"))?;
+    assert!((out - 2.0 * (-1f64).exp()).abs() < 1e-4, "{out}");
+    Ok(())
+}
+
+/// `Clock` asks for version 2.0.0 of `Gears`; there is 1.2.0. `Gears` itself lists a class that is not there.
+#[test]
+fn versions_and_package_order_are_compared() -> Result<(), String> {
+    let o = saltus(&["check", "LIBRARIES/Clockwork.mo"])?;
+    assert_eq!(o.end, End::Code(0), "{}", o.stderr);
+    assert!(o.stderr.contains("Clockwork uses Gears 2.0.0, but version 1.2.0 was found"), "{}", o.stderr);
+    assert!(o.stderr.contains("lists Nothing, which is not there"), "{}", o.stderr);
+    Ok(())
+}
+
+/// A class that is misspelt or missing: a suggestion, or where libraries are looked for.
+#[test]
+fn unknown_classes_get_advice() -> Result<(), String> {
+    let o = saltus(&["check", "Gears.Trian"])?;
+    assert_eq!(o.end, End::Code(3), "{}", o.stderr);
+    assert!(o.stderr.contains("did you mean Train?"), "{}", o.stderr);
+    let o = saltus(&["check", "Wheels.Train"])?;
+    assert!(o.stderr.contains("MODELICAPATH"), "{}", o.stderr);
+    Ok(())
+}
