@@ -1481,15 +1481,17 @@ pub(crate) fn suggest<'a>(name: &str, candidates: impl Iterator<Item = &'a str>)
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) =
         (a.chars().flat_map(char::to_lowercase).collect(), b.chars().flat_map(char::to_lowercase).collect());
-    let mut row: Vec<usize> = (0..=b.len()).collect();
+    // Two letters exchanged count as one mistake.
+    let (mut before, mut row): (Vec<usize>, Vec<usize>) = (Vec::new(), (0..=b.len()).collect());
     for i in 1..=a.len() {
-        let mut prev = row[0];
-        row[0] = i;
+        let mut next = vec![i; b.len() + 1];
         for j in 1..=b.len() {
-            let old = row[j];
-            row[j] = (prev + usize::from(a[i - 1] != b[j - 1])).min(row[j] + 1).min(row[j - 1] + 1);
-            prev = old;
+            next[j] = (row[j - 1] + usize::from(a[i - 1] != b[j - 1])).min(row[j] + 1).min(next[j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                next[j] = next[j].min(before[j - 2] + 1);
+            }
         }
+        before = std::mem::replace(&mut row, next);
     }
     row[b.len()]
 }

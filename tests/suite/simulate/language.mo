@@ -160,18 +160,6 @@ time,q,s
 0.5,0.0,1.0
 1.0,1.0,1.0
 
---- state-machine-is-refused error check ---
-model M
-  block A
-  end A;
-  A a;
-equation
-  initialState(a);
-end M;
---- expect ---
-exit: 3
-state machines are not supported yet
-
 --- foreign-c-is-refused error simulate ---
 function f
   input Real x;
