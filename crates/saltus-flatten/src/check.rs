@@ -4,10 +4,10 @@
 //! flow variable of its own connectors is determined from outside; a flow variable or an input of a component's
 //! connector is its duty.
 
+use crate::Flattener;
 use crate::instance::NodeKind;
 use crate::modifier::NodeId;
 use crate::value::Ty;
-use crate::Flattener;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{Action, Causality as DaeCausality, HybridDae, Operand, Row, VarId, VarType, Variability};
@@ -146,9 +146,12 @@ impl<'t> Flattener<'t> {
                 continue;
             }
             let Some(span) = eq.origin.span else { continue };
-            let unknown = eq.row.args.iter().filter_map(|a| a.variable()).any(|v| {
-                !HybridDae::is_builtin(v) && self.dae.vars[v].variability >= Variability::Discrete
-            });
+            let unknown = eq
+                .row
+                .args
+                .iter()
+                .filter_map(|a| a.variable())
+                .any(|v| !HybridDae::is_builtin(v) && self.dae.vars[v].variability >= Variability::Discrete);
             if !unknown {
                 let parameter = self.oriented(&eq.row).filter(|&v| !HybridDae::is_builtin(v));
                 let d = match parameter {
@@ -242,10 +245,7 @@ impl<'t> Flattener<'t> {
             let d = Diagnostic::warning(
                 Stage::FrontEnd,
                 self.lib.def(class).name.span,
-                format!(
-                    "{name} is not balanced: {} unknowns, {} equations, {difference}",
-                    c.unknowns, c.equations
-                ),
+                format!("{name} is not balanced: {} unknowns, {} equations, {difference}", c.unknowns, c.equations),
             )
             .within(self.instance_text(n));
             self.diagnostics.push(d);

@@ -593,13 +593,13 @@ impl<'t> Flattener<'t> {
                 let class_name = self.lib.qualified(class);
                 let mut e = self.err_hints(
                     span,
-                    format!("{class_name} contains itself: {inside} would hold {}, and so on without end", self.path(c)),
+                    format!(
+                        "{class_name} contains itself: {inside} would hold {}, and so on without end",
+                        self.path(c)
+                    ),
                     vec!["a component with a condition, or an array that becomes empty, can end a recursion".into()],
                 );
-                e.labels.push(saltus_base::Label {
-                    span: self.lib.def(class).name.span,
-                    message: "this class".into(),
-                });
+                e.labels.push(saltus_base::Label { span: self.lib.def(class).name.span, message: "this class".into() });
                 return Err(e);
             }
             if may_end(self, x) {

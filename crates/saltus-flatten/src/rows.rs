@@ -219,11 +219,9 @@ fn regular(e: &Expr, name: Name) -> bool {
                 && last.subscripts.iter().all(|s| matches!(s, Subscript::Index(x) if affine(x, name)))
         }
         ExprKind::Unary(UnaryOp::Neg | UnaryOp::Plus, a) => regular(a, name),
-        ExprKind::Binary(
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Pow,
-            a,
-            b,
-        ) => regular(a, name) && regular(b, name),
+        ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Pow, a, b) => {
+            regular(a, name) && regular(b, name)
+        }
         ExprKind::Tuple(v) => matches!(&v[..], [Some(x)] if regular(x, name)),
         ExprKind::Call(c) => {
             c.named.is_empty()
@@ -241,9 +239,7 @@ fn regular(e: &Expr, name: Name) -> bool {
 fn affine(e: &Expr, name: Name) -> bool {
     match &e.kind {
         ExprKind::Integer(_) => true,
-        ExprKind::Ref(r) => {
-            r.parts.iter().all(|p| p.subscripts.is_empty()) || !mentions(e, name)
-        }
+        ExprKind::Ref(r) => r.parts.iter().all(|p| p.subscripts.is_empty()) || !mentions(e, name),
         ExprKind::Binary(BinaryOp::Add | BinaryOp::Sub, a, b) => affine(a, name) && affine(b, name),
         ExprKind::Tuple(v) => matches!(&v[..], [Some(x)] if affine(x, name)),
         _ => !mentions(e, name),

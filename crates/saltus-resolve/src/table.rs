@@ -437,18 +437,17 @@ impl ClassTable {
         let e = self.entry(id);
         e.listing.get_or_init(|| {
             let Some(dir) = &e.dir else { return Vec::new() };
-            let mut names: Vec<Name> = self
-                .fs
-                .list(dir)
-                .into_iter()
-                .filter_map(|n| match n.strip_suffix(".mo") {
-                    Some("package") => None,
-                    Some(base) => Some(Name::new(base)),
-                    None => {
-                        (!n.contains('.') && self.fs.exists(&format!("{dir}/{n}/package.mo"))).then(|| Name::new(&n))
-                    }
-                })
-                .collect();
+            let mut names: Vec<Name> =
+                self.fs
+                    .list(dir)
+                    .into_iter()
+                    .filter_map(|n| match n.strip_suffix(".mo") {
+                        Some("package") => None,
+                        Some(base) => Some(Name::new(base)),
+                        None => (!n.contains('.') && self.fs.exists(&format!("{dir}/{n}/package.mo")))
+                            .then(|| Name::new(&n)),
+                    })
+                    .collect();
             let file = format!("{dir}/package.order");
             if let (true, Ok(order)) = (self.fs.exists(&file), self.fs.read(&file)) {
                 let order: Vec<&str> = order.lines().map(str::trim).filter(|l| !l.is_empty()).collect();

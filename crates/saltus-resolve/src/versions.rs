@@ -42,7 +42,9 @@ fn annotation<'a>(def: &'a ClassDef, name: &str) -> Option<&'a Modification> {
 
 fn child<'a>(args: &'a [Argument], name: &str) -> Option<&'a Modification> {
     args.iter().find_map(|a| match a {
-        Argument::Modification { path, modification: Some(m), .. } if path.len() == 1 && path[0].name == name => Some(m),
+        Argument::Modification { path, modification: Some(m), .. } if path.len() == 1 && path[0].name == name => {
+            Some(m)
+        }
         _ => None,
     })
 }

@@ -378,7 +378,8 @@ fn link(x: &ExternalCall) -> Result<(Vec<String>, Vec<PathBuf>), String> {
         let archive = places
             .flat_map(|d| [format!("{d}/lib{library}.a"), format!("{d}/lib{library}.so"), format!("{d}/{library}")])
             .find(|p| Path::new(p).is_file());
-        let code = x.source_dirs.iter().flat_map(|d| [format!("{d}/{library}.c"), format!("{d}/{library}/{library}.c")]);
+        let code =
+            x.source_dirs.iter().flat_map(|d| [format!("{d}/{library}.c"), format!("{d}/{library}/{library}.c")]);
         match archive.or_else(|| code.into_iter().find(|p| Path::new(p).is_file())) {
             Some(p) => {
                 if let (true, Some(dir)) = (p.ends_with(".so"), Path::new(&p).parent()) {
