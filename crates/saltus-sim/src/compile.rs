@@ -2,7 +2,7 @@
 
 use crate::layout::Layout;
 use saltus_dae::{Operand, Row, VarType};
-use saltus_expr::{Coefficient, Node};
+use saltus_expr::{Binary, Coefficient, ExprId, Node, Pool, Unary};
 use saltus_graph::{Bipartite, Matching, block_order};
 use saltus_program::{Backend, Batch, Rows};
 use saltus_solver::linear::{LinearSolver, Pattern};
@@ -113,10 +113,34 @@ pub struct Compiler<'a> {
     pub backend: &'a mut dyn Backend,
 }
 
+/// Roots with arguments hardly below zero count as roots of (almost) zero: a tank runs empty, two levels meet,
+/// and no step can end exactly there. Further below they stay outside their domain, which cuts the step.
+fn round_edges(pool: &mut Pool, template: ExprId) -> ExprId {
+    const BELOW: f64 = 1e-7;
+    // Its root is small, and the slope there is finite.
+    const ALMOST_ZERO: f64 = 1e-24;
+    let mut roots = false;
+    pool.visit(template, |_, n| roots |= matches!(n, Node::Unary(Unary::Sqrt, _)));
+    if !roots {
+        return template;
+    }
+    pool.rewrite(template, &mut |pool, e| {
+        let &Node::Unary(Unary::Sqrt, a) = pool.node(e) else { return None };
+        let a = round_edges(pool, a);
+        let [zero, below, almost] = [0.0, -BELOW, ALMOST_ZERO].map(|v| pool.num(v));
+        let negative = pool.bin(Binary::Lt, a, zero);
+        let near = pool.bin(Binary::Gt, a, below);
+        let edge = pool.bin(Binary::And, negative, near);
+        let safe = pool.select(edge, almost, a);
+        Some(pool.un(Unary::Sqrt, safe))
+    })
+}
+
 impl Compiler<'_> {
     /// One assignment as a batch of one row.
     pub fn batch(&mut self, dest: u32, row: &Row) -> Batch {
-        let kernel = self.backend.kernel(&self.sys.dae.pool, row.template, row.args.len());
+        let template = round_edges(&mut self.sys.dae.pool, row.template);
+        let kernel = self.backend.kernel(&self.sys.dae.pool, template, row.args.len());
         let mut words = Vec::with_capacity(row.args.len() + 1);
         self.layout.words(self.sys, dest, row, &mut words);
         Batch { kernel, rows: Rows { words, stride: row.args.len() + 1 } }

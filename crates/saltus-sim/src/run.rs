@@ -74,6 +74,7 @@ pub fn run(
         warned: Default::default(),
         location: Location::default(),
         flips: Default::default(),
+        leaps: (f64::NEG_INFINITY, 0),
         standstill: (start, 0),
         due: None,
     };
@@ -100,6 +101,8 @@ struct Runner<'a> {
     location: Location,
     /// Of each relation: its last event, and how many came in quick succession.
     flips: rustc_hash::FxHashMap<usize, (f64, usize)>,
+    /// When a mode first had to be left because it had no solution, and how often since.
+    leaps: (f64, u32),
     /// Since when time stands still, and for how many events.
     standstill: (f64, usize),
     /// Next time events: one that steps must end at, one that they may pass over. Known until the next event.
@@ -375,6 +378,13 @@ impl Runner<'_> {
             let outcome = integrator.step(&mut rhs, tstop);
             let trouble = rhs.trouble.take();
             if let Err(e) = outcome {
+                let here = integrator.t();
+                if let Some((at, after)) = self.elsewhere(model, &program, &*integrator, here, sink, observer)? {
+                    now = at;
+                    self.follow(after, &mut program, &mut integrator, &mut restart)?;
+                    restart = Some(Restart::Cold);
+                    continue;
+                }
                 if matches!(trouble, Some(Trouble::Unsolved { .. })) && !model.machine.patient {
                     // Once more with the slow, robust methods.
                     model.machine.patient = true;
@@ -392,7 +402,18 @@ impl Runner<'_> {
             model.machine.patient = false;
             self.limits(&*integrator, integrator.t())?;
             let (t0, t1) = (integrator.t_prev(), integrator.t());
-            now = self.through(model, &mut program, &mut integrator, t0, t1, &mut restart, sink, observer)?;
+            // Without states no evaluation has vouched for the step yet.
+            let end = if program.states.is_empty() { self.solvable_until(model, &program, t0, t1) } else { t1 };
+            now = self.through(model, &mut program, &mut integrator, t0, end, &mut restart, sink, observer)?;
+            if end < t1 && now >= end && restart.is_none() {
+                if let Some((at, after)) = self.elsewhere(model, &program, &*integrator, end, sink, observer)? {
+                    now = at;
+                    self.follow(after, &mut program, &mut integrator, &mut restart)?;
+                    restart = Some(Restart::Cold);
+                } else {
+                    now = self.through(model, &mut program, &mut integrator, end, t1, &mut restart, sink, observer)?;
+                }
+            }
             self.pace(now, &wall, observer);
             observer.progress(now);
             if restart.is_none()
@@ -551,6 +572,60 @@ impl Runner<'_> {
             (None, kind) => kind,
         };
         Ok(())
+    }
+
+    /// The last moment of a step at which the locked mode has a solution.
+    fn solvable_until(&self, model: &mut Model, program: &ModeProgram, t0: f64, t1: f64) -> f64 {
+        let kept = model.machine.values.clone();
+        let mut solvable = |t: f64| {
+            place(&mut model.machine, &model.delays, program, t, &[]);
+            model.machine.run(&program.continuous).is_ok()
+        };
+        let (mut good, mut bad) = if solvable(t1) { (t1, t1) } else { (t0, t1) };
+        while bad - good > 1e-12 * (t1 - t0) && good < 0.5 * (good + bad) && 0.5 * (good + bad) < bad {
+            let t = 0.5 * (good + bad);
+            *(if solvable(t) { &mut good } else { &mut bad }) = t;
+        }
+        model.machine.values = kept;
+        good
+    }
+
+    /// The locked mode cannot go on: a block has no solution just ahead, or a function meets the edge of its domain. If
+    /// another mode can, the event that leads there, a moment from now.
+    fn elsewhere(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        integrator: &dyn Integrator,
+        now: f64,
+        sink: &mut dyn Sink,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<(f64, After)>, Diagnostic> {
+        if now > self.leaps.0 + 1e-6 * self.span() {
+            self.leaps = (now, 0);
+        }
+        self.leaps.1 += 1;
+        if self.sliding.is_some() || self.leaps.1 > 50 {
+            return Ok(None);
+        }
+        let mut x = vec![0.0; program.states.len()];
+        integrator.interpolate(now, &mut x);
+        // Near enough, the equations of the mode may hold within the tolerance of their solution still.
+        for part in [1e-10, 1e-8, 1e-6] {
+            let ahead = now + (part * self.span()).max(1e-12 * now.abs());
+            if ahead >= self.stop {
+                break;
+            }
+            place(&mut model.machine, &model.delays, program, ahead, &x);
+            let here = model.machine.values.clone();
+            let found = model.handle_event(program, &[], EventKind::State, observer);
+            model.machine.values = here;
+            if found.is_ok_and(|h| !h.changed.is_empty() || !Rc::ptr_eq(&h.program, program)) {
+                let after = self.event(model, program, &[], EventKind::State, ahead, sink, observer, true)?;
+                return Ok(Some((ahead, after)));
+            }
+        }
+        Ok(None)
     }
 
     /// Next time events.
