@@ -188,7 +188,7 @@ impl Workbench {
         let d = usage(format!("there is no variable {name} in {}", self.scenario.model));
         let near = self.scenario.entries.iter().map(|e| (distance(name, &e.name), &e.name)).min();
         Err(match near {
-            Some((d1, n)) if d1 <= 2.max(name.chars().count() / 4) => d.hint(format!("did you mean {n}?")),
+            Some((d1, n)) if d1 <= (name.chars().count() / 3).max(1) => d.hint(format!("did you mean {n}?")),
             _ => d,
         })
     }
@@ -205,18 +205,22 @@ impl Workbench {
             let key = model.key();
             let program = model.mode(&key)?;
             let mut incidence = Incidence::new(&mut model.sys, &mut model.ops, &model.modes, &key, &program.plan);
-            let initial = self.dae.vars.iter().filter(|(_, v)| v.variability == Variability::Parameter);
-            for (id, v) in initial {
-                let own = v.binding.as_ref().is_none_or(|b| self.dae.row_constant(b).is_some());
-                if own && v.fixed != Some(false) {
-                    incidence.force(Cell::new(id, 0));
+            let entries = self.scenario.entries.iter().zip(&self.defaults.entries).enumerate();
+            let (parameters, others): (Vec<_>, Vec<_>) =
+                entries.partition(|(_, (e, _))| matches!(e.kind, Kind::Parameter | Kind::Derived));
+            for (k, (e, d)) in parameters {
+                if e.kind == Kind::Parameter && d.kind == Kind::Derived {
+                    incidence.drop_binding(self.cell(k));
+                }
+                if e.kind == Kind::Parameter && e.is_fixed() {
+                    incidence.force(self.cell(k));
                 }
             }
             if !self.scenario.continues {
                 incidence.enter_initial_equations();
             }
-            for (k, e) in self.defaults.entries.iter().enumerate() {
-                if e.is_fixed() && !matches!(e.kind, Kind::Parameter | Kind::Derived) {
+            for (k, (e, _)) in others {
+                if e.is_fixed() {
                     incidence.force(self.cell(k));
                 }
             }
@@ -492,14 +496,34 @@ impl Workbench {
     }
 
     /// The flat model with the scenario's conditions in force.
-    pub fn problem(&self, engine: &mut Engine) -> Option<HybridDae> {
-        let mut dae = self.reflatten(engine)?;
+    pub fn problem(&mut self, engine: &mut Engine) -> Option<HybridDae> {
+        if let Some(dae) = self.reflatten(engine)? {
+            self.adopt(dae);
+        }
+        let mut dae = self.dae.clone();
         self.apply(&mut dae);
         Some(dae)
     }
 
-    /// Parameters with other values go through the front end again: their values may shape the model.
-    fn reflatten(&self, engine: &mut Engine) -> Option<HybridDae> {
+    /// Goes over to a flat model with other parameter values, which may have other variables; what was said about names that
+    /// are still there stays.
+    fn adopt(&mut self, dae: HybridDae) {
+        let mut next = Workbench::new(dae);
+        for (k, e) in next.scenario.entries.iter_mut().enumerate() {
+            if let Some(&old) = self.index.get(&e.name) {
+                let id = std::mem::take(&mut e.id);
+                *e = Entry { id, ..self.scenario.entries[old].clone() };
+                next.defaults.entries[k] = Entry { id: e.id.clone(), ..self.defaults.entries[old].clone() };
+            }
+        }
+        next.scenario.time = self.scenario.time;
+        next.scenario.continues = self.scenario.continues;
+        *self = next;
+    }
+
+    /// Parameters with other values go through the front end again: their values may shape the model. `Some(None)` if there
+    /// are none.
+    fn reflatten(&self, engine: &mut Engine) -> Option<Option<HybridDae>> {
         let mut overrides = Vec::new();
         for (k, (e, d)) in self.scenario.entries.iter().zip(&self.defaults.entries).enumerate() {
             let given = e.kind == Kind::Parameter && e.is_fixed() && (e.value != d.value || d.kind == Kind::Derived);
@@ -518,19 +542,17 @@ impl Workbench {
             }
         }
         if overrides.is_empty() {
-            return Some(self.dae.clone());
+            return Some(None);
         }
         let before = engine.options.overrides.clone();
         engine.options.overrides.extend(overrides);
         let dae = engine.flatten(&self.scenario.model);
         engine.options.overrides = before;
-        dae
+        dae.map(Some)
     }
 
     /// Writes the scenario into a flat model.
     fn apply(&self, dae: &mut HybridDae) {
-        // Variables keep their numbers unless a parameter changed the model's shape.
-        let by_name: FxHashMap<String, VarId> = dae.vars.iter().map(|(id, v)| (v.name.clone(), id)).collect();
         if self.scenario.continues {
             dae.initial_equations.clear();
             dae.initial_calls.clear();
@@ -541,9 +563,7 @@ impl Workbench {
             }
         }
         for (k, (e, d)) in self.scenario.entries.iter().zip(&self.defaults.entries).enumerate() {
-            let name = &self.dae.vars[self.cells[k].0].name;
-            let Some(&var) = by_name.get(name) else { continue };
-            let order = self.cells[k].1;
+            let (var, order) = self.cells[k];
             if order == 0 {
                 for (now, model, which) in [(e.min, d.min, 0), (e.max, d.max, 1), (e.nominal, d.nominal, 2)] {
                     if let (Some(v), true) = (now, now != model) {

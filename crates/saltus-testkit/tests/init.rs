@@ -286,3 +286,56 @@ fn the_closed_water_loop_starts_in_equilibrium() {
     assert!((last(&csv, "exchanger.m[1]") - total).abs() < 1e-5);
     assert!((last(&csv, "vessel.T") - value(&text, "vessel.T")).abs() < 1e-4);
 }
+
+#[test]
+fn the_folded_characteristic_is_solved_from_any_guess() {
+    // Problem (5.2.1) of the thesis: between xd = -1 and 1 there are three solutions, elsewhere one.
+    let s = Scratch::new().unwrap();
+    let model = "model Fold
+  Real xd(start = 2, fixed = true);
+  Real xa(start = 0);
+equation
+  der(xd) = 1;
+  0 = if xa < -1 then xd - xa - 2 elseif xa < 1 then xd + xa else xd - xa + 2;
+end Fold;
+";
+    fs::write(s.path().join("m.mo"), model).unwrap();
+    for xd in [-5.0, -1.5, -0.5, 0.0, 0.7, 2.0, 6.0] {
+        for xa in [-50.0, -1.0, -0.2, 0.9, 1.1, 30.0] {
+            let (fix, guess) = (format!("xd={xd}"), format!("xa={xa}"));
+            good(s.path(), &["init", "m.mo", "--fix", &fix, "--guess", &guess, "--write", "o.toml"]);
+            let x = value(&fs::read_to_string(s.path().join("o.toml")).unwrap(), "xa");
+            let residual = if x < -1.0 {
+                xd - x - 2.0
+            } else if x < 1.0 {
+                xd + x
+            } else {
+                xd - x + 2.0
+            };
+            assert!(residual.abs() < 1e-9, "{fix} {guess}: {x}");
+        }
+    }
+}
+
+#[test]
+fn a_parameter_may_change_the_shape_of_the_model() {
+    let s = Scratch::new().unwrap();
+    let model = "model M
+  parameter Integer n = 2;
+  Real x[n](each start = 1);
+  Real last = x[n];
+equation
+  for i in 1:n loop
+    der(x[i]) = -i*x[i];
+  end for;
+end M;
+";
+    fs::write(s.path().join("m.mo"), model).unwrap();
+    good(s.path(), &["init", "m.mo", "--fix", "n=4", "--fix", "x[2]=5", "--write", "o.toml"]);
+    let text = fs::read_to_string(s.path().join("o.toml")).unwrap();
+    assert_eq!(["x[2]", "der(x[2])", "der(x[4])", "last"].map(|n| value(&text, n)), [5.0, -10.0, -4.0, 1.0]);
+    // What the file says about names that the model only has with its own parameter values is understood.
+    good(s.path(), &["simulate", "m.mo", "--from", "o.toml", "--stop", "1", "-o", "out.csv"]);
+    let csv = fs::read_to_string(s.path().join("out.csv")).unwrap();
+    assert!((last(&csv, "x[4]") - (-4f64).exp()).abs() < 1e-5);
+}
