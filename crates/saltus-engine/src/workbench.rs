@@ -389,6 +389,21 @@ impl Workbench {
             self.scenario.time = t;
         }
         self.scenario.continues = given.continues;
+        // Names that the model has only with the file's own parameter values.
+        if given.lines.iter().any(|l| !self.index.contains_key(&l.name)) {
+            for l in given.lines.iter().filter(|l| l.value.is_some()) {
+                if let Some(&k) = self.index.get(&l.name)
+                    && self.scenario.entries[k].kind == Kind::Parameter
+                    && l.weight.is_none_or(|w| w >= 1.0)
+                    && self.judge_value(k, l.value).is_ok()
+                {
+                    self.scenario.entries[k].value = l.value;
+                }
+            }
+            if let Some(Some(dae)) = self.reflatten(engine) {
+                self.adopt(dae);
+            }
+        }
         let mut fixes = Vec::new();
         for l in &given.lines {
             let place = |mut d: Diagnostic| {
