@@ -547,12 +547,33 @@ impl<'t> Flattener<'t> {
                 );
             }
         }
-        let ticks = self.make_ticks(&order, &clock);
+        let fed_back = self.fed_back(&of, &clock);
+        let ticks = self.make_ticks(&order, &clock, &fed_back);
         self.lower_partitions(&of, &order, &clock, &ticks)
     }
 
+    /// Conditions of event clocks that values held on that clock may change at once: their ticks come one iteration of the
+    /// event later, so that the condition may fall in the iteration that it caused.
+    fn fed_back(&self, of: &[u32], clock: &FxHashMap<u32, Clock>) -> Vec<VarId> {
+        let mut out = Vec::new();
+        for op in self.clocks.ops.iter().filter(|op| op.kind == Kind::Hold) {
+            let Some(a) = op.arg.and_then(|a| self.vars_in(a).first().copied()) else { continue };
+            if let Some(Clock { base: Base::Event(c), .. }) = clock.get(&of[a.index()])
+                && of[op.out.index()] == of[c.index()]
+            {
+                out.push(*c);
+            }
+        }
+        out
+    }
+
     /// One Boolean per distinct clock, true exactly at its ticks.
-    fn make_ticks(&mut self, order: &[u32], clock: &FxHashMap<u32, Clock>) -> FxHashMap<u32, VarId> {
+    fn make_ticks(
+        &mut self,
+        order: &[u32],
+        clock: &FxHashMap<u32, Clock>,
+        fed_back: &[VarId],
+    ) -> FxHashMap<u32, VarId> {
         let mut out = FxHashMap::default();
         let mut bases: Vec<(Base, Vec<Clock>)> = Vec::new();
         for p in order {
@@ -595,6 +616,13 @@ impl<'t> Flattener<'t> {
                     self.dae.samplers.push(Sampler { var: tick, start, interval, origin: origin.clone() });
                 }
                 Base::Event(c) => {
+                    let mut c = c;
+                    if fed_back.contains(&c) {
+                        let seen = self.hidden("seen", VarType::Boolean, Variability::Discrete, origin.clone());
+                        let before = self.rows.operand(&mut self.dae.pool, Operand::Pre { var: c });
+                        self.define(seen, before, &origin);
+                        c = seen;
+                    }
                     let x = self.var_expr(c);
                     let pre = self.rows.operand(&mut self.dae.pool, Operand::Pre { var: c });
                     let not = self.dae.pool.not(pre);

@@ -394,6 +394,16 @@ impl<'t> Flattener<'t> {
             for v in rows {
                 self.clocks.tie(active, v);
             }
+            let moving = |e: &&Equation| {
+                let order = |a: &Operand| matches!(a, Operand::Var { order: 1.., .. });
+                within(&e.origin.instance, &path) && e.row.args.iter().any(order)
+            };
+            if let Some(e) = self.dae.equations.as_slice().iter().find(moving) {
+                return Err(self.err(
+                    e.origin.span.unwrap_or(Span::NONE),
+                    "not supported yet: a continuous equation inside a state of a state machine",
+                ));
+            }
             if let Some(c) = self.dae.calls.iter().find(|c| within(&c.origin.instance, &path)) {
                 return Err(self.err(
                     c.origin.span.unwrap_or(Span::NONE),

@@ -251,3 +251,21 @@ exit: 3
 --> model.mo:3:13
 error: two transitions from a have the priority 1
 --> model.mo:13:3
+
+--- continuous-states-are-refused error check ---
+model M
+  model S
+    Real x(start = 0);
+  equation
+    der(x) = 1;
+  end S;
+  S a;
+  S b;
+equation
+  initialState(a);
+  transition(a, b, a.x > 1);
+end M;
+--- expect ---
+exit: 3
+not supported yet: a continuous equation inside a state of a state machine
+--> model.mo:5:5
