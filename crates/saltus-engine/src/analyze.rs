@@ -1,10 +1,12 @@
 //! The structural report.
 
 use crate::{Analysis, AnalyzeRequest};
-use saltus_base::Diagnostic;
-use saltus_dae::equation_text;
+use saltus_base::{Diagnostic, Span};
+use saltus_dae::{Row, equation_text};
 use saltus_program::Backend;
-use saltus_structure::{Alias, Cell, Item, Modes, RowOps, Sequence, System, cell_name, key_text, plan_mode};
+use saltus_structure::{
+    Alias, Cell, Choice, Item, Loop, Modes, Reason, RowOps, Sequence, System, cell_name, key_text, plan_mode,
+};
 use std::fmt::Write as _;
 
 /// Plans the first mode and describes it.
@@ -13,6 +15,7 @@ pub fn analyze(
     ops: RowOps,
     modes: Modes,
     request: &AnalyzeRequest,
+    place: &dyn Fn(Span) -> String,
     backend: Box<dyn Backend>,
 ) -> Result<Analysis, Diagnostic> {
     let mut model = saltus_sim::Model::new(sys, ops, modes, backend)?;
@@ -21,6 +24,7 @@ pub fn analyze(
     let key = model.key();
     let point = model.snapshot();
     let plan = plan_mode(&mut model.sys, &mut model.ops, &model.modes, &key, &point)?;
+    let loops = describe_loops(&mut model.sys, &mut model.ops, &plan.continuous);
     let sys = &model.sys;
     let mut text = String::new();
     let (vars, eqs) = sys.original;
@@ -45,15 +49,22 @@ pub fn analyze(
     let _ = writeln!(text, "structural index: {}", plan.index);
     let names = |cells: &[Cell]| cells.iter().map(|c| cell_name(sys, *c)).collect::<Vec<_>>().join(", ");
     let _ = writeln!(text, "states ({}): {}", plan.states.len(), names(&plan.states));
+    for (reason, cells) in by_reason(&plan.choice) {
+        let _ = writeln!(text, "  {}: {reason}", names(&cells));
+    }
+    let dummies = plan.dummies();
+    if !dummies.is_empty() {
+        let _ = writeln!(text, "dummy derivatives ({}): {}", dummies.len(), names(&dummies));
+    }
     for (i, &c) in plan.c.iter().enumerate() {
         if c > 0 {
             let _ = writeln!(text, "differentiated {c}x: {}", equation_text(&sys.dae, &plan.rows[i].1));
         }
     }
     let _ = writeln!(text, "blocks:");
-    blocks(sys, &plan.continuous, &mut text);
+    blocks(sys, &plan.continuous, &loops, &mut text);
     if let Some(name) = &request.explain {
-        explain(sys, &plan.continuous, &plan.states, name, &mut text);
+        explain(sys, &plan.continuous, &plan.states, name, place, &mut text);
     }
     let incidence = request.incidence.then(|| incidence(sys, &plan.continuous));
     let picture = request.picture.then(|| picture(sys, &plan.continuous));
@@ -69,7 +80,55 @@ fn item_text(sys: &System, item: &Item) -> String {
     }
 }
 
-fn blocks(sys: &System, seq: &Sequence, out: &mut String) {
+/// Constrained states by the reason of their choice.
+fn by_reason(choice: &Choice) -> Vec<(String, Vec<Cell>)> {
+    let mut out: Vec<(String, Vec<Cell>)> = Vec::new();
+    for (&cell, reason) in choice.states.iter().zip(&choice.reasons) {
+        let text = match reason {
+            Reason::Free => continue,
+            Reason::Asked(s) => format!("chosen by stateSelect = {}", format!("{s:?}").to_lowercase()),
+            Reason::Fixed => "chosen for its fixed start value".into(),
+            Reason::OthersUnwanted => "chosen because stateSelect excludes the others".into(),
+            Reason::Conditioning => "chosen because the constraints determine the others best".into(),
+        };
+        match out.iter_mut().find(|(t, _)| *t == text) {
+            Some((_, cells)) => cells.push(cell),
+            None => out.push((text, vec![cell])),
+        }
+    }
+    out
+}
+
+/// For every block with several unknowns: how it is solved.
+fn describe_loops(sys: &mut System, ops: &mut RowOps, seq: &Sequence) -> Vec<Option<String>> {
+    let mut out = Vec::new();
+    for b in &seq.blocks {
+        let rows: Option<Vec<Row>> = b
+            .items
+            .iter()
+            .map(|&i| match &seq.items[i] {
+                Item::Residual { row, .. } => Some(row.clone()),
+                _ => None,
+            })
+            .collect();
+        let text = rows.filter(|r| r.len() > 1).map(|rows| {
+            let l = Loop::new(sys, ops, &rows, &b.unknowns);
+            let tears: Vec<String> = l.tears.iter().map(|&j| cell_name(sys, b.unknowns[j])).collect();
+            let how = if l.explicit(sys, ops, &rows, &b.unknowns).is_some() {
+                "linear, solved symbolically"
+            } else if l.linear {
+                "linear"
+            } else {
+                "nonlinear"
+            };
+            format!("{how}; torn: {}", tears.join(", "))
+        });
+        out.push(text);
+    }
+    out
+}
+
+fn blocks(sys: &System, seq: &Sequence, loops: &[Option<String>], out: &mut String) {
     for (k, b) in seq.blocks.iter().enumerate() {
         if let ([i], [u]) = (&b.items[..], &b.unknowns[..]) {
             let _ = writeln!(out, "  {}: {} from {}", k + 1, cell_name(sys, *u), item_text(sys, &seq.items[*i]));
@@ -81,6 +140,9 @@ fn blocks(sys: &System, seq: &Sequence, out: &mut String) {
                 b.items.len(),
                 b.unknowns.iter().map(|u| cell_name(sys, *u)).collect::<Vec<_>>().join(", ")
             );
+            if let Some(text) = &loops[k] {
+                let _ = writeln!(out, "     {text}");
+            }
             for &i in &b.items {
                 let _ = writeln!(out, "       {}", item_text(sys, &seq.items[i]));
             }
@@ -89,7 +151,26 @@ fn blocks(sys: &System, seq: &Sequence, out: &mut String) {
 }
 
 /// How one variable is computed, back to the source equations.
-fn explain(sys: &System, seq: &Sequence, states: &[Cell], name: &str, out: &mut String) {
+fn explain(
+    sys: &System,
+    seq: &Sequence,
+    states: &[Cell],
+    name: &str,
+    place: &dyn Fn(Span) -> String,
+    out: &mut String,
+) {
+    // The equation as written, if it was differentiated, and where it stands.
+    let source = |item: &Item| -> String {
+        let Item::Residual { eq, level, .. } = item else { return String::new() };
+        let Some(e) = sys.equations.get(*eq) else { return String::new() };
+        let written = match level {
+            0 => String::new(),
+            1 => format!(", the derivative of {}", equation_text(&sys.dae, &e.row)),
+            k => format!(", derivative {k} of {}", equation_text(&sys.dae, &e.row)),
+        };
+        let at = e.origin.span.map(place).filter(|p| !p.is_empty()).map_or(String::new(), |p| format!(" ({p})"));
+        format!("{written}{at}")
+    };
     let Some((id, _)) = sys.dae.vars.iter().find(|(_, v)| v.name == name) else {
         let _ = writeln!(out, "no variable {name}");
         return;
@@ -118,8 +199,20 @@ fn explain(sys: &System, seq: &Sequence, states: &[Cell], name: &str, out: &mut 
             continue;
         }
         if let Some(b) = seq.blocks.iter().find(|b| b.unknowns.contains(&cell)) {
+            if b.items.len() > 1 {
+                let others = b.unknowns.iter().map(|u| cell_name(sys, *u)).collect::<Vec<_>>().join(", ");
+                let _ = writeln!(
+                    out,
+                    "  {} is solved for together with the unknowns of a loop: {others}",
+                    cell_name(sys, cell)
+                );
+                seen.extend(b.unknowns.iter().copied());
+            }
             for &i in &b.items {
-                let _ = writeln!(out, "  {} from {}", cell_name(sys, cell), item_text(sys, &seq.items[i]));
+                let item = &seq.items[i];
+                let lead =
+                    if b.items.len() > 1 { "    by".to_string() } else { format!("  {} from", cell_name(sys, cell)) };
+                let _ = writeln!(out, "{lead} {}{}", item_text(sys, item), source(item));
                 todo.extend(seq.items[i].reads(sys).into_iter().filter(|c| !b.unknowns.contains(c)));
             }
         }

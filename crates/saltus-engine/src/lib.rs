@@ -227,7 +227,8 @@ impl Engine {
                 return None;
             }
         }
-        match analyze::analyze(sys, ops, modes, request, self.backend()) {
+        let place = |span: Span| if span.is_none() { String::new() } else { self.table.sources().describe(span) };
+        match analyze::analyze(sys, ops, modes, request, &place, self.backend()) {
             Ok(a) => Some(a),
             Err(d) => {
                 self.fail(d);

@@ -1,7 +1,7 @@
 //! Symbolic differentiation: given the derivative of each hole, the derivative of the whole.
 
 use crate::node::{Binary, ExprId, Node, Unary};
-use crate::pool::Pool;
+use crate::pool::{ArgumentRule, Pool};
 use rustc_hash::FxHashMap;
 
 /// Differentiates expressions; `dhole(k)` says what the derivative of hole k is (`None`: zero).
@@ -69,6 +69,28 @@ impl<'a> Differentiator<'a> {
                     return None;
                 }
                 let zero = self.pool.num(0.0);
+                // A derivative function is linear in the derivatives it is given.
+                let n = self.pool.linear_from(func, args.len());
+                if dargs[..n].iter().all(Option::is_none) {
+                    let moved = dargs[n..].iter().map(|d| d.unwrap_or(zero));
+                    let all = args[..n].iter().copied().chain(moved).collect();
+                    return Some(self.pool.intern(Node::Call { func, args: all, out }));
+                }
+                // By its own derivative function, if it has one: then further derivatives are exact too.
+                let rule = self.pool.derivative_rule(func, |k| dargs.get(k).is_some_and(Option::is_some));
+                if let Some(rule) = rule.filter(|r| r.arguments.len() == args.len()).cloned() {
+                    let passed: Vec<Option<ExprId>> = dargs
+                        .iter()
+                        .zip(&rule.arguments)
+                        .filter(|(_, r)| **r == ArgumentRule::Passed)
+                        .map(|(d, _)| *d)
+                        .collect();
+                    if passed.iter().all(Option::is_none) {
+                        return None;
+                    }
+                    let all = args.iter().copied().chain(passed.into_iter().map(|d| d.unwrap_or(zero))).collect();
+                    return Some(self.pool.intern(Node::Call { func: rule.func, args: all, out }));
+                }
                 let dargs = dargs.into_iter().map(|d| d.unwrap_or(zero)).collect();
                 Some(self.pool.intern(Node::CallDer { func, args, dargs, out }))
             }

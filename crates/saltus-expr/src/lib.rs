@@ -16,6 +16,6 @@ mod solve;
 pub use derive::Differentiator;
 pub use eval::{Calls, NoCalls, binary, eval, unary};
 pub use node::{Binary, ExprId, FuncId, Node, RelOp, Unary};
-pub use pool::Pool;
+pub use pool::{ArgumentRule, DerivativeRule, InverseRule, Pool};
 pub use print::display;
-pub use solve::{Affine, Coefficient, affine_in, classify};
+pub use solve::{Affine, Coefficient, affine_in, classify, inverted, solve_for};

@@ -10,6 +10,41 @@ use saltus_base::Arena;
 pub struct Pool {
     nodes: Arena<Node>,
     index: FxHashMap<Node, ExprId>,
+    derivatives: FxHashMap<FuncId, Vec<DerivativeRule>>,
+    /// Inverse functions, by function and argument.
+    inverses: FxHashMap<(FuncId, u32), InverseRule>,
+    /// Derivative functions: they are linear in their arguments from this one on.
+    linear_from: FxHashMap<FuncId, usize>,
+}
+
+/// What the derivative of a function needs of one scalar argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgumentRule {
+    /// The argument's derivative is passed on.
+    Passed,
+    /// The rule holds only where the argument's derivative is zero.
+    Zero,
+    /// The argument's derivative has no influence.
+    Ignored,
+}
+
+/// A function that computes the derivative of another: its arguments are those of the other, then the derivatives of the
+/// [`ArgumentRule::Passed`] ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DerivativeRule {
+    /// The derivative function.
+    pub func: FuncId,
+    /// One per scalar argument of the other.
+    pub arguments: Vec<ArgumentRule>,
+}
+
+/// The function that gives one argument of another from its value and its other arguments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InverseRule {
+    /// The inverse function.
+    pub func: FuncId,
+    /// Its arguments: an argument of the other, or `None` for its value.
+    pub arguments: Vec<Option<u32>>,
 }
 
 impl Pool {
@@ -31,6 +66,43 @@ impl Pool {
     /// Whether nothing was built yet.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
+    }
+
+    /// Says by which functions a function may be differentiated, in order of preference.
+    pub fn set_derivative_rules(&mut self, func: FuncId, rules: Vec<DerivativeRule>) {
+        for r in &rules {
+            self.linear_from.insert(r.func, r.arguments.len());
+        }
+        self.derivatives.insert(func, rules);
+    }
+
+    /// Says how argument `k` of a function follows from its value.
+    pub fn set_inverse_rule(&mut self, func: FuncId, k: u32, rule: InverseRule) {
+        self.inverses.insert((func, k), rule);
+    }
+
+    /// How argument `k` of a function follows from its value, if that was said.
+    pub fn inverse_rule(&self, func: FuncId, k: u32) -> Option<&InverseRule> {
+        self.inverses.get(&(func, k))
+    }
+
+    /// The first argument that a function is linear in, together with all later ones (the number of arguments, if it is
+    /// not known to be a derivative function).
+    pub fn linear_from(&self, func: FuncId, arguments: usize) -> usize {
+        self.linear_from.get(&func).map_or(arguments, |&n| n.min(arguments))
+    }
+
+    /// Whether that was said, be it that there are none.
+    pub fn has_derivative_rules(&self, func: FuncId) -> bool {
+        self.derivatives.contains_key(&func)
+    }
+
+    /// The first rule that fits arguments of which `moves(k)` says whether argument k has a derivative.
+    pub fn derivative_rule(&self, func: FuncId, moves: impl Fn(usize) -> bool) -> Option<&DerivativeRule> {
+        self.derivatives
+            .get(&func)?
+            .iter()
+            .find(|r| r.arguments.iter().enumerate().all(|(k, a)| *a != ArgumentRule::Zero || !moves(k)))
     }
 
     /// The id of a node, without simplification.

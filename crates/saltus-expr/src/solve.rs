@@ -1,7 +1,7 @@
 //! Solving a residual for one hole.
 
 use crate::derive::Differentiator;
-use crate::node::{ExprId, Node};
+use crate::node::{Binary, ExprId, Node};
 use crate::pool::Pool;
 
 /// `e = slope * hole + rest`, neither part containing the hole.
@@ -61,7 +61,10 @@ pub fn affine_in(pool: &mut Pool, e: ExprId, k: u32) -> Option<Affine> {
         {
             conditions.extend([*a, *b])
         }
-        Node::Call { args, .. } | Node::CallDer { args, .. } => conditions.extend(args.iter().copied()),
+        Node::Call { func, args, .. } => {
+            conditions.extend(args[..pool.linear_from(*func, args.len())].iter().copied());
+        }
+        Node::CallDer { args, .. } => conditions.extend(args.iter().copied()),
         _ => {}
     });
     for c in conditions {
@@ -75,12 +78,45 @@ pub fn affine_in(pool: &mut Pool, e: ExprId, k: u32) -> Option<Affine> {
     Some(Affine { slope, rest })
 }
 
+/// The value of hole `k` that makes `e` zero: by division if `e` is affine in it, else by the inverse of a function.
+pub fn solve_for(pool: &mut Pool, e: ExprId, k: u32) -> Option<ExprId> {
+    match affine_in(pool, e, k) {
+        Some(Affine { slope, rest }) => {
+            let neg = pool.neg(rest);
+            Some(pool.div(neg, slope))
+        }
+        None => inverted(pool, e, k),
+    }
+}
+
+/// `v - f(…, hole, …) = 0` with an inverse of f known for this argument, the hole occurring nowhere else.
+pub fn inverted(pool: &mut Pool, e: ExprId, k: u32) -> Option<ExprId> {
+    let Node::Binary(Binary::Sub, a, b) = *pool.node(e) else { return None };
+    let (value, call) = if pool.has_hole(a, k) { (b, a) } else { (a, b) };
+    if pool.has_hole(value, k) {
+        return None;
+    }
+    let Node::Call { func, args, out: 0 } = pool.node(call).clone() else { return None };
+    let mut places = (0..args.len()).filter(|&i| pool.has_hole(args[i], k));
+    let (Some(i), None) = (places.next(), places.next()) else { return None };
+    if *pool.node(args[i]) != Node::Hole(k) {
+        return None;
+    }
+    let rule = pool.inverse_rule(func, i as u32)?.clone();
+    let given = rule.arguments.iter().map(|a| a.map_or(Some(value), |j| args.get(j as usize).copied()));
+    let given = given.collect::<Option<Box<[ExprId]>>>()?;
+    Some(pool.call(rule.func, given, 0))
+}
+
 /// How well `e` can be solved for hole `k`; `parameter(j)` says whether hole j is constant during a run.
 pub fn classify(pool: &mut Pool, e: ExprId, k: u32, parameter: impl Fn(u32) -> bool) -> Coefficient {
     if !pool.has_hole(e, k) {
         return Coefficient::Absent;
     }
-    let Some(Affine { slope, .. }) = affine_in(pool, e, k) else { return Coefficient::Nonlinear };
+    let Some(Affine { slope, .. }) = affine_in(pool, e, k) else {
+        // An inverse function is as good as a division by a parameter.
+        return if inverted(pool, e, k).is_some() { Coefficient::Parameter } else { Coefficient::Nonlinear };
+    };
     match pool.as_const(slope) {
         Some(0.0) => Coefficient::Absent,
         Some(v) if v.abs() == 1.0 => Coefficient::Unit,

@@ -576,7 +576,7 @@ impl<'t> Flattener<'t> {
         if shape_only {
             return self.outputs_value(outs, span);
         }
-        let f = self.function(node, given, Some(dims), span)?;
+        let f = self.function(node, given.clone(), Some(dims.clone()), span)?;
         let key = (f, flat.clone().into_boxed_slice());
         if let Some(list) = self.functions.inlined.get(&key) {
             let mut it = list.clone().into_iter();
@@ -603,6 +603,9 @@ impl<'t> Flattener<'t> {
                     self.functions.opaque.insert(f);
                 }
             }
+        }
+        if !sig.impure {
+            self.derivative_rules(node, f, sig, &given, &dims, span)?;
         }
         self.stay(env, f, flat, outs, span)
     }

@@ -16,6 +16,7 @@ mod check;
 mod clocked;
 mod connect;
 mod declare;
+mod derivative;
 mod equation;
 mod eval;
 mod instance;

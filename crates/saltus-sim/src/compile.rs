@@ -1,76 +1,32 @@
 //! Sequences ⇒ steps over the value array.
 
+use crate::block::{SolveBlock, SolveWork, Torn, TornRow};
 use crate::layout::Layout;
 use saltus_dae::{Operand, Row, VarType};
 use saltus_expr::{Binary, Coefficient, ExprId, Node, Pool, Unary};
 use saltus_graph::{Bipartite, Matching, block_order};
 use saltus_program::{Backend, Batch, Rows};
 use saltus_solver::linear::{LinearSolver, Pattern};
-use saltus_structure::{Cell, Item, RowOps, Sequence, System};
+use saltus_structure::{Cell, Item, Loop, Role, RowOps, Sequence, System, solved};
 use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Blocks with more torn unknowns are solved for all unknowns at once, by sparse factorization.
+const MOST_TEARS: usize = 24;
 
 /// One step of an evaluation.
+#[derive(Clone)]
 pub enum Step {
     /// Explicit assignments.
     Batch(Batch),
     /// Simultaneous equations.
-    Solve(Box<SolveBlock>),
+    Solve(Rc<SolveBlock>),
     /// A relation's truth value: index into the system's relations.
     Relation(usize),
     /// A variable assigned by a when-equation.
-    When(Box<WhenStep>),
+    When(Rc<WhenStep>),
     /// Continuous and discrete unknowns in one loop.
-    Mixed(Box<MixedBlock>),
-}
-
-/// Equations solved together by Newton's method (one iteration if linear).
-pub struct SolveBlock {
-    /// Slots of the unknowns.
-    pub unknowns: Vec<u32>,
-    /// What they are.
-    pub cells: Vec<Cell>,
-    /// Where the equations come from: (equation, level).
-    pub sources: Vec<(usize, u8)>,
-    /// Computes the residuals.
-    pub residual: Vec<Batch>,
-    /// Where they are.
-    pub residual_slots: Vec<u32>,
-    /// Computes the Jacobian entries.
-    pub jacobian: Vec<Batch>,
-    /// (position in the pattern, slot, sign).
-    pub entries: Vec<(usize, u32, f64)>,
-    /// The same as (row, column).
-    pub places: Vec<(usize, usize)>,
-    /// No Jacobian entry depends on an unknown of the block.
-    pub linear: bool,
-    /// Typical sizes of the unknowns.
-    pub nominal: Vec<f64>,
-    /// Slots of bounds, where given.
-    pub bounds: Vec<(Option<u32>, Option<u32>)>,
-    /// Explicit assignments giving first guesses for inner unknowns from the others.
-    pub guesses: Vec<Batch>,
-    /// Whether `homotopy()` stands in one of the equations.
-    pub homotopy: bool,
-    /// The unknowns that those assignments leave: what a user has to guess.
-    pub torn: Vec<Cell>,
-    /// Memory of the solver.
-    pub work: RefCell<SolveWork>,
-}
-
-/// Memory of a block's solver.
-pub struct SolveWork {
-    /// Number of stored Jacobian entries.
-    pub nnz: usize,
-    /// Factorization.
-    pub lu: LinearSolver,
-    /// Jacobian values.
-    pub values: Vec<f64>,
-    /// Residual, then update.
-    pub r: Vec<f64>,
-    /// Iterate.
-    pub z: Vec<f64>,
-    /// Candidate.
-    pub trial: Vec<f64>,
+    Mixed(Rc<MixedBlock>),
 }
 
 /// A when-equation's variable.
@@ -111,6 +67,8 @@ pub struct Compiler<'a> {
     pub layout: &'a mut Layout,
     /// Kernels.
     pub backend: &'a mut dyn Backend,
+    /// The rows of explicit assignments by their destination, if they are to be kept.
+    pub assigned: Option<rustc_hash::FxHashMap<u32, Row>>,
 }
 
 /// Roots with arguments hardly below zero count as roots of (almost) zero: a tank runs empty, two levels meet,
@@ -148,6 +106,9 @@ impl Compiler<'_> {
 
     /// Appends an assignment, joining it to the last batch if that runs the same kernel.
     fn push(&mut self, steps: &mut Vec<Step>, dest: u32, row: &Row) {
+        if let Some(rows) = &mut self.assigned {
+            rows.insert(dest, row.clone());
+        }
         let b = self.batch(dest, row);
         if let Some(Step::Batch(last)) = steps.last_mut()
             && last.kernel == b.kernel
@@ -206,8 +167,16 @@ impl Compiler<'_> {
         }
         if disc.is_empty() {
             let rows: Vec<(Row, usize, u8)> = members.iter().map(|&i| self.as_residual(&items[i])).collect();
+            let plain: Vec<Row> = rows.iter().map(|r| r.0.clone()).collect();
+            if let Some(values) = self.explicit(&plain, unknowns) {
+                for (cell, row) in values {
+                    let slot = self.layout.slot(cell);
+                    self.push(steps, slot, &row);
+                }
+                return;
+            }
             let block = self.solve_block(&rows, unknowns);
-            steps.push(Step::Solve(Box::new(block)));
+            steps.push(Step::Solve(Rc::new(block)));
             return;
         }
         // Continuous part in blocks of its own.
@@ -246,7 +215,7 @@ impl Compiler<'_> {
         let continuous_cells: Vec<Cell> = cont.iter().map(|&k| unknowns[k]).collect();
         let slots = cells.iter().map(|&c| self.layout.slot(c)).collect();
         let continuous_slots = continuous_cells.iter().map(|&c| self.layout.slot(c)).collect();
-        steps.push(Step::Mixed(Box::new(MixedBlock {
+        steps.push(Step::Mixed(Rc::new(MixedBlock {
             continuous,
             discrete,
             slots,
@@ -279,7 +248,7 @@ impl Compiler<'_> {
                         self.layout.slot(Cell::pre(c));
                     }
                 }
-                steps.push(Step::When(Box::new(WhenStep { slot, pre, when: *when, values })));
+                steps.push(Step::When(Rc::new(WhenStep { slot, pre, when: *when, values })));
                 return;
             }
             _ => {}
@@ -291,16 +260,13 @@ impl Compiler<'_> {
                 self.ops.classify(&mut self.sys.dae, &row, k),
                 Coefficient::Unit | Coefficient::Constant | Coefficient::Parameter
             )
-            && let Some(mut solved) = self.ops.solve(&mut self.sys.dae, &row, k)
+            && let Some(value) = solved(self.sys, self.ops, &row, k)
         {
-            if let Operand::Var { neg: true, .. } = row.args[k] {
-                solved = Row { template: self.sys.dae.pool.neg(solved.template), args: solved.args };
-            }
-            self.push(steps, slot, &solved);
+            self.push(steps, slot, &value);
             return;
         }
         let block = self.solve_block(&[(row, eq, level)], &[cell]);
-        steps.push(Step::Solve(Box::new(block)));
+        steps.push(Step::Solve(Rc::new(block)));
     }
 
     /// An item as `row = 0`.
@@ -319,124 +285,139 @@ impl Compiler<'_> {
         }
     }
 
+    /// A small linear loop as assignments.
+    fn explicit(&mut self, rows: &[Row], unknowns: &[Cell]) -> Option<Vec<(Cell, Row)>> {
+        if unknowns.len() > Loop::SMALL {
+            return None;
+        }
+        let l = Loop::new(self.sys, self.ops, rows, unknowns);
+        l.explicit(self.sys, self.ops, rows, unknowns)
+    }
+
     fn solve_block(&mut self, rows: &[(Row, usize, u8)], unknowns: &[Cell]) -> SolveBlock {
         let n = unknowns.len();
         let column: rustc_hash::FxHashMap<Cell, usize> = unknowns.iter().enumerate().map(|(j, &c)| (c, j)).collect();
         // Sorting rows by template makes longer batches; the order of residuals is free.
-        let mut order: Vec<usize> = (0..n).collect();
-        order.sort_by_key(|&i| rows[i].0.template);
-        let rows: Vec<&(Row, usize, u8)> = order.iter().map(|&i| &rows[i]).collect();
+        let mut rows: Vec<(Row, usize, u8)> = rows.to_vec();
+        rows.sort_by_key(|r| r.0.template);
         let residual_slots: Vec<u32> = rows.iter().map(|_| self.layout.scratch(0.0)).collect();
-        let mut residual = Vec::new();
-        for (i, (row, _, _)) in rows.iter().enumerate() {
-            self.push_batch(&mut residual, residual_slots[i], row);
-        }
+        let residual = self.batches(residual_slots.iter().copied().zip(rows.iter().map(|r| &r.0)));
         let mut linear = true;
-        let mut jacobian: Vec<Batch> = Vec::new();
+        let mut fixed = Some(rustc_hash::FxHashSet::default());
+        let mut partials: Vec<(u32, Row)> = Vec::new();
         let mut raw: Vec<(usize, usize, u32, f64)> = Vec::new();
-        let mut costs: Vec<(u32, u32, u8)> = Vec::new();
         for (i, (row, _, _)) in rows.iter().enumerate() {
             for k in 0..row.args.len() {
-                let Operand::Var { neg, .. } = row.args[k] else {
-                    // A previous value may be an unknown of initialization.
-                    if let Some(&j) = Cell::of(row.args[k]).and_then(|c| column.get(&c)) {
-                        let p = self.ops.partial(&mut self.sys.dae, row, k);
-                        let slot = self.layout.scratch(0.0);
-                        self.push_batch(&mut jacobian, slot, &p);
-                        raw.push((i, j, slot, 1.0));
-                    }
-                    continue;
-                };
+                // A previous value may be an unknown of initialization.
                 let Some(&j) = Cell::of(row.args[k]).and_then(|c| column.get(&c)) else { continue };
-                let class = self.ops.classify(&mut self.sys.dae, row, k);
-                costs.push((i as u32, j as u32, class as u8));
+                let sign = if matches!(row.args[k], Operand::Var { neg: true, .. }) { -1.0 } else { 1.0 };
                 let p = self.ops.partial(&mut self.sys.dae, row, k);
                 linear &= !p.args.iter().any(|&a| Cell::of(a).is_some_and(|c| column.contains_key(&c)));
-                let slot = self.layout.scratch(0.0);
-                self.push_batch(&mut jacobian, slot, &p);
-                raw.push((i, j, slot, if neg { -1.0 } else { 1.0 }));
+                for &a in &p.args {
+                    match a {
+                        Operand::Var { var, order: 0, .. }
+                            if var != saltus_dae::HybridDae::TIME && self.sys.role(var) != Role::Continuous =>
+                        {
+                            let slot = self.layout.word(self.sys, a) & !saltus_program::NEGATE;
+                            fixed.iter_mut().for_each(|f| {
+                                f.insert(slot);
+                            });
+                        }
+                        Operand::Const(_) => {}
+                        _ => fixed = None,
+                    }
+                }
+                let slot = match self.sys.dae.pool.as_const(p.template) {
+                    Some(v) => self.layout.word(self.sys, Operand::Const(v)),
+                    None => {
+                        let slot = self.layout.scratch(0.0);
+                        partials.push((slot, p));
+                        slot
+                    }
+                };
+                raw.push((i, j, slot, sign));
             }
         }
+        partials.sort_by_key(|p| p.1.template);
+        let jacobian = self.batches(partials.iter().map(|p| (p.0, &p.1)));
         let pattern = Pattern::from_entries(n, n, raw.iter().map(|&(i, j, _, _)| (i, j)));
         let entries = raw.iter().map(|&(i, j, slot, sign)| (pattern.find(i, j).unwrap_or(0), slot, sign)).collect();
         let places = raw.iter().map(|&(i, j, _, _)| (i, j)).collect();
         let nominal = unknowns.iter().map(|c| self.nominal(*c)).collect();
         let bounds = unknowns.iter().map(|c| self.bounds(*c)).collect();
-        let (guesses, torn) = match () {
-            () if linear => (Vec::new(), Vec::new()),
-            () if n == 1 => (Vec::new(), unknowns.to_vec()),
-            () => self.guesses(&rows, unknowns, &costs),
+        let torn = self.torn(&rows, unknowns, &residual_slots, &pattern);
+        let work = RefCell::new(SolveWork::new(pattern.nnz(), LinearSolver::new(&pattern), &torn));
+        let guessed = match (linear, n) {
+            (true, _) => Vec::new(),
+            (false, 1) => unknowns.to_vec(),
+            (false, _) => torn.tears.iter().map(|&j| unknowns[j as usize]).collect(),
         };
-        let work = RefCell::new(SolveWork {
-            nnz: pattern.nnz(),
-            lu: LinearSolver::new(&pattern),
-            values: vec![0.0; pattern.nnz()],
-            r: vec![0.0; n],
-            z: vec![0.0; n],
-            trial: vec![0.0; n],
-        });
         SolveBlock {
             unknowns: unknowns.iter().map(|&c| self.layout.slot(c)).collect(),
             cells: unknowns.to_vec(),
             sources: rows.iter().map(|r| (r.1, r.2)).collect(),
+            rows: rows.iter().map(|r| r.0.clone()).collect(),
             residual,
             residual_slots,
             jacobian,
             entries,
             places,
             linear,
+            fixed: fixed.filter(|_| linear).map(|f| f.into_iter().collect()),
             nominal,
             bounds,
-            guesses,
             homotopy: rows.iter().any(|r| r.0.args.contains(&Operand::var(saltus_dae::HybridDae::LAMBDA))),
+            guessed,
             torn,
             work,
         }
     }
 
-    /// Inner assignments of a tearing, used once to spread guesses from the torn unknowns to the others.
-    fn guesses(
-        &mut self,
-        rows: &[&(Row, usize, u8)],
-        unknowns: &[Cell],
-        costs: &[(u32, u32, u8)],
-    ) -> (Vec<Batch>, Vec<Cell>) {
-        let edges: Vec<(u32, u32)> = costs.iter().map(|c| (c.0, c.1)).collect();
-        let g = Bipartite::new(rows.len(), unknowns.len(), &edges);
-        let cost: rustc_hash::FxHashMap<(u32, u32), u8> = costs.iter().map(|&(i, j, c)| ((i, j), c)).collect();
-        let hints: Vec<saltus_graph::TearHint> = unknowns
-            .iter()
-            .map(|c| {
-                let v = &self.sys.dae.vars[c.var];
-                if (v.start.is_some() || v.marked) && c.order == 0 {
-                    saltus_graph::TearHint::Prefer
-                } else {
-                    saltus_graph::TearHint::Default
+    fn torn(&mut self, rows: &[(Row, usize, u8)], unknowns: &[Cell], slots: &[u32], pattern: &Pattern) -> Torn {
+        if unknowns.len() == 1 {
+            return Torn::default();
+        }
+        let plain: Vec<Row> = rows.iter().map(|r| r.0.clone()).collect();
+        let l = Loop::new(self.sys, self.ops, &plain, unknowns);
+        let targets: Vec<u32> = l.inner.iter().map(|&(_, j, _)| self.layout.slot(unknowns[j])).collect();
+        let inner = self.batches(targets.into_iter().zip(l.inner.iter().map(|(_, _, row)| row)));
+        let residual = self.batches(l.residuals.iter().map(|&i| (slots[i], &rows[i].0)));
+        // Where each unknown stands: an inner assignment or a tear.
+        let mut role = vec![(false, 0u32); unknowns.len()];
+        for (k, &(_, j, _)) in l.inner.iter().enumerate() {
+            role[j] = (true, k as u32);
+        }
+        for (k, &j) in l.tears.iter().enumerate() {
+            role[j] = (false, k as u32);
+        }
+        let mut by_row: Vec<Vec<(usize, usize)>> = vec![Vec::new(); rows.len()];
+        for (at, (i, j)) in pattern.entries().enumerate() {
+            by_row[i].push((j, at));
+        }
+        let assigned = l.inner.iter().map(|&(i, j, _)| (i, Some(j)));
+        let rows = assigned
+            .chain(l.residuals.iter().map(|&i| (i, None)))
+            .map(|(i, target)| {
+                let mut out = TornRow::default();
+                for &(j, at) in &by_row[i] {
+                    match role[j] {
+                        _ if Some(j) == target => out.diagonal = at,
+                        (true, k) => out.inner.push((k, at)),
+                        (false, k) => out.tears.push((k, at)),
+                    }
                 }
+                out
             })
             .collect();
-        let solvable = |i: u32, j: u32| match cost.get(&(i, j)) {
-            Some(&c) if c <= Coefficient::Parameter as u8 => c,
-            _ => saltus_graph::UNSOLVABLE,
-        };
-        let t = saltus_graph::tear(&g, solvable, &hints);
-        let mut out = Vec::new();
-        let mut inner = vec![false; unknowns.len()];
-        for (i, j) in t.order {
-            inner[j as usize] = true;
-            let row = &rows[i as usize].0;
-            let cell = unknowns[j as usize];
-            let Some(k) = (0..row.args.len()).find(|&k| Cell::of(row.args[k]) == Some(cell)) else { continue };
-            if let Some(mut solved) = self.ops.solve(&mut self.sys.dae, row, k) {
-                if let Operand::Var { neg: true, .. } = row.args[k] {
-                    solved = Row { template: self.sys.dae.pool.neg(solved.template), args: solved.args };
-                }
-                let slot = self.layout.slot(cell);
-                self.push_batch(&mut out, slot, &solved);
-            }
+        let (t, n) = (l.tears.len(), unknowns.len());
+        Torn {
+            used: t <= MOST_TEARS && 2 * t <= n && l.residuals.len() == t,
+            tears: l.tears.iter().map(|&j| j as u32).collect(),
+            inner,
+            residual_slots: l.residuals.iter().map(|&i| slots[i]).collect(),
+            residual,
+            rows,
         }
-        let torn = unknowns.iter().zip(inner).filter(|(_, inner)| !inner).map(|(c, _)| *c).collect();
-        (out, torn)
     }
 
     fn nominal(&self, cell: Cell) -> f64 {

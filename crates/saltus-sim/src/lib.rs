@@ -1,9 +1,10 @@
 //! Runs: initialization, stepping, event iteration, mode changes.
 //!
 //! - [`layout`], [`compile`]: plans become steps over one array of values.
-//! - [`machine`]: runs steps; Newton, mixed loops.
+//! - [`machine`], [`block`]: run steps; mixed loops, Newton.
 //! - [`model`]: a prepared model with the programs of the modes entered so far.
-//! - [`choice`], [`dependence`]: which integrator and why; the pattern of the Jacobian.
+//! - [`choice`]: which integrator and why.
+//! - `slice`, [`dependence`], `tangent`: what derivatives need; pattern and values of their Jacobian.
 //! - [`crossings`], `location`: crossing functions of a mode, and where they cross in a step.
 //! - `rhs`, `sliding`, `resting`: the field the integrator sees; sliding along surfaces, rest after accumulation.
 //! - [`start`], [`events`], [`jump`], [`run`]: initialization, event iteration, mode-change restarts, the loop.
@@ -11,6 +12,7 @@
 //! Absent here: source text, classes, files.
 
 mod api;
+pub mod block;
 mod choice;
 pub mod compile;
 pub mod crossings;
@@ -25,8 +27,10 @@ pub mod model;
 mod resting;
 mod rhs;
 pub mod run;
+mod slice;
 mod sliding;
 mod start;
+mod tangent;
 
 pub use api::*;
 pub use choice::SOLVERS;

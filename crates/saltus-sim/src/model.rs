@@ -5,7 +5,9 @@ use crate::crossings::{Crossings, Sensitivity};
 use crate::dependence;
 use crate::layout::Layout;
 use crate::machine::{Host, Machine, Trouble, relation_slots};
+use crate::slice::slice;
 use crate::start::{StartOptions, StartReport};
+use crate::tangent::Tangent;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability, equation_text};
@@ -26,6 +28,10 @@ pub struct ModeProgram {
     pub plan: StructuralPlan,
     /// Everything continuous, given states and discrete values.
     pub continuous: Vec<Step>,
+    /// What the derivatives of the states need of it.
+    pub derivatives: Vec<Step>,
+    /// The derivatives' own derivatives, by the chain rule.
+    pub tangent: Option<Tangent>,
     /// The same with the discrete part.
     pub event: Vec<Step>,
     /// Slots of states and of their derivatives.
@@ -260,6 +266,7 @@ impl Model {
             ops: &mut self.ops,
             layout: &mut self.layout,
             backend: &mut *self.machine.backend,
+            assigned: None,
         };
         let r = f(&mut c);
         self.machine.backend.finish();
@@ -556,7 +563,14 @@ impl Model {
     }
 
     fn program(&mut self, plan: StructuralPlan) -> Rc<ModeProgram> {
-        let (continuous, event) = self.compile(|c| (c.sequence(&plan.continuous), c.sequence(&plan.event)));
+        // Derivatives of the right-hand side by the chain rule, unless the model is so large that keeping the rows hurts.
+        let keep = plan.continuous.items.len() <= 200_000;
+        let (continuous, event, assigned) = self.compile(|c| {
+            c.assigned = keep.then(FxHashMap::default);
+            let continuous = c.sequence(&plan.continuous);
+            let assigned = c.assigned.take();
+            (continuous, c.sequence(&plan.event), assigned)
+        });
         let states: Vec<(u32, u32)> = plan
             .states
             .iter()
@@ -589,6 +603,15 @@ impl Model {
         let active: FxHashSet<VarId> = plan.vars.iter().copied().collect();
         let crossings = self.crossings(&plan);
         let sensitivity = self.sensitivity(&plan);
+        // A delay's length may vary.
+        let lags: Vec<u32> = self.delays.iter().flat_map(|d| d.delay.rows.words.iter().skip(1).copied()).collect();
+        let mut moving: Vec<u32> = states.iter().map(|s| s.0).chain(self.delays.iter().map(|d| d.out)).collect();
+        moving.push(self.machine.time);
+        let derivatives = slice(&continuous, states.iter().map(|s| s.1).chain(lags), moving);
+        self.layout.extend(&mut self.machine.values);
+        let pattern = dependence::pattern(&derivatives, &states, self.machine.values.len());
+        let tangent =
+            assigned.and_then(|rows| self.compile(|c| Tangent::new(c, &derivatives, &states, &rows, pattern.as_ref())));
         // Every previous value that something reads.
         self.previous = self
             .layout
@@ -601,10 +624,11 @@ impl Model {
         let key = (plan.key.clone(), plan.states.clone());
         let watch = RefCell::new(self.watch(&plan));
         self.layout.extend(&mut self.machine.values);
-        let pattern = dependence::pattern(&continuous, &states, self.machine.values.len());
         let program = Rc::new(ModeProgram {
             plan,
+            tangent,
             continuous,
+            derivatives,
             event,
             states,
             nominal,

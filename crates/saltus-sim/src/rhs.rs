@@ -1,10 +1,11 @@
 //! The right-hand side the integrator sees: the locked field, mixed where the solution slides, held where it rests.
 
+use crate::compile::Step;
 use crate::machine::{Machine, Trouble};
 use crate::model::{DelayLine, ModeProgram};
 use crate::resting::Resting;
 use crate::sliding::Sliding;
-use saltus_solver::ode::{EvalError, OdeSystem, Pattern};
+use saltus_solver::ode::{EvalError, JacobianMatrix, OdeSystem, Pattern};
 use saltus_structure::Cell;
 
 /// x' = f(t, x) of a mode with its discrete values locked.
@@ -33,10 +34,15 @@ pub(crate) fn place(m: &mut Machine, delays: &[DelayLine], program: &ModeProgram
 }
 
 impl Rhs<'_> {
-    /// The locked field.
+    /// The locked field, and everything else continuous.
     pub fn field(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+        let program = self.program;
+        self.evaluate(&program.continuous, t, x, dx)
+    }
+
+    fn evaluate(&mut self, steps: &[Step], t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
         place(self.machine, self.delays, self.program, t, x);
-        if let Err(e) = self.machine.run(&self.program.continuous) {
+        if let Err(e) = self.machine.run(steps) {
             self.trouble = Some(e);
             return Err(EvalError::Domain);
         }
@@ -110,11 +116,31 @@ impl OdeSystem for Rhs<'_> {
                 self.sliding = Some(sliding);
                 result?;
             }
+            None if self.resting.is_empty() => {
+                let program = self.program;
+                self.evaluate(&program.derivatives, t, x, dx)?;
+            }
             None => self.field(t, x, dx)?,
         }
         for r in self.resting {
             r.hold(self, t, x, dx)?;
         }
         Ok(())
+    }
+
+    fn jacobian(&mut self, t: f64, x: &[f64], jac: &mut JacobianMatrix) -> Result<bool, EvalError> {
+        let program = self.program;
+        let Some(tangent) = &program.tangent else { return Ok(false) };
+        if self.sliding.is_some() || !self.resting.is_empty() {
+            return Ok(false);
+        }
+        let mut dx = vec![0.0; x.len()];
+        self.evaluate(&program.derivatives, t, x, &mut dx)?;
+        let found = tangent.jacobian(self.machine, jac);
+        self.machine.host.error = None;
+        if !found {
+            jac.values_mut().fill(0.0);
+        }
+        Ok(found)
     }
 }

@@ -471,7 +471,7 @@ fn reduced(steps: &[Step]) -> Vec<Cell> {
     let mut out = Vec::new();
     for s in steps {
         match s {
-            Step::Solve(b) => out.extend(&b.torn),
+            Step::Solve(b) => out.extend(&b.guessed),
             Step::Mixed(m) => out.extend(reduced(&m.continuous)),
             _ => {}
         }

@@ -25,12 +25,13 @@ pub struct Loop {
     pub linear: bool,
 }
 
-/// Loops up to this size are solved symbolically if they are linear with one torn unknown.
-const SMALL: usize = 6;
-/// … and the torn unknown's value has at most this many nodes.
+/// The longest value of a torn unknown that is written out, in nodes.
 const SHORT: usize = 60;
 
 impl Loop {
+    /// Loops up to this size are solved symbolically if they are linear with one torn unknown.
+    pub const SMALL: usize = 6;
+
     /// Tears the equations `rows = 0` for `unknowns`. An equation counts as solvable for an unknown if its coefficient is a
     /// constant or made of parameters: it then cannot vanish during a run. Unknowns with a start value are preferred as
     /// tears of nonlinear loops, as long as that costs no further tear.
@@ -99,7 +100,7 @@ impl Loop {
         unknowns: &[Cell],
     ) -> Option<Vec<(Cell, Row)>> {
         let ([tear], [residual]) = (&self.tears[..], &self.residuals[..]) else { return None };
-        if !self.linear || unknowns.len() > SMALL {
+        if !self.linear || unknowns.len() > Loop::SMALL {
             return None;
         }
         let tear = unknowns[*tear];

@@ -158,6 +158,15 @@ pub struct StructuralPlan {
     pub event: Sequence,
 }
 
+impl StructuralPlan {
+    /// Derivatives below the highest that are solved for rather than integrated.
+    pub fn dummies(&self) -> Vec<Cell> {
+        let states: FxHashSet<Cell> = self.states.iter().copied().collect();
+        let cells = self.vars.iter().flat_map(|v| (0..self.d[v]).map(|k| Cell::new(*v, k)));
+        cells.filter(|c| !states.contains(c)).collect()
+    }
+}
+
 /// Numbers to decide with (dummy derivatives are chosen where the constraint Jacobian is well conditioned).
 pub trait Point {
     /// The value an operand has now.
@@ -488,7 +497,6 @@ fn explain_singular(
 ) -> Diagnostic {
     let names =
         |cols: &[u32]| -> Vec<String> { cols.iter().map(|&j| sys.dae.vars[vars[j as usize]].name.clone()).collect() };
-    let over: Vec<String> = s.parts.over_rows.iter().map(|&i| equation_text(&sys.dae, &rows[i as usize].1)).collect();
     let mut message = format!(
         "the model is structurally singular{}: {} equations for {} unknowns",
         mode_suffix(sys, modes, key),
@@ -496,13 +504,76 @@ fn explain_singular(
         vars.len()
     );
     let mut hints = Vec::new();
-    if !s.parts.under_cols.is_empty() {
-        message.push_str(&format!("; not determined: {}", list(&names(&s.parts.under_cols), 8)));
-        hints.push(format!("an equation is missing for one of: {}", list(&names(&s.parts.under_cols), 8)));
+    let p = &s.parts;
+    if !p.under_cols.is_empty() {
+        message.push_str(&format!("; not determined: {}", list(&names(&p.under_cols), 8)));
+        let mentioned: FxHashSet<VarId> =
+            rows.iter().flat_map(|(_, r)| crate::modes::continuous_args(sys, r).map(|a| a.0)).collect();
+        let lost: Vec<u32> = p.under_cols.iter().copied().filter(|&j| !mentioned.contains(&vars[j as usize])).collect();
+        let missing = p.under_cols.len() - p.under_rows.len().min(p.under_cols.len());
+        let among = if missing == 1 { "an equation is".into() } else { format!("{missing} equations are") };
+        hints.push(format!("{among} missing for one of: {}", list(&names(&p.under_cols), 8)));
+        if !lost.is_empty() {
+            let verb = if lost.len() == 1 { "occurs" } else { "occur" };
+            hints.push(format!("{} {verb} in no equation", list(&names(&lost), 8)));
+        }
     }
-    if !over.is_empty() {
-        message.push_str(&format!("; determined more than once: {}", list(&names(&s.parts.over_cols), 8)));
+    // Equations without any unknown, and those that compete for the same ones.
+    let (empty, crowded): (Vec<u32>, Vec<u32>) =
+        p.over_rows.iter().partition(|&&i| crate::modes::continuous_args(sys, &rows[i as usize].1).next().is_none());
+    let text = |i: &u32| equation_text(&sys.dae, &rows[*i as usize].1);
+    if !crowded.is_empty() {
+        message.push_str(&format!("; determined more than once: {}", list(&names(&p.over_cols), 8)));
+        let over: Vec<String> = crowded.iter().map(text).collect();
         hints.push(format!("one of these equations is too many: {}", list(&over, 6)));
+        // The last of them, in the order of the source, against those it shares unknowns with.
+        if let Some((last, others)) = crowded.split_last() {
+            let mine: FxHashSet<VarId> =
+                crate::modes::continuous_args(sys, &rows[*last as usize].1).map(|a| a.0).collect();
+            let against: Vec<String> = others
+                .iter()
+                .filter(|&&i| crate::modes::continuous_args(sys, &rows[i as usize].1).any(|a| mine.contains(&a.0)))
+                .map(text)
+                .collect();
+            hints.push(format!(
+                "for example {}: {} already follow{} from {}",
+                text(last),
+                list(
+                    &mine
+                        .iter()
+                        .map(|&v| sys.dae.vars[v].name.clone())
+                        .collect::<std::collections::BTreeSet<_>>()
+                        .into_iter()
+                        .collect::<Vec<_>>(),
+                    4
+                ),
+                if mine.len() == 1 { "s" } else { "" },
+                list(&against, 4)
+            ));
+        }
+    }
+    for i in &empty {
+        let row = &rows[*i as usize].1;
+        let known: std::collections::BTreeSet<String> = row
+            .args
+            .iter()
+            .filter_map(|a| a.variable())
+            .map(|v| {
+                let var = &sys.dae.vars[v];
+                let what = match (var.variability, sys.role(v)) {
+                    (saltus_dae::Variability::Constant, _) => "a constant",
+                    (saltus_dae::Variability::Parameter, _) => "a parameter",
+                    (_, Role::Discrete) => "discrete",
+                    _ => "given",
+                };
+                format!("{} is {what}", var.name)
+            })
+            .collect();
+        let known: Vec<String> = known.into_iter().collect();
+        message.push_str(&format!("; the equation {} has no unknown", text(i)));
+        if !known.is_empty() {
+            hints.push(format!("{}: the equation determines nothing", list(&known, 4)));
+        }
     }
     let first = s.parts.over_rows.first().or(s.parts.under_rows.first()).map(|&i| rows[i as usize].0);
     let origin = first.map(|i| &sys.equations[i].origin);

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use saltus_base::Arena;
 use saltus_dae::{HybridDae, Operand, Row, VarId, Variability, Variable};
-use saltus_expr::{Affine, Coefficient, Differentiator, ExprId, Node, Pool, affine_in};
+use saltus_expr::{Coefficient, Differentiator, ExprId, Node, Pool, affine_in};
 
 /// How a hole varies in time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -115,18 +115,14 @@ impl RowOps {
         out
     }
 
-    /// The row solved for argument k, if it is affine in it.
+    /// The row solved for argument k, if it is affine in it or a function's inverse gives it.
     pub fn solve(&mut self, dae: &mut HybridDae, row: &Row, k: usize) -> Option<Row> {
         let key = (row.template, k as u32);
         let derived = match self.solved.get(&key) {
             Some(d) => d.clone(),
             None => {
                 let pool = &mut dae.pool;
-                let d = affine_in(pool, row.template, k as u32).map(|Affine { slope, rest }| {
-                    let neg = pool.neg(rest);
-                    let e = pool.div(neg, slope);
-                    compress(pool, e)
-                });
+                let d = saltus_expr::solve_for(pool, row.template, k as u32).map(|e| compress(pool, e));
                 self.solved.insert(key, d.clone());
                 d
             }

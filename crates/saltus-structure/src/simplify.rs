@@ -10,7 +10,7 @@
 use crate::rows::{RowOps, tidy};
 use crate::system::{Alias, DiscKind, Role, SysEq, System};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType};
-use saltus_expr::{Binary, Node, Unary};
+use saltus_expr::{Binary, Coefficient, Node, Unary};
 
 /// How far simplification may go.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +91,7 @@ pub fn simplify(sys: &mut System, ops: &mut RowOps, options: SimplifyOptions) {
                 eq.row = tidy(&mut sys.dae, &folded);
             }
             if eq.guard.is_none() && left > 0 {
-                match trivial(sys, &eq) {
+                match trivial(sys, &eq).or_else(|| determined(sys, ops, &eq)) {
                     Some(Trivial::Nothing) => continue,
                     Some(t) if eliminate(sys, &differentiated, t) => {
                         left -= 1;
@@ -179,6 +179,23 @@ fn trivial(sys: &System, eq: &SysEq) -> Option<Trivial> {
         }
         _ => None,
     }
+}
+
+/// `x = 2*c + 1` with a constant c: an affine equation in one variable and nothing else that is not a constant.
+fn determined(sys: &mut System, ops: &mut RowOps, eq: &SysEq) -> Option<Trivial> {
+    let mut vars = eq.row.args.iter().filter(|a| !matches!(a, Operand::Const(_)));
+    let (Some(&Operand::Var { var, order: 0, neg }), None) = (vars.next(), vars.next()) else { return None };
+    if sys.role(var) != Role::Continuous {
+        return None;
+    }
+    let folded = ops.fold(&mut sys.dae, &eq.row, |_| true);
+    let k = folded.args.iter().position(|a| matches!(a, Operand::Var { .. }))?;
+    if ops.classify(&mut sys.dae, &folded, k) > Coefficient::Constant {
+        return None;
+    }
+    let value = ops.solve(&mut sys.dae, &folded, k)?;
+    let value = sys.dae.pool.as_const(value.template).filter(|v| v.is_finite())?;
+    Some(Trivial::Constant(var, if neg { -value } else { value }))
 }
 
 /// Higher survives.

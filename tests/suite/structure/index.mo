@@ -264,3 +264,19 @@ structural index: 0
 states (1): a
 blocks:
   1: der(a) from der(a) + a = 0
+
+--- planar-closed-loop analyze ---
+// A slider-crank with free motion: one degree of freedom, the loop closes through the rod.
+model M
+  parameter Real r = 0.5, l = 1.3, J = 0.2, m = 0.7;
+  Real phi(start = 0.3, fixed = true), w(start = 1, fixed = true), theta(start = 0.1), s(start = 1.7), v, F;
+equation
+  der(phi) = w;
+  der(s) = v;
+  r*sin(phi) + l*sin(theta) = 0;
+  s = r*cos(phi) + l*cos(theta);
+  m*der(v) = -F*cos(theta);
+  J*der(w) = F*r*sin(phi - theta);
+end M;
+--- expect ---
+x

@@ -107,3 +107,39 @@ how y is computed:
   y from y = 2*z
   z from z = x + time
   x is a state
+
+--- linear-loop-solved-symbolically analyze ---
+model M
+  parameter Real R1 = 1, R2 = 2;
+  Real u1, u2, i;
+equation
+  u1 = R1*i;
+  u2 = R2*i;
+  u1 + u2 = sin(time);
+end M;
+--- expect ---
+x
+
+--- dependency-graph-of-the-lecture analyze ---
+model M
+  Real a, b, c, d, e;
+equation
+  a = d - c;
+  b = c + a - 3;
+  c = 6 + d*e;
+  d = 2;
+  e = 3*time;
+end M;
+--- expect ---
+x
+
+--- explain-a-loop analyze --explain i ---
+model M
+  Real i, u, v(start = 0, fixed = true);
+equation
+  der(v) = i;
+  u = i + i^3;
+  u + v = 1;
+end M;
+--- expect ---
+x

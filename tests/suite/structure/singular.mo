@@ -88,3 +88,80 @@ exit: 4
 structurally singular in the mode time < 1 = false
 determined more than once: x
 one of these equations is too many: x = 1, x = 3
+
+--- parameter-is-not-an-unknown error check ---
+model M
+  parameter Real p = 1;
+  Real x;
+equation
+  p = 2;
+  x = p;
+end M;
+--- expect ---
+exit: 4
+has no unknown
+p is a parameter: the equation determines nothing
+
+--- discrete-equation-on-itself error check ---
+model M
+  Boolean b;
+  Real x;
+equation
+  b = not b;
+  x = if b then 1 else 2;
+end M;
+--- expect ---
+exit: 4
+the equation b = not b has no unknown
+
+--- incidence-x-may-not-be-fixed error check ---
+// 0 = f(x), 0 = g(x, y, z): of three unknowns one may be fixed, but not x.
+model M
+  Real x, y, z;
+equation
+  x^2 = 4;
+  x + y + z = time;
+  x = 2;
+end M;
+--- expect ---
+exit: 4
+not determined: y, z; determined more than once: x
+
+--- incidence-y-may-be-fixed analyze ---
+model M
+  Real x(start = 1), y, z;
+equation
+  x^2 = 4;
+  x + y + z = time;
+  y = 2*time;
+end M;
+--- expect ---
+x
+
+--- incidence-u-and-z-may-not-both-be-fixed error check ---
+// 0 = f(x, u), 0 = g(x, z), 0 = h(x, y, z, v) with u and z given: three equations, three unknowns, rank two.
+model M
+  Real x, y, z, u, v;
+equation
+  x = 2*u;
+  x + z = time;
+  x + y = z - v;
+  u = 1 + time;
+  z = 2*time;
+end M;
+--- expect ---
+exit: 4
+not determined: y, v; determined more than once: x, u, z
+
+--- incidence-u-and-y-may-be-fixed analyze ---
+model M
+  Real x, y, z, u, v;
+equation
+  x = 2*u;
+  x + z = time;
+  x + y = z - v;
+  u = 1 + time;
+  y = 2*time;
+end M;
+--- expect ---
+x

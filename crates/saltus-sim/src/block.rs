@@ -1,0 +1,755 @@
+//! Simultaneous equations: Newton's method on the torn unknowns of a loop, or on all of them (mathematics, section 5).
+
+
+use crate::machine::{BlockMethod, Findings, Machine, Note, Trouble};
+use saltus_dae::Row;
+use saltus_program::Batch;
+use saltus_solver::linear::LinearSolver;
+use saltus_solver::nonlinear::dense::PivotedQr;
+use saltus_solver::nonlinear::{
+    DomainError, Homotopy, HomotopyFailure, HomotopyOptions, Method, NonlinearSystem, SolveOptions, continuation, solve,
+};
+use saltus_structure::Cell;
+use std::cell::RefCell;
+
+/// Equations solved together by Newton's method (one step if linear).
+pub struct SolveBlock {
+    /// Slots of the unknowns.
+    pub unknowns: Vec<u32>,
+    /// What they are.
+    pub cells: Vec<Cell>,
+    /// Where the equations come from: (equation, level).
+    pub sources: Vec<(usize, u8)>,
+    /// The equations `row = 0`.
+    pub rows: Vec<Row>,
+    /// Computes the residuals.
+    pub residual: Vec<Batch>,
+    /// Where they are.
+    pub residual_slots: Vec<u32>,
+    /// Computes the Jacobian entries.
+    pub jacobian: Vec<Batch>,
+    /// (position in the pattern, slot, sign).
+    pub entries: Vec<(usize, u32, f64)>,
+    /// The same as (row, column).
+    pub places: Vec<(usize, usize)>,
+    /// No Jacobian entry depends on an unknown of the block.
+    pub linear: bool,
+    /// What the Jacobian entries depend on, if all of it is constant between events.
+    pub fixed: Option<Vec<u32>>,
+    /// Typical sizes of the unknowns.
+    pub nominal: Vec<f64>,
+    /// Slots of bounds, where given.
+    pub bounds: Vec<(Option<u32>, Option<u32>)>,
+    /// Whether `homotopy()` stands in one of the equations.
+    pub homotopy: bool,
+    /// The unknowns that a user has to guess: those torn, if the block is nonlinear.
+    pub guessed: Vec<Cell>,
+    /// How the block is torn.
+    pub torn: Torn,
+    /// Memory of the solver.
+    pub work: RefCell<SolveWork>,
+}
+
+/// A torn block: inner unknowns w follow from the torn ones v by assignments, w = w(v).
+#[derive(Default)]
+pub struct Torn {
+    /// Positions of the torn unknowns.
+    pub tears: Vec<u32>,
+    /// Assigns the inner unknowns.
+    pub inner: Vec<Batch>,
+    /// Computes the residuals left.
+    pub residual: Vec<Batch>,
+    /// Their slots.
+    pub residual_slots: Vec<u32>,
+    /// Rows of the Jacobian: those of the inner assignments in order, then those of the residuals.
+    pub rows: Vec<TornRow>,
+    /// Whether Newton's method iterates on the torn unknowns alone.
+    pub used: bool,
+}
+
+/// A row of the Jacobian, as positions in its values.
+#[derive(Default)]
+pub struct TornRow {
+    /// The entry of the unknown assigned here (none in a residual).
+    pub diagonal: usize,
+    /// Entries of inner unknowns: (number of the assignment, position).
+    pub inner: Vec<(u32, usize)>,
+    /// Entries of torn unknowns: (number of the tear, position).
+    pub tears: Vec<(u32, usize)>,
+}
+
+/// Memory of a block's solver.
+pub struct SolveWork {
+    /// On all unknowns.
+    pub full: NewtonWork,
+    /// On the torn ones.
+    pub torn: NewtonWork,
+    /// Jacobian values.
+    pub values: Vec<f64>,
+    /// dw/dv, row by row.
+    slopes: Vec<f64>,
+    /// How often the torn iteration failed; after a few times it is no longer tried.
+    failures: u8,
+}
+
+/// Memory of one Newton iteration.
+pub struct NewtonWork {
+    lu: LinearSolver,
+    /// The factorization is usable.
+    factored: bool,
+    /// Values of [`SolveBlock::fixed`] it was made with.
+    fixed: Vec<f64>,
+    /// Iterate, its residual, the update, the next iterate, its residual.
+    z: Vec<f64>,
+    r: Vec<f64>,
+    dz: Vec<f64>,
+    trial: Vec<f64>,
+    rr: Vec<f64>,
+}
+
+impl NewtonWork {
+    fn new(lu: LinearSolver) -> NewtonWork {
+        let n = lu.dim();
+        let v = || vec![0.0; n];
+        NewtonWork { lu, factored: false, fixed: Vec::new(), z: v(), r: v(), dz: v(), trial: v(), rr: v() }
+    }
+}
+
+impl SolveWork {
+    /// Memory for a block with `nnz` Jacobian entries, factored by `lu`, and this tearing.
+    pub fn new(nnz: usize, lu: LinearSolver, torn: &Torn) -> SolveWork {
+        let tears = if torn.used { torn.tears.len() } else { 0 };
+        SolveWork {
+            full: NewtonWork::new(lu),
+            torn: NewtonWork::new(LinearSolver::dense(tears)),
+            values: vec![0.0; nnz],
+            slopes: vec![0.0; tears * torn.rows.len()],
+            failures: 0,
+        }
+    }
+}
+
+/// How far dw/dv may amplify before the inner chain counts as unstable (a long chain is a shooting method).
+const LARGEST_SLOPE: f64 = 1e7;
+
+/// The torn iteration is given up after so many failures.
+const FAILURES: u8 = 3;
+
+/// What Newton's method iterates on.
+#[derive(Clone, Copy, PartialEq)]
+enum Form {
+    Full,
+    Torn,
+}
+
+impl SolveBlock {
+    /// Solves with the Jacobian that [`Machine::factor_full`] has factored.
+    pub fn solve_full(&self, r: &mut [f64]) {
+        self.work.borrow_mut().full.lu.solve(r);
+    }
+}
+
+impl Machine {
+    /// Factors a block's Jacobian with respect to all its unknowns at the present values.
+    pub fn factor_full(&mut self, b: &SolveBlock) -> bool {
+        let mut guard = b.work.borrow_mut();
+        let w = &mut *guard;
+        w.full.fixed.clear();
+        self.factor(b, Form::Full, &mut w.full, &mut w.values, &mut w.slopes)
+    }
+
+    /// Solves a block: on its torn unknowns, else on all, else by slower and more robust methods.
+    pub fn solve(&mut self, b: &SolveBlock) -> Result<(), Trouble> {
+        if self.journal.is_some() {
+            self.note(|| Note::Block { cells: b.cells.clone(), sources: b.sources.clone() });
+        }
+        let mut guard = b.work.borrow_mut();
+        let w = &mut *guard;
+        let start: Vec<f64> = b
+            .unknowns
+            .iter()
+            .map(|&s| Some(self.values[s as usize]).filter(|v| v.is_finite()).unwrap_or(0.0))
+            .collect();
+        let wanted = !self.patient || b.linear || self.methods.contains(&BlockMethod::Ladder(Method::Newton));
+        if wanted && b.torn.used && w.failures < FAILURES {
+            for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
+                *z = start[j as usize];
+            }
+            if self.newton(b, Form::Torn, &mut w.torn, &mut w.values, &mut w.slopes) {
+                self.note(|| Note::End { solved: true, how: "Newton on the torn unknowns".into() });
+                return Ok(());
+            }
+            w.failures += 1;
+            self.host.error = None;
+            self.set_unknowns(b, &start);
+        }
+        w.full.z.copy_from_slice(&start);
+        if wanted && self.newton(b, Form::Full, &mut w.full, &mut w.values, &mut w.slopes) {
+            self.note(|| Note::End { solved: true, how: "Newton".into() });
+            return Ok(());
+        }
+        drop(guard);
+        if start.len() <= 200 && self.solve_singular(b, &start) {
+            self.note(|| Note::End { solved: true, how: "minimum-norm steps; the Jacobian is singular".into() });
+            return Ok(());
+        }
+        self.solve_patiently(b, &start)
+    }
+
+    fn set_unknowns(&mut self, b: &SolveBlock, z: &[f64]) {
+        for (&s, &v) in b.unknowns.iter().zip(z) {
+            self.values[s as usize] = v;
+        }
+    }
+
+    fn run_batches(&mut self, batches: &[Batch]) {
+        for batch in batches {
+            self.batch(batch);
+        }
+    }
+
+    fn gather(&self, slots: &[u32], r: &mut [f64]) -> bool {
+        let mut finite = true;
+        for (o, &s) in r.iter_mut().zip(slots) {
+            *o = self.values[s as usize];
+            finite &= o.is_finite();
+        }
+        finite
+    }
+
+    /// Residuals at the iterate `z`, which the unknowns take; false if one is not a number.
+    fn residual_of(&mut self, b: &SolveBlock, form: Form, z: &[f64], r: &mut [f64]) -> bool {
+        if form == Form::Full {
+            return self.residual(b, z, r);
+        }
+        for (&j, &v) in b.torn.tears.iter().zip(z) {
+            self.values[b.unknowns[j as usize] as usize] = v;
+        }
+        self.run_batches(&b.torn.inner);
+        self.run_batches(&b.torn.residual);
+        self.gather(&b.torn.residual_slots, r)
+    }
+
+    fn residual(&mut self, b: &SolveBlock, z: &[f64], r: &mut [f64]) -> bool {
+        self.set_unknowns(b, z);
+        self.run_batches(&b.residual);
+        self.gather(&b.residual_slots, r)
+    }
+
+    fn jacobian(&mut self, b: &SolveBlock, values: &mut [f64]) -> bool {
+        self.run_batches(&b.jacobian);
+        values.fill(0.0);
+        for &(at, slot, sign) in &b.entries {
+            values[at] += sign * self.values[slot as usize];
+        }
+        values.iter().all(|v| v.is_finite())
+    }
+
+    /// Factors the Jacobian at the present values; for the torn form dr/dv = ∂r/∂v + ∂r/∂w · dw/dv.
+    fn factor(
+        &mut self,
+        b: &SolveBlock,
+        form: Form,
+        w: &mut NewtonWork,
+        values: &mut [f64],
+        slopes: &mut [f64],
+    ) -> bool {
+        w.factored = false;
+        if !self.jacobian(b, values) {
+            return false;
+        }
+        if form == Form::Full {
+            w.factored = w.lu.factor(values).is_ok();
+            return w.factored;
+        }
+        let t = b.torn.tears.len();
+        let n_inner = b.torn.rows.len() - t;
+        for (k, row) in b.torn.rows.iter().enumerate() {
+            let (before, rest) = slopes.split_at_mut(k * t);
+            let out = &mut rest[..t];
+            out.fill(0.0);
+            for &(j, at) in &row.tears {
+                out[j as usize] += values[at];
+            }
+            for &(m, at) in &row.inner {
+                let v = values[at];
+                if v != 0.0 {
+                    for (o, s) in out.iter_mut().zip(&before[m as usize * t..]) {
+                        *o += v * s;
+                    }
+                }
+            }
+            if k < n_inner {
+                let d = -1.0 / values[row.diagonal];
+                for o in out.iter_mut() {
+                    *o *= d;
+                    if !(o.abs() <= LARGEST_SLOPE) {
+                        return false;
+                    }
+                }
+            }
+        }
+        // Residual rows to column-major.
+        let s = &slopes[n_inner * t..];
+        let mut matrix = vec![0.0; t * t];
+        for i in 0..t {
+            for j in 0..t {
+                matrix[j * t + i] = s[i * t + j];
+            }
+        }
+        w.factored = matrix.iter().all(|v| v.is_finite()) && w.lu.factor(&matrix).is_ok();
+        w.factored
+    }
+
+    /// Writes an iteration to the journal, with the unknowns as they stand.
+    fn note_iteration(&mut self, b: &SolveBlock, method: &'static str, residual: f64, step: f64, damping: f64) {
+        if self.journal.is_some() {
+            let values = b.unknowns.iter().map(|&s| self.values[s as usize]).collect();
+            self.note(|| iteration(method, residual, step, damping, 1.0, values));
+        }
+    }
+
+    /// Newton's method from `w.z`. The factorization is kept as long as it makes the iteration contract fast; the result
+    /// is as accurate as with a new one in each iteration.
+    fn newton(
+        &mut self,
+        b: &SolveBlock,
+        form: Form,
+        w: &mut NewtonWork,
+        values: &mut [f64],
+        slopes: &mut [f64],
+    ) -> bool {
+        let nominal = |k: usize| match form {
+            Form::Full => b.nominal[k],
+            Form::Torn => b.nominal[b.torn.tears[k] as usize],
+        };
+        let mut z = std::mem::take(&mut w.z);
+        let mut r = std::mem::take(&mut w.r);
+        let (mut trial, mut rr, mut dz) =
+            (std::mem::take(&mut w.trial), std::mem::take(&mut w.rr), std::mem::take(&mut w.dz));
+        let n = z.len();
+        let found = 'newton: {
+            if !self.residual_of(b, form, &z, &mut r) {
+                break 'newton false;
+            }
+            if let Some(fixed) = &b.fixed {
+                let same = w.fixed.len() == fixed.len()
+                    && fixed.iter().zip(&w.fixed).all(|(&s, v)| self.values[s as usize].to_bits() == v.to_bits());
+                w.factored &= same;
+                if !same {
+                    w.fixed.clear();
+                    w.fixed.extend(fixed.iter().map(|&s| self.values[s as usize]));
+                }
+            } else if b.linear {
+                w.factored = false;
+            }
+            // Size of the last update, if it came from the same factorization.
+            let mut last: Option<f64> = None;
+            for _ in 0..40 {
+                if r.iter().all(|v| *v == 0.0) {
+                    break 'newton true;
+                }
+                let fresh = !w.factored;
+                if fresh && !self.factor(b, form, w, values, slopes) {
+                    break 'newton false;
+                }
+                dz.copy_from_slice(&r);
+                w.lu.solve(&mut dz);
+                if dz.iter().any(|v| !v.is_finite()) {
+                    w.factored = false;
+                    if fresh {
+                        break 'newton false;
+                    }
+                    continue;
+                }
+                if b.linear {
+                    for k in 0..n {
+                        z[k] -= dz[k];
+                    }
+                    match form {
+                        Form::Full => self.set_unknowns(b, &z),
+                        Form::Torn => {
+                            for (&j, &v) in b.torn.tears.iter().zip(&z) {
+                                self.values[b.unknowns[j as usize] as usize] = v;
+                            }
+                            self.run_batches(&b.torn.inner);
+                        }
+                    }
+                    self.note_iteration(b, "linear", 0.0, scaled(&dz), 1.0);
+                    break 'newton b.unknowns.iter().all(|&s| self.values[s as usize].is_finite());
+                }
+                let size = (0..n).map(|k| dz[k].abs() / (z[k].abs() + 1e-3 * nominal(k))).fold(0.0, f64::max);
+                let old = scaled(&r);
+                if !fresh {
+                    // An old factorization must contract well, else a new one is made at the present point.
+                    let rate = last.map(|l| size / l);
+                    for k in 0..n {
+                        trial[k] = z[k] - dz[k];
+                    }
+                    if size > 0.1
+                        || rate.is_some_and(|q| q > 0.2 && size > 1e-11)
+                        || !self.residual_of(b, form, &trial, &mut rr)
+                        || (scaled(&rr) > 0.5 * old && size > 1e-9)
+                    {
+                        w.factored = false;
+                        last = None;
+                        if !self.residual_of(b, form, &z, &mut r) {
+                            break 'newton false;
+                        }
+                        continue;
+                    }
+                    std::mem::swap(&mut z, &mut trial);
+                    std::mem::swap(&mut r, &mut rr);
+                    self.note_iteration(b, "Newton", scaled(&r), size, 1.0);
+                    let left = size * rate.map_or(1.0, |q| q / (1.0 - q.min(0.9)));
+                    if left < 1e-15 || (size < 1e-11 && rate.is_some_and(|q| q > 0.2)) {
+                        break 'newton true;
+                    }
+                    last = Some(size);
+                    continue;
+                }
+                // Damp only if the full step leaves the domain or clearly makes things worse.
+                let mut lambda = 1.0;
+                loop {
+                    for k in 0..n {
+                        trial[k] = z[k] - lambda * dz[k];
+                    }
+                    if self.residual_of(b, form, &trial, &mut rr)
+                        && (lambda * size < 1e-3 || scaled(&rr) < 10.0 * old.max(1e-300) || lambda < 0.05)
+                    {
+                        break;
+                    }
+                    lambda *= 0.5;
+                    if lambda < 1e-4 {
+                        break 'newton false;
+                    }
+                }
+                std::mem::swap(&mut z, &mut trial);
+                std::mem::swap(&mut r, &mut rr);
+                self.note_iteration(b, "Newton", scaled(&r), size, lambda);
+                if lambda == 1.0 && size < 1e-9 {
+                    break 'newton true;
+                }
+                // Far from the solution the Jacobian is soon out of date.
+                if lambda < 1.0 || size > 1e-2 {
+                    w.factored = false;
+                }
+                last = (lambda == 1.0).then_some(size);
+            }
+            false
+        };
+        if !found {
+            w.factored = false;
+        }
+        w.z = z;
+        w.r = r;
+        w.trial = trial;
+        w.rr = rr;
+        w.dz = dz;
+        found
+    }
+
+    /// Where the Jacobian is singular but the equations agree (a mixing enthalpy without flow, 0·h = 0), what they leave
+    /// open stays as it is: minimum-norm steps from the present values.
+    fn solve_singular(&mut self, b: &SolveBlock, start: &[f64]) -> bool {
+        let n = start.len();
+        let nnz = b.work.borrow().values.len();
+        let mut z = start.to_vec();
+        let mut r = vec![0.0; n];
+        let mut qr = PivotedQr::default();
+        for iteration in 0..12 {
+            let mut values = vec![0.0; nnz];
+            if !self.residual(b, &z, &mut r) || !self.jacobian(b, &mut values) {
+                return false;
+            }
+            let mut a = vec![0.0; n * n];
+            for (&(_, slot, sign), &(i, j)) in b.entries.iter().zip(&b.places) {
+                a[j * n + i] += sign * self.values[slot as usize];
+            }
+            let scale: Vec<f64> = z.iter().zip(&b.nominal).map(|(z, m)| z.abs().max(*m)).collect();
+            let mut worst = 0.0f64;
+            for i in 0..n {
+                let big = (0..n).fold(0.0f64, |m, j| m.max((a[j * n + i] * scale[j]).abs()));
+                let w = if big > 0.0 { 1.0 / big } else { 1.0 };
+                r[i] *= w;
+                worst = worst.max(r[i].abs());
+                for j in 0..n {
+                    a[j * n + i] *= w * scale[j];
+                }
+            }
+            if worst <= 1e-11 {
+                for (&s, &v) in b.unknowns.iter().zip(&z) {
+                    self.values[s as usize] = v;
+                }
+                return true;
+            }
+            if iteration == 11 {
+                break;
+            }
+            qr.factor(n, n, &a, 1e-11);
+            if qr.rank() == n && iteration == 0 {
+                return false; // regular: not this method's business
+            }
+            let mut x = vec![0.0; n];
+            qr.solve(&mut r, &mut x);
+            for j in 0..n {
+                z[j] -= x[j] * scale[j];
+            }
+        }
+        false
+    }
+
+    /// The ladder of robust methods; only when asked for (initialization, events), else a failure cuts the step.
+    fn solve_patiently(&mut self, b: &SolveBlock, start: &[f64]) -> Result<(), Trouble> {
+        let n = b.unknowns.len();
+        let restore = |me: &mut Machine| {
+            for (&s, &v) in b.unknowns.iter().zip(start) {
+                me.values[s as usize] = v;
+            }
+        };
+        let mut tried: Vec<String> = Vec::new();
+        let mut best = (f64::INFINITY, Vec::new());
+        let mut z = start.to_vec();
+        if self.patient && n <= 400 {
+            self.host.error = None;
+            let side = |k: &Option<u32>, d: f64, me: &Machine| k.map_or(d, |s| me.values[s as usize]);
+            let mut options = SolveOptions::default();
+            options.newton.nominal = b.nominal.clone();
+            options.newton.min = b.bounds.iter().map(|x| side(&x.0, f64::NEG_INFINITY, self)).collect();
+            options.newton.max = b.bounds.iter().map(|x| side(&x.1, f64::INFINITY, self)).collect();
+            // First from the given guesses; then from guesses spread through the block.
+            for attempt in 0..2 {
+                if attempt == 1 {
+                    if b.torn.inner.is_empty() {
+                        break;
+                    }
+                    restore(self);
+                    for g in &b.torn.inner {
+                        self.batch(g);
+                    }
+                    z = b.unknowns.iter().map(|&s| self.values[s as usize]).collect();
+                    if z.iter().any(|v| !v.is_finite()) {
+                        break;
+                    }
+                }
+                let first = z.clone();
+                for group in self.method_groups(b.homotopy) {
+                    z.copy_from_slice(&first);
+                    let outcome = if group == [BlockMethod::Homotopy] {
+                        self.follow_homotopy(b, &mut z, &options)
+                    } else {
+                        options.methods = group
+                            .iter()
+                            .filter_map(|m| if let BlockMethod::Ladder(m) = m { Some(*m) } else { None })
+                            .collect();
+                        let method = if let [one] = options.methods[..] { name(one) } else { "robust methods" };
+                        let mut sys = Sys { machine: self, block: b, method };
+                        solve(&mut sys, &mut z, &options).map(|r| r.method.to_string()).map_err(|e| {
+                            let tried = e.tried.iter().map(|t| format!("{} ({})", t.method, t.note)).collect();
+                            (e.at.residual_norm, tried)
+                        })
+                    };
+                    match outcome {
+                        Ok(how) => {
+                            for (&s, &v) in b.unknowns.iter().zip(&z) {
+                                self.values[s as usize] = v;
+                            }
+                            self.host.error = None;
+                            self.note(|| Note::End { solved: true, how });
+                            return Ok(());
+                        }
+                        Err((norm, mut words)) => {
+                            if norm < best.0 || best.1.is_empty() {
+                                best = (norm, z.clone());
+                            }
+                            if attempt == 0 {
+                                tried.append(&mut words);
+                            }
+                        }
+                    }
+                }
+            }
+            if !best.1.is_empty() {
+                z = best.1;
+            }
+        }
+        let reason = match tried.len() {
+            0 => "Newton's method did not converge".to_string(),
+            _ => format!("no solution found; tried {}", tried.join(", ")),
+        };
+        self.note(|| Note::End { solved: false, how: reason.clone() });
+        if let Some(e) = self.host.error.take() {
+            restore(self);
+            return Err(Trouble::Function(e));
+        }
+        let mut r = vec![0.0; n];
+        self.residual(b, &z, &mut r);
+        let unknowns = b.cells.iter().copied().zip(z.iter().copied()).collect();
+        let mut equations: Vec<((usize, u8), f64)> = b.sources.iter().copied().zip(r.iter().copied()).collect();
+        equations.sort_by(|a, b| b.1.abs().partial_cmp(&a.1.abs()).unwrap_or(std::cmp::Ordering::Less));
+        let findings = if self.patient && n <= 400 { self.look_around(b, &z, &r) } else { Box::default() };
+        restore(self);
+        Err(Trouble::Unsolved { reason, unknowns, equations, findings })
+    }
+
+    /// The methods, in groups that one call of the solver works through; apart if a journal wants to tell them apart.
+    fn method_groups(&self, homotopy: bool) -> Vec<Vec<BlockMethod>> {
+        let mut groups: Vec<Vec<BlockMethod>> = Vec::new();
+        for &m in self.methods.iter().filter(|m| homotopy || **m != BlockMethod::Homotopy) {
+            match groups.last_mut() {
+                Some(g)
+                    if self.journal.is_none() && m != BlockMethod::Homotopy && !g.contains(&BlockMethod::Homotopy) =>
+                {
+                    g.push(m);
+                }
+                _ => groups.push(vec![m]),
+            }
+        }
+        groups
+    }
+
+    /// Follows the block's own `homotopy()` from the simplified to the actual equations.
+    fn follow_homotopy(
+        &mut self,
+        b: &SolveBlock,
+        z: &mut [f64],
+        options: &SolveOptions,
+    ) -> Result<String, (f64, Vec<String>)> {
+        let slot = self.lambda();
+        let how = HomotopyOptions { newton: options.newton.clone(), ..options.homotopy.clone() };
+        let mut sys = Sys { machine: self, block: b, method: "homotopy" };
+        let outcome = continuation(&mut sys, z, &how);
+        self.values[slot as usize] = 1.0;
+        match outcome {
+            Ok(r) => Ok(format!("homotopy() continuation, {} steps", r.steps)),
+            Err(e) => Err((f64::INFINITY, vec![format!("homotopy() ({})", lost(&e))])),
+        }
+    }
+
+    /// The slot of the homotopy parameter.
+    pub fn lambda(&self) -> u32 {
+        // Slots are handed out in this order when a model is made: time, initial, terminal, lambda.
+        self.time + 3
+    }
+
+    /// Condition, bounds and sensitivities where a solution failed.
+    fn look_around(&mut self, b: &SolveBlock, z: &[f64], r: &[f64]) -> Box<Findings> {
+        let n = z.len();
+        let mut found = Findings::default();
+        let mut jac = vec![0.0; n * n];
+        let at = |me: &Machine, s: Option<u32>| s.map(|s| me.values[s as usize]);
+        for (k, bound) in b.bounds.iter().enumerate() {
+            let near = |v: Option<f64>| v.is_some_and(|v| (z[k] - v).abs() <= 1e-9 * v.abs().max(b.nominal[k]));
+            if near(at(self, bound.0)) || near(at(self, bound.1)) {
+                found.at_bounds.push(b.cells[k]);
+            }
+        }
+        let mut sys = Sys { machine: self, block: b, method: "" };
+        if NonlinearSystem::jacobian(&mut sys, z, &mut jac).is_err() || r.iter().any(|v| !v.is_finite()) {
+            return Box::new(found);
+        }
+        let scale: Vec<f64> = z.iter().zip(&b.nominal).map(|(z, m)| z.abs().max(*m)).collect();
+        let mut rows = vec![0.0f64; n];
+        for j in 0..n {
+            for i in 0..n {
+                jac[j * n + i] *= scale[j];
+                rows[i] = rows[i].max(jac[j * n + i].abs());
+            }
+        }
+        for j in 0..n {
+            for i in 0..n {
+                jac[j * n + i] /= if rows[i] > 0.0 { rows[i] } else { 1.0 };
+            }
+        }
+        let res: Vec<f64> = r.iter().zip(&rows).map(|(r, s)| if *s > 0.0 { r / s } else { *r }).collect();
+        let norm = res.iter().map(|v| v * v).sum::<f64>().sqrt();
+        for j in 0..n {
+            let g: f64 = (0..n).map(|i| jac[j * n + i] * res[i]).sum();
+            found.sensitivity.push((b.cells[j], if norm > 0.0 { (g / norm).abs() } else { 0.0 }));
+        }
+        found.sensitivity.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut lu = saltus_solver::nonlinear::dense::Lu::new();
+        found.condition = Some(match lu.factor(n, &jac, &vec![1.0; n]) {
+            Ok(()) => 1.0 / lu.pivot_ratio(),
+            Err(_) => f64::INFINITY,
+        });
+        Box::new(found)
+    }
+}
+
+/// Why a continuation ended early, in words.
+fn lost(e: &HomotopyFailure) -> String {
+    match e {
+        HomotopyFailure::Start => "the simplified problem has no solution".into(),
+        HomotopyFailure::Stuck { lambda, .. } => format!("stuck at λ = {lambda:.4}"),
+        HomotopyFailure::Lost { lambda, .. } => format!("the path turned back after λ = {lambda:.4}"),
+    }
+}
+
+fn name(m: Method) -> &'static str {
+    match m {
+        Method::Newton => "damped Newton",
+        Method::LevenbergMarquardt => "Levenberg-Marquardt",
+        Method::Dogleg => "dogleg",
+        Method::Bracketing => "bracketing",
+        Method::NewtonHomotopy => "Newton homotopy",
+        Method::FixedPointHomotopy => "fixed-point homotopy",
+        Method::MultiStart => "multi-start",
+    }
+}
+
+/// A block as the solver sees it.
+struct Sys<'a> {
+    machine: &'a mut Machine,
+    block: &'a SolveBlock,
+    /// For the journal.
+    method: &'static str,
+}
+impl NonlinearSystem for Sys<'_> {
+    fn dim(&self) -> usize {
+        self.block.unknowns.len()
+    }
+    fn residual(&mut self, z: &[f64], r: &mut [f64]) -> Result<(), DomainError> {
+        if self.machine.residual(self.block, z, r) { Ok(()) } else { Err(DomainError) }
+    }
+    fn jacobian(&mut self, z: &[f64], jac: &mut [f64]) -> Result<bool, DomainError> {
+        for (&s, &v) in self.block.unknowns.iter().zip(z) {
+            self.machine.values[s as usize] = v;
+        }
+        for b in &self.block.jacobian {
+            self.machine.batch(b);
+        }
+        jac.fill(0.0);
+        let n = z.len();
+        for (&(_, slot, sign), &(i, j)) in self.block.entries.iter().zip(&self.block.places) {
+            jac[j * n + i] += sign * self.machine.values[slot as usize];
+        }
+        if self.machine.journal.is_some() {
+            let (m, b) = (&mut *self.machine, self.block);
+            let mut r = vec![0.0; n];
+            m.residual(b, z, &mut r);
+            let (residual, lambda) = (scaled(&r), m.values[m.lambda() as usize]);
+            m.note(|| iteration(self.method, residual, f64::NAN, f64::NAN, lambda, z.to_vec()));
+        }
+        if jac.iter().all(|v| v.is_finite()) { Ok(true) } else { Err(DomainError) }
+    }
+}
+
+impl Homotopy for Sys<'_> {
+    fn dim(&self) -> usize {
+        self.block.unknowns.len()
+    }
+    fn residual(&mut self, z: &[f64], lambda: f64, r: &mut [f64]) -> Result<(), DomainError> {
+        let slot = self.machine.lambda();
+        self.machine.values[slot as usize] = lambda;
+        NonlinearSystem::residual(self, z, r)
+    }
+}
+
+fn iteration(method: &'static str, residual: f64, step: f64, damping: f64, lambda: f64, values: Vec<f64>) -> Note {
+    Note::Iteration { method, residual, step, damping, lambda, values }
+}
+
+fn scaled(r: &[f64]) -> f64 {
+    r.iter().fold(0.0, |m: f64, v| m.max(v.abs()))
+}
