@@ -1,31 +1,34 @@
-function poly "A polynomial by Horner's rule"
+function series "k exp(u), term by term: the number of terms depends on u"
   input Real u;
-  input Real c[:];
+  input Real k;
   output Real y;
+protected
+  Real term;
+  Integer n;
 algorithm
-  y := 0;
-  for k in size(c, 1):-1:1 loop
-    y := y*u + c[k];
-  end for;
-  annotation(derivative(zeroDerivative = c) = poly_der);
-end poly;
-function poly_der "Its derivative"
+  y := k;
+  term := k;
+  n := 0;
+  while abs(term) > 1e-18 loop
+    n := n + 1;
+    term := term*u/n;
+    y := y + term;
+  end while;
+  annotation(derivative(zeroDerivative = k) = series_der);
+end series;
+function series_der "Its derivative"
   input Real u;
-  input Real c[:];
+  input Real k;
   input Real du;
   output Real dy;
 algorithm
-  dy := 0;
-  for k in size(c, 1):-1:2 loop
-    dy := dy*u + (k - 1)*c[k];
-  end for;
-  dy := dy*du;
-end poly_der;
-model AnnotatedDerivatives "Three derivatives of a function with a derivative annotation"
-  parameter Real c[4] = {1, 2, -0.5, 1/3};
+  dy := series(u, k)*du;
+end series_der;
+model AnnotatedDerivatives "Three derivatives of an algorithm with a derivative annotation, to rounding"
+  parameter Real k = 2;
   Real y, v, a, j;
 equation
-  y = poly(time, c);
+  y = series(time, k);
   v = der(y);
   a = der(v);
   j = der(a);

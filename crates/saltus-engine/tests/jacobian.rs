@@ -1,0 +1,96 @@
+//! ∂f/∂x by the chain rule against differences of the right-hand side.
+
+use saltus_engine::{Engine, Options};
+use saltus_program::Interpreter;
+use saltus_sim::Model;
+use saltus_solver::ode::JacobianMatrix;
+use saltus_structure::{RowOps, SimplifyOptions, analyse_modes, lower, simplify};
+
+/// Largest difference between the two, relative to the entries' size.
+fn check(name: &str, text: &str) {
+    let path = std::env::temp_dir().join(format!("saltus-jacobian-{}-{name}.mo", std::process::id()));
+    std::fs::write(&path, text).expect("a temporary file");
+    let mut engine = Engine::new(Options::default());
+    let model = engine.open(&path.to_string_lossy(), None).expect("opens");
+    let dae = engine.flatten(&model).expect("flattens");
+    let _ = std::fs::remove_file(&path);
+    let mut sys = lower(dae);
+    let mut ops = RowOps::default();
+    simplify(&mut sys, &mut ops, SimplifyOptions::default());
+    let modes = analyse_modes(&mut sys, &mut ops);
+    let mut model = Model::new(sys, ops, modes, Box::new(Interpreter::new())).expect("a model");
+    let program = model.initialize(0.0).expect("initial values");
+    let n = program.states.len();
+    let m = &mut model.machine;
+    m.run(&program.derivatives).expect("a right-hand side");
+    let tangent = program.tangent.as_ref().expect("a chain rule");
+    let mut jac = JacobianMatrix::new(n, program.pattern.as_ref());
+    assert!(tangent.jacobian(m, &mut jac), "{name}: not a matrix of numbers");
+    let x: Vec<f64> = program.states.iter().map(|s| m.values[s.0 as usize]).collect();
+    for j in 0..n {
+        let h = 1e-5 * x[j].abs().max(0.1);
+        let mut side = |sign: f64| -> Vec<f64> {
+            for (s, v) in program.states.iter().zip(&x) {
+                m.values[s.0 as usize] = *v;
+            }
+            m.values[program.states[j].0 as usize] += sign * h;
+            m.run(&program.derivatives).expect("a right-hand side");
+            program.states.iter().map(|s| m.values[s.1 as usize]).collect()
+        };
+        let (up, down) = (side(1.0), side(-1.0));
+        for i in 0..n {
+            let d = (up[i] - down[i]) / (2.0 * h);
+            let e = jac.get(i, j);
+            assert!((d - e).abs() <= 1e-6 * (1.0 + d.abs()), "{name}: entry ({i}, {j}) is {e}, differences say {d}");
+        }
+    }
+}
+
+#[test]
+fn explicit_system() {
+    check(
+        "explicit",
+        "model M Real x(start = 0.3, fixed = true), y(start = 2, fixed = true), z; equation
+           z = sin(x)*y; der(x) = z^2 - y; der(y) = if x > 0 then exp(-x*z) else 1; end M;",
+    );
+}
+
+#[test]
+fn through_a_nonlinear_loop() {
+    check(
+        "loop",
+        "model M Real x(start = 0.7, fixed = true), y(start = 1, fixed = true), u(start = 1), v; equation
+           u + v^3 = x + 2; v - sin(u) = y; der(x) = u - v; der(y) = -u*y; end M;",
+    );
+}
+
+#[test]
+fn through_linear_loops_and_functions() {
+    check(
+        "functions",
+        "function f input Real u; output Real y; protected Real t; Integer n; algorithm
+           y := 1; t := 1; n := 0; while abs(t) > 1e-18 loop n := n + 1; t := t*u/n; y := y + t; end while; end f;
+         model M Real x(start = 0.7, fixed = true), y(start = 1, fixed = true), a, b, c; equation
+           a + x*b = 3; b - y*a = c; c = f(x*y); der(x) = a*b; der(y) = c - y; end M;",
+    );
+}
+
+#[test]
+fn of_a_pendulum_in_cartesian_coordinates() {
+    check(
+        "pendulum",
+        "model M Real x(start = 0.6), y(start = -0.8, fixed = true), vx, vy(start = 0.5, fixed = true), F; equation
+           der(x) = vx; der(y) = vy; der(vx) = -F*x; der(vy) = -F*y - 9.81; x^2 + y^2 = 1; end M;",
+    );
+}
+
+#[test]
+fn of_a_sparse_system() {
+    check(
+        "chain",
+        "model M parameter Integer n = 30; Real u[n](each fixed = true, start = {sin(i) for i in 1:n}); equation
+           der(u[1]) = u[2] - u[1]^3;
+           for i in 2:n - 1 loop der(u[i]) = u[i - 1]*u[i + 1] - 2*u[i]; end for;
+           der(u[n]) = -u[n] + u[n - 1]; end M;",
+    );
+}
