@@ -402,7 +402,7 @@ impl Machine {
                     std::mem::swap(&mut r, &mut rr);
                     self.note_iteration(b, "Newton", scaled(&r), size, 1.0);
                     let left = size * rate.map_or(1.0, |q| q / (1.0 - q.min(0.9)));
-                    if left < 1e-15 || (size < 1e-11 && rate.is_some_and(|q| q > 0.2)) {
+                    if left < 1e-16 || (size < 1e-11 && rate.is_some_and(|q| q > 0.2)) {
                         break 'newton true;
                     }
                     last = Some(size);

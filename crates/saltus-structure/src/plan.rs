@@ -571,9 +571,11 @@ fn explain_singular(
             .collect();
         let known: Vec<String> = known.into_iter().collect();
         message.push_str(&format!("; the equation {} has no unknown", text(i)));
-        if !known.is_empty() {
-            hints.push(format!("{}: the equation determines nothing", list(&known, 4)));
-        }
+        hints.push(if known.is_empty() {
+            "other equations have made constants of its variables: one of them is too many".into()
+        } else {
+            format!("{}: the equation determines nothing", list(&known, 4))
+        });
     }
     let first = s.parts.over_rows.first().or(s.parts.under_rows.first()).map(|&i| rows[i as usize].0);
     let origin = first.map(|i| &sys.equations[i].origin);

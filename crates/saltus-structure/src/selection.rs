@@ -208,7 +208,9 @@ impl Selection {
             for k in 0..self.d[&v] {
                 let cell = Cell::new(v, k);
                 if !dummies.contains(&cell) {
-                    choice.reasons.push(constrained.get(&cell).copied().unwrap_or(Reason::Free));
+                    // Where a derivative is a state by choice, so is what it is the derivative of.
+                    let reason = (k..self.d[&v]).find_map(|m| constrained.get(&Cell::new(v, m)));
+                    choice.reasons.push(reason.copied().unwrap_or(Reason::Free));
                     choice.states.push(cell);
                 }
             }

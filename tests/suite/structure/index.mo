@@ -18,6 +18,8 @@ after: 5 equations, 5 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 3
 states (2): y, der(y)
+  der(y): chosen because the constraints determine the others best
+dummy derivatives (4): x, der(x), vx, vy
 differentiated 1x: der(x) = vx
 differentiated 1x: der(y) = vy
 differentiated 2x: x^2 + y^2 = L^2
@@ -26,6 +28,7 @@ blocks:
   2: der(x) from 2*x*der(x) + 2*y*der(y) = 0
   3: vx from der(x) = vx
   4: 5 simultaneous equations for der(vx), der(der(y)), F, der(vy), der(der(x))
+     linear; torn: F
        der(der(x)) = der(vx)
        der(der(y)) = der(vy)
        der(vx) + F*x = 0
@@ -48,6 +51,7 @@ after: 2 equations, 2 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 2
 states (0):
+dummy derivatives (1): x
 differentiated 1x: x = sin(time)
 blocks:
   1: x from x = sin(time)
@@ -69,6 +73,7 @@ after: 3 equations, 3 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 3
 states (0):
+dummy derivatives (3): x, der(x), y
 differentiated 2x: x = sin(time)
 differentiated 1x: der(x) = y
 blocks:
@@ -106,11 +111,14 @@ after: 4 equations, 4 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 2
 states (2): one.phi, der(one.phi)
+  der(one.phi): chosen because the constraints determine the others best
+dummy derivatives (2): one.w, two.w
 differentiated 1x: one.w = der(one.phi)
 differentiated 1x: two.w = der(one.phi)
 blocks:
   1: one.w from one.w = der(one.phi)
   2: 4 simultaneous equations for der(der(one.phi)), der(one.w), der(two.w), one.b.tau
+     linear, solved symbolically; torn: der(der(one.phi))
        der(one.w) = der(der(one.phi))
        one.J*der(one.w) = one.b.tau
        der(two.w) = der(der(one.phi))
@@ -136,6 +144,7 @@ structural index: 1
 states (1): v1
 blocks:
   1: 3 simultaneous equations for der(v1), i2, i1
+     linear, solved symbolically; torn: der(v1)
        C1*der(v1) = i1
        C2*der(v1) = i2
        i1 + i2 + v1/R = 0
@@ -158,9 +167,12 @@ after: 4 equations, 4 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 2
 states (1): v1
+  v1: chosen for its fixed start value
+dummy derivatives (1): v2
 differentiated 1x: v1 = v2
 blocks:
   1: 4 simultaneous equations for der(v1), i2, der(v2), i1
+     linear, solved symbolically; torn: der(v1)
        C1*der(v1) = i1
        C2*der(v2) = i2
        der(v1) = der(v2)
@@ -188,6 +200,7 @@ states (1): i1
 blocks:
   1: v from v = 1 - R*i1
   2: 3 simultaneous equations for der(i1), v2, v1
+     linear, solved symbolically; torn: der(i1)
        L1*der(i1) = v1
        L2*der(i1) = v2
        v1 + v2 = v
@@ -211,10 +224,13 @@ after: 5 equations, 5 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 2
 states (1): i1
+  i1: chosen for its fixed start value
+dummy derivatives (1): i2
 differentiated 1x: i1 = i2
 blocks:
   1: v from v = 1 - R*i1
   2: 4 simultaneous equations for der(i1), v2, der(i2), v1
+     linear, solved symbolically; torn: der(i1)
        L1*der(i1) = v1
        L2*der(i2) = v2
        der(i1) = der(i2)
@@ -239,6 +255,8 @@ after: 3 equations, 3 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 2
 states (1): b
+  b: chosen by stateSelect = prefer
+dummy derivatives (1): a
 differentiated 1x: b = 2*a + 1
 blocks:
   1: der(b) from der(b) + b = 0
@@ -279,4 +297,30 @@ equation
   J*der(w) = F*r*sin(phi - theta);
 end M;
 --- expect ---
-x
+model M
+before simplification: 6 equations, 6 continuous variables
+after: 6 equations, 6 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 3
+states (2): phi, der(phi)
+  der(phi): chosen because the constraints determine the others best
+dummy derivatives (6): w, s, der(s), v, theta, der(theta)
+differentiated 1x: der(phi) = w
+differentiated 1x: der(s) = v
+differentiated 2x: r*sin(phi) + l*sin(theta) = 0
+differentiated 2x: s = r*cos(phi) + l*cos(theta)
+blocks:
+  1: w from der(phi) = w
+  2: theta from r*sin(phi) + l*sin(theta) = 0
+  3: der(theta) from r*(cos(phi)*der(phi)) + l*(cos(theta)*der(theta)) = 0
+  4: 6 simultaneous equations for der(der(phi)), der(v), der(der(theta)), der(der(s)), F, der(w)
+     linear; torn: der(der(theta)), F
+       der(der(phi)) = der(w)
+       der(der(s)) = der(v)
+       r*(cos(phi)*der(der(phi)) - sin(phi)*der(phi)*der(phi)) + l*(cos(theta)*der(der(theta)) - sin(theta)*der(theta)*der(theta)) = 0
+       der(der(s)) = -r*(cos(phi)*der(phi)*der(phi) + sin(phi)*der(der(phi))) - l*(cos(theta)*der(theta)*der(theta) + sin(theta)*der(der(theta)))
+       m*der(v) + F*cos(theta) = 0
+       J*der(w) = F*r*sin(phi - theta)
+  5: der(s) from der(s) = -r*(sin(phi)*der(phi)) - l*(sin(theta)*der(theta))
+  6: v from der(s) = v
+  7: s from s = r*cos(phi) + l*cos(theta)

@@ -14,15 +14,14 @@ end M;
 --- expect ---
 model M
 before simplification: 5 equations, 5 continuous variables
-after: 4 equations, 4 variables
+after: 3 equations, 3 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 1
 states (0):
 blocks:
-  1: c from c = sqrt(1.570795 + 4.5)
-  2: e from e = time
-  3: b from b = sin(c*e)
-  4: a from a = b^2 + 3
+  1: e from e = time
+  2: b from b = sin(2.463898333941561*e)
+  3: a from a = b^2 + 3
 
 --- nonlinear-loop analyze ---
 model M
@@ -38,15 +37,15 @@ end M;
 --- expect ---
 model M
 before simplification: 5 equations, 5 continuous variables
-after: 4 equations, 4 variables
+after: 3 equations, 3 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 1
 states (0):
 blocks:
-  1: c from c = sqrt(1.570795 + 4.5)
-  2: 3 simultaneous equations for a, b, e
+  1: 3 simultaneous equations for a, b, e
+     nonlinear; torn: a
        a = b^2 + 3
-       b = sin(c*e)
+       b = sin(2.463898333941561*e)
        e = a^2 + time
 
 --- linear-loop-of-two analyze ---
@@ -67,6 +66,7 @@ structural index: 1
 states (0):
 blocks:
   1: 2 simultaneous equations for x, y
+     linear, solved symbolically; torn: x
        x = y + 16
        y = -x - 5
 
@@ -104,8 +104,8 @@ blocks:
   2: y from y = 2*z
   3: der(x) from der(x) + y = 0
 how y is computed:
-  y from y = 2*z
-  z from z = x + time
+  y from y = 2*z (model.mo:5:3)
+  z from z = x + time (model.mo:6:3)
   x is a state
 
 --- linear-loop-solved-symbolically analyze ---
@@ -118,7 +118,18 @@ equation
   u1 + u2 = sin(time);
 end M;
 --- expect ---
-x
+model M
+before simplification: 3 equations, 3 continuous variables
+after: 3 equations, 3 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 1
+states (0):
+blocks:
+  1: 3 simultaneous equations for i, u2, u1
+     linear, solved symbolically; torn: i
+       u1 = R1*i
+       u2 = R2*i
+       u1 + u2 = sin(time)
 
 --- dependency-graph-of-the-lecture analyze ---
 model M
@@ -131,7 +142,17 @@ equation
   e = 3*time;
 end M;
 --- expect ---
-x
+model M
+before simplification: 5 equations, 5 continuous variables
+after: 4 equations, 4 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 1
+states (0):
+blocks:
+  1: e from e = 3*time
+  2: c from c = 6 + 2*e
+  3: a from a = 2 - c
+  4: b from b = c + a - 3
 
 --- explain-a-loop analyze --explain i ---
 model M
@@ -142,4 +163,17 @@ equation
   u + v = 1;
 end M;
 --- expect ---
-x
+model M
+before simplification: 3 equations, 3 continuous variables
+after: 3 equations, 3 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 1
+states (1): v
+blocks:
+  1: u from u + v = 1
+  2: i from u = i + i^3
+  3: der(v) from der(v) = i
+how i is computed:
+  i from u = i + i^3 (model.mo:5:3)
+  u from u + v = 1 (model.mo:6:3)
+  v is a state

@@ -102,18 +102,6 @@ exit: 4
 has no unknown
 p is a parameter: the equation determines nothing
 
---- discrete-equation-on-itself error check ---
-model M
-  Boolean b;
-  Real x;
-equation
-  b = not b;
-  x = if b then 1 else 2;
-end M;
---- expect ---
-exit: 4
-the equation b = not b has no unknown
-
 --- incidence-x-may-not-be-fixed error check ---
 // 0 = f(x), 0 = g(x, y, z): of three unknowns one may be fixed, but not x.
 model M
@@ -125,7 +113,8 @@ equation
 end M;
 --- expect ---
 exit: 4
-not determined: y, z; determined more than once: x
+error: the model is structurally singular: 2 equations for 2 unknowns; not determined: y, z; the equation 2^2 = 4 has no unknown
+--> model.mo:5:3
 
 --- incidence-y-may-be-fixed analyze ---
 model M
@@ -136,7 +125,16 @@ equation
   y = 2*time;
 end M;
 --- expect ---
-x
+model M
+before simplification: 3 equations, 3 continuous variables
+after: 3 equations, 3 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 1
+states (0):
+blocks:
+  1: x from x^2 = 4
+  2: y from y = 2*time
+  3: z from x + y + z = time
 
 --- incidence-u-and-z-may-not-both-be-fixed error check ---
 // 0 = f(x, u), 0 = g(x, z), 0 = h(x, y, z, v) with u and z given: three equations, three unknowns, rank two.
@@ -164,4 +162,15 @@ equation
   y = 2*time;
 end M;
 --- expect ---
-x
+model M
+before simplification: 5 equations, 5 continuous variables
+after: 5 equations, 5 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 1
+states (0):
+blocks:
+  1: u from u = 1 + time
+  2: x from x = 2*u
+  3: z from x + z = time
+  4: y from y = 2*time
+  5: v from x + y = z - v
