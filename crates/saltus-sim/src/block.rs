@@ -1,6 +1,5 @@
 //! Simultaneous equations: Newton's method on the torn unknowns of a loop, or on all of them (mathematics, section 5).
 
-
 use crate::machine::{BlockMethod, Findings, Machine, Note, Trouble};
 use saltus_dae::Row;
 use saltus_program::Batch;

@@ -32,9 +32,8 @@ impl Point for Nought {
 fn random(n: usize, top: usize, seed: u64) -> HybridDae {
     let mut g = Lcg(seed);
     let mut dae = HybridDae::new("random");
-    let vars: Vec<VarId> = (0..n)
-        .map(|k| dae.vars.push(Variable::new(format!("x{k}"), VarType::Real, Variability::Continuous)))
-        .collect();
+    let vars: Vec<VarId> =
+        (0..n).map(|k| dae.vars.push(Variable::new(format!("x{k}"), VarType::Real, Variability::Continuous))).collect();
     for i in 0..n {
         let mut args = vec![Operand::var(HybridDae::TIME)];
         let mut e = dae.pool.hole(0);
