@@ -18,7 +18,7 @@ after: 5 equations, 5 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 3
 states (2): y, der(y)
-  der(y): chosen because the constraints determine the others best
+  y, der(y): chosen because the constraints determine the others best
 dummy derivatives (4): x, der(x), vx, vy
 differentiated 1x: der(x) = vx
 differentiated 1x: der(y) = vy
@@ -111,7 +111,7 @@ after: 4 equations, 4 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 2
 states (2): one.phi, der(one.phi)
-  der(one.phi): chosen because the constraints determine the others best
+  one.phi, der(one.phi): chosen because the constraints determine the others best
 dummy derivatives (2): one.w, two.w
 differentiated 1x: one.w = der(one.phi)
 differentiated 1x: two.w = der(one.phi)
@@ -303,7 +303,7 @@ after: 6 equations, 6 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 3
 states (2): phi, der(phi)
-  der(phi): chosen because the constraints determine the others best
+  phi, der(phi): chosen because the constraints determine the others best
 dummy derivatives (6): w, s, der(s), v, theta, der(theta)
 differentiated 1x: der(phi) = w
 differentiated 1x: der(s) = v
