@@ -155,7 +155,8 @@ equation
 end M;
 --- expect ---
 exit: 6
-error: the run failed at time 0.9999999999999999: root of -5.74295e-17
+error: the run failed at time
+root of -
 --> model.mo:1:10
 
 --- c-code-with-an-error error check ---
