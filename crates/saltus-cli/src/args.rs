@@ -419,6 +419,22 @@ pub struct BenchArgs {
 pub enum BenchWhat {
     /// Examples of the Modelica Standard Library, each in a process of its own
     Msl(MslArgs),
+    /// The integrators beside SUNDIALS (where installed, or in SUNDIALS_DIR): time, steps, digits as ratios
+    Solvers(SolversArgs),
+}
+
+/// `saltus bench solvers`.
+#[derive(Debug, Args)]
+pub struct SolversArgs {
+    /// Only problems whose name contains this
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub filter: String,
+    /// Correct digits against tolerance on classical problems instead
+    #[arg(long)]
+    pub digits: bool,
+    /// One measurement in this process: problem, method, tolerance, repetitions
+    #[arg(long, hide = true, num_args = 4, value_names = ["PROBLEM", "METHOD", "RTOL", "REPETITIONS"])]
+    pub measure: Vec<String>,
 }
 
 /// `saltus bench msl`.

@@ -3,7 +3,10 @@
 //! * `saltus bench`: from the start to the first row of a ten-equation model, as a ratio to compiling and running the same
 //!   in C;
 //! * `saltus bench msl`: compile time, simulation time, steps, events and memory of many examples, each in a process of
-//!   its own with a time limit.
+//!   its own with a time limit;
+//! * `saltus bench solvers`: the integrators beside SUNDIALS.
+
+mod solvers;
 
 use crate::args::{BenchArgs, BenchWhat, EngineChoice, ModelArgs, MslArgs};
 use crate::console;
@@ -29,6 +32,7 @@ pub fn bench(arguments: &BenchArgs) -> Result<(), Failure> {
     match &arguments.what {
         None => small(arguments.json),
         Some(BenchWhat::Msl(msl)) => many(msl, arguments.json),
+        Some(BenchWhat::Solvers(s)) => solvers::solvers(s, arguments.json),
     }
 }
 

@@ -143,3 +143,31 @@ end Heat;
     assert!(evaluations < 3000, "{text}");
     assert!((folder.last("u[500]") - 501.0 / 1001.0).abs() < 1e-3, "{}", folder.last("u[500]"));
 }
+
+#[test]
+fn quantized_states_run_with_events() {
+    // A ball and a stiff filter behind it: bounces where the exact ones are.
+    let model = "model M
+  Real h(start = 1, fixed = true);
+  Real v(start = 0, fixed = true);
+  Real y(start = 0, fixed = true);
+equation
+  der(h) = v;
+  der(v) = -9.81;
+  der(y) = -1e4*(y - v);
+  when h <= 0 then
+    reinit(v, -0.8*pre(v));
+  end when;
+end M;
+";
+    let folder = Folder::new("qss", model);
+    let (code, text) = folder.simulate("--stop 1 --solver qss --tolerance 1e-5 --stats");
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("solver                 qss"), "{text}");
+    // One bounce at sqrt(2/g); free flight since.
+    let fall = (2.0f64 / 9.81).sqrt();
+    let v = 0.8 * 9.81 * fall - 9.81 * (1.0 - fall);
+    let h = 0.8 * 9.81 * fall * (1.0 - fall) - 0.5 * 9.81 * (1.0 - fall).powi(2);
+    assert!((folder.last("h") - h).abs() < 1e-3, "{} {h}", folder.last("h"));
+    assert!((folder.last("y") - v).abs() < 1e-2, "{} {v}", folder.last("y"));
+}

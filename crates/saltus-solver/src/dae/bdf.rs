@@ -108,7 +108,7 @@ impl DaeBdf {
             work: v(),
             w: v(),
             w_test: v(),
-            points: vec![v(); ROWS],
+            points: Vec::new(),
             lin: Linearized::new(n),
             have_matrix: false,
             fresh: true,
@@ -159,6 +159,7 @@ impl DaeBdf {
     /// Divided differences about an earlier time within the last step.
     fn rebase(&mut self, t: f64) {
         let (k, back) = (self.k_used, self.t - t);
+        self.points.resize(ROWS, vec![0.0; self.n]);
         // Values of the polynomial at t and at the k older mesh points; the next one back where t hits a mesh point.
         let skip = usize::from(self.psi[0] - back <= 1e-9 * self.psi[0]);
         let k_new = (k - skip.min(k - 1)).max(1);

@@ -67,7 +67,6 @@ impl Linearized {
             return false;
         }
         self.matrix = JacobianMatrix::new(self.n, p);
-        self.other = JacobianMatrix::new(self.n, p);
         self.differences = DifferenceJacobian::new(self.n, p);
         self.solver = Some(match p {
             Some(p) => LinearSolver::new(p),
@@ -97,7 +96,7 @@ impl Linearized {
             sys.jacobian(t, x, xp, b / a, &mut self.matrix)?
         } else {
             // ∂F/∂x' as a difference of two linear combinations.
-            self.other.values_mut().fill(0.0);
+            self.other = JacobianMatrix::new(self.n, sys.sparsity());
             let yes = sys.jacobian(t, x, xp, 1.0, &mut self.matrix)? && sys.jacobian(t, x, xp, 0.0, &mut self.other)?;
             self.matrix.values_mut().iter_mut().zip(self.other.values()).for_each(|(m, o)| *m = b * (*m - o));
             yes

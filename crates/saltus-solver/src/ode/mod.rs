@@ -28,6 +28,7 @@
 //! | `rkf45` | Fehlberg 4(5) | 4 | 3 | not stiff |
 //! | `euler`, `modified-euler`, `midpoint`, `heun`, `rk4` | explicit one-step; step doubling unless `fixed_step` | 1, 2, 2, 2, 4 | 1–3 | teaching, real time |
 //! | `backward-euler`, `trapezoid` | implicit one-step; step doubling unless `fixed_step` | 1, 2 | 1, 3 | teaching, real time |
+//! | `qss` | linearly implicit quantized states (LIQSS2): every state at its own pace | 2 | 2 | many states of which few move, loose tolerances |
 //! | `ab2`, `ab3`, `ab4`, `milne` | multistep, fixed step, started by `rk4` | 2, 3, 4, 4 | 3 | teaching |
 
 pub(crate) mod control;
@@ -36,6 +37,7 @@ mod esdirk;
 mod fixed;
 mod iteration;
 mod multistep;
+mod qss;
 mod radau;
 mod rosenbrock;
 mod stiffness;
@@ -45,6 +47,7 @@ pub use esdirk::Esdirk;
 pub use fixed::FixedStep;
 pub use iteration::{DifferenceJacobian, JacobianMatrix};
 pub use multistep::Multistep;
+pub use qss::Qss;
 pub use radau::Radau;
 pub use rosenbrock::Rosenbrock;
 pub use stiffness::{Spectrum, spectrum};
@@ -298,6 +301,7 @@ pub const INTEGRATORS: &[&str] = &[
     "milne",
     "backward-euler",
     "trapezoid",
+    "qss",
 ];
 
 /// Those of [`INTEGRATORS`] that take a constant step ([`Options::fixed_step`]) by default.
@@ -327,6 +331,7 @@ pub fn make_integrator(name: &str, n: usize, opts: Options) -> Option<Box<dyn In
         "dopri5" => Box::new(EmbeddedRk::dopri5(n, opts)),
         "tsit5" => Box::new(EmbeddedRk::tsit5(n, opts)),
         "rkf45" => Box::new(EmbeddedRk::rkf45(n, opts)),
+        "qss" => Box::new(Qss::new(n, opts)),
         _ => Box::new(FixedStep::new(name, n, opts)?),
     })
 }

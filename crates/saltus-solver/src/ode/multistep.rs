@@ -132,7 +132,8 @@ impl Multistep {
             stats: Stats::default(),
             t: 0.0,
             t_prev: 0.0,
-            z: vec![v(); ROWS],
+            // BDF alone never needs the rows of high Adams orders.
+            z: vec![v(); if family == Family::Bdf && !switching { BDF_MAX + 2 } else { ROWS }],
             q: 1,
             h: 0.0,
             q_next: 1,
