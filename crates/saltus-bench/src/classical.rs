@@ -158,9 +158,8 @@ pub fn problems() -> Vec<Problem> {
     );
     let entries = (0..n).flat_map(|i| {
         let own = [(2 * i, 2 * i), (2 * i, 2 * i + 1), (2 * i + 1, 2 * i), (2 * i + 1, 2 * i + 1)];
-        let next = (i + 1 < n).then(|| {
-            [(2 * i, 2 * i + 2), (2 * i + 1, 2 * i + 3), (2 * i + 2, 2 * i), (2 * i + 3, 2 * i + 1)]
-        });
+        let next = (i + 1 < n)
+            .then(|| [(2 * i, 2 * i + 2), (2 * i + 1, 2 * i + 3), (2 * i + 2, 2 * i), (2 * i + 3, 2 * i + 1)]);
         own.into_iter().chain(next.into_iter().flatten())
     });
     brusselator.pattern = Some(Pattern::from_entries(2 * n, 2 * n, entries));
@@ -302,7 +301,10 @@ pub fn table() -> String {
         }
     }
     for (name, title) in DAES {
-        text += &format!("| {title} | {} | dae-bdf |", if *name == "pendulum" { "Dormand–Prince on the ODE" } else { PUBLISHED });
+        text += &format!(
+            "| {title} | {} | dae-bdf |",
+            if *name == "pendulum" { "Dormand–Prince on the ODE" } else { PUBLISHED }
+        );
         for &tol in TOLERANCES {
             text += &match dae(name, tol) {
                 Ok((x, exact)) => format!(" {:.1} |", digits(&x, &exact)),
@@ -333,7 +335,9 @@ mod tests {
             for method in p.methods {
                 let d: Vec<f64> = [1e-6, 1e-9]
                     .iter()
-                    .map(|&tol| digits(&solve(&mut p, method, tol).unwrap_or_else(|e| panic!("{method}: {e}")).0, &exact))
+                    .map(|&tol| {
+                        digits(&solve(&mut p, method, tol).unwrap_or_else(|e| panic!("{method}: {e}")).0, &exact)
+                    })
                     .collect();
                 println!("{} {method}: {d:?}", p.name);
                 // Errors of single steps add up over long or sensitive problems, the more the higher the order.

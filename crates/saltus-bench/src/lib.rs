@@ -293,7 +293,13 @@ pub fn table(rows: &[Row]) -> String {
                 if t.kilobytes > 1000.0 { format!("{:.2}", o.kilobytes / t.kilobytes) } else { "small".into() },
             ),
             None => {
-                format!("| {d:.1} | {} | {} | {:.3} ms | | {} | |\n", o.steps, o.evaluations, 1e3 * o.seconds, r.case.target)
+                format!(
+                    "| {d:.1} | {} | {} | {:.3} ms | | {} | |\n",
+                    o.steps,
+                    o.evaluations,
+                    1e3 * o.seconds,
+                    r.case.target
+                )
             }
         };
     }

@@ -29,13 +29,7 @@ fn integrate(method: &str, sys: &mut dyn OdeSystem, opts: Options, x0: &[f64], t
     Ok(outcome(m.stats(), m.x().to_vec()))
 }
 
-fn integrate_dae(
-    sys: &mut dyn DaeSystem,
-    opts: Options,
-    x0: &[f64],
-    xp0: &[f64],
-    t1: f64,
-) -> Result<Run, StepError> {
+fn integrate_dae(sys: &mut dyn DaeSystem, opts: Options, x0: &[f64], xp0: &[f64], t1: f64) -> Result<Run, StepError> {
     let mut m = DaeBdf::new(x0.len(), DaeOptions::new(opts));
     m.restart(sys, 0.0, x0, xp0, Restart::Cold)?;
     while m.step(sys, t1)? == StepOutcome::Step {}
@@ -90,14 +84,7 @@ impl DaeSystem for RobertsonDae {
         r[2] = x[0] + x[1] + x[2] - 1.0;
         Ok(())
     }
-    fn jacobian(
-        &mut self,
-        _: f64,
-        x: &[f64],
-        _: &[f64],
-        cj: f64,
-        jac: &mut JacobianMatrix,
-    ) -> Result<bool, EvalError> {
+    fn jacobian(&mut self, _: f64, x: &[f64], _: &[f64], cj: f64, jac: &mut JacobianMatrix) -> Result<bool, EvalError> {
         jac.values_mut().copy_from_slice(&[
             cj + 0.04,
             -0.04,
@@ -251,14 +238,7 @@ impl DaeSystem for Circuit {
         }
         Ok(())
     }
-    fn jacobian(
-        &mut self,
-        _: f64,
-        x: &[f64],
-        _: &[f64],
-        cj: f64,
-        jac: &mut JacobianMatrix,
-    ) -> Result<bool, EvalError> {
+    fn jacobian(&mut self, _: f64, x: &[f64], _: &[f64], cj: f64, jac: &mut JacobianMatrix) -> Result<bool, EvalError> {
         let (rows, ptr) = (self.0.row_indices(), self.0.col_ptr());
         let v = jac.values_mut();
         for k in 0..N {

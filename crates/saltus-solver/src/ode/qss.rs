@@ -425,7 +425,8 @@ mod tests {
 
     #[test]
     fn a_stiff_state_costs_little() {
-        let (x, steps) = run(2, |t, x, d| (d[0], d[1]) = (-1e5 * (x[0] - x[1]), t.cos() - 0.1 * x[1]), &[2.0, 0.0], 20.0, 1e-3);
+        let (x, steps) =
+            run(2, |t, x, d| (d[0], d[1]) = (-1e5 * (x[0] - x[1]), t.cos() - 0.1 * x[1]), &[2.0, 0.0], 20.0, 1e-3);
         // y' = cos t − y/10: y = (0.1 cos t + sin t − 0.1 e^{−t/10})/1.01
         let exact = (0.1 * 20f64.cos() + 20f64.sin() - 0.1 * (-2f64).exp()) / 1.01;
         println!("stiff: {x:?} {exact} in {steps}");
