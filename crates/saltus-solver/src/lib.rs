@@ -6,6 +6,7 @@
 //! |---|---|
 //! | x' = f(t, x) | [`ode`]: implement [`ode::OdeSystem`], pick a method by name with [`ode::make_integrator`] |
 //! | F(t, x, x') = 0 of index 1 | [`dae`]: implement [`dae::DaeSystem`], [`dae::initialize`], then [`dae::DaeBdf`] |
+//! | the same with events | [`hybrid`]: implement [`hybrid::HybridSystem`]; in C: `crates/saltus-solver-c` |
 //! | A x = b | [`linear`]: [`linear::LinearSolver`] for dense or sparse LU, [`linear::Gmres`] |
 //! | g(x) = 0 | [`nonlinear`] |
 //! | complementarity | [`lcp`] |
@@ -46,6 +47,7 @@
 //! ```
 
 pub mod dae;
+pub mod hybrid;
 pub mod interp;
 pub mod interval;
 pub mod lcp;

@@ -74,10 +74,44 @@ pub trait OdeSystem {
     fn jacobian(&mut self, _t: f64, _x: &[f64], _jac: &mut JacobianMatrix) -> Result<bool, EvalError> {
         Ok(false)
     }
+    /// ds = ∂f/∂x · s + ∂f/∂p_k at (t, x), the right-hand side of the sensitivity s = ∂x/∂p_k; `false` if there is none.
+    /// [`directional`] helps to write it by differences. See [`Multistep::with_sensitivities`].
+    fn sensitivity(&mut self, _t: f64, _x: &[f64], _s: &[f64], _k: usize, _ds: &mut [f64]) -> Result<bool, EvalError> {
+        Ok(false)
+    }
     /// Pattern of ∂f/∂x; `None` means full. Asked at a cold restart.
     fn sparsity(&self) -> Option<&Pattern> {
         None
     }
+}
+
+/// ∂f/∂x · s + ∂f/∂p by a central difference: `f(x, shift, dx)` evaluates f with p raised by `shift`. `size` is the typical
+/// size of p, `scratch` has room for three vectors.
+pub fn directional(
+    mut f: impl FnMut(&[f64], f64, &mut [f64]) -> Result<(), EvalError>,
+    x: &[f64],
+    s: &[f64],
+    size: f64,
+    scratch: &mut Vec<f64>,
+    ds: &mut [f64],
+) -> Result<(), EvalError> {
+    let n = x.len();
+    scratch.resize(3 * n, 0.0);
+    let (y, rest) = scratch.split_at_mut(n);
+    let (up, down) = rest.split_at_mut(n);
+    // As large as the states can bear: a change of p by `size` changes x by s·size.
+    let ratio = s.iter().zip(x).map(|(s, x)| (s * size).abs() / (x.abs() + 1e-3 * size.abs())).fold(1.0, f64::max);
+    let shift = f64::EPSILON.cbrt() * size.abs().max(1e-12) / ratio;
+    for (sign, out) in [(1.0, &mut *up), (-1.0, &mut *down)] {
+        for i in 0..n {
+            y[i] = x[i] + sign * shift * s[i];
+        }
+        f(y, sign * shift, out)?;
+    }
+    for i in 0..n {
+        ds[i] = (up[i] - down[i]) / (2.0 * shift);
+    }
+    Ok(())
 }
 
 /// What the user may set of an integrator.

@@ -20,6 +20,8 @@ const ROWS: usize = ADAMS_MAX + 2;
 /// Newton must be this much more accurate than the error test.
 const NEWTON_TOL: f64 = 0.1;
 const NEWTON_MAX: usize = 3;
+/// The sensitivities' equations are linear: a stale matrix converges slowly but surely.
+const SENSITIVITY_MAX: usize = 6;
 /// Steps after which the matrix is factored anew, and the Jacobian evaluated anew.
 const FACTOR_AGE: usize = 20;
 const JACOBIAN_AGE: usize = 50;
@@ -52,11 +54,18 @@ pub struct Multistep {
     switching: bool,
     family: Family,
     n: usize,
+    /// Parameters whose sensitivities are carried along.
+    parameters: usize,
+    /// Typical sizes of the parameters.
+    sizes: Vec<f64>,
+    /// Iterate and right-hand side of one parameter's sensitivities.
+    s: Vec<f64>,
+    ds: Vec<f64>,
     opts: Options,
     stats: Stats,
     t: f64,
     t_prev: f64,
-    /// Nordsieck rows z_0 … z_q.
+    /// Nordsieck rows z_0 … z_q: n states, then n sensitivities for each parameter.
     z: Vec<Vec<f64>>,
     q: usize,
     /// Step the rows are scaled by.
@@ -121,6 +130,96 @@ impl Multistep {
         Self::new("adams", Family::Adams, false, n, opts)
     }
 
+    /// Carries the sensitivities ∂x/∂p_k of as many parameters as there are typical sizes |p_k|, by the staggered corrector
+    /// method (Feehery, Tolsma and Barton 1997): after each step of x their linear equations are solved with the same
+    /// matrix. The system must implement [`OdeSystem::sensitivity`]. Call before the first restart, then
+    /// [`Self::set_sensitivities`] after each restart. For BDF only.
+    pub fn with_sensitivities(mut self, sizes: &[f64]) -> Self {
+        assert_eq!(self.name, "bdf", "sensitivities need the iteration matrix of BDF");
+        let all = self.n * (1 + sizes.len());
+        (self.parameters, self.sizes) = (sizes.len(), sizes.to_vec());
+        self.z.iter_mut().for_each(|z| z.resize(all, 0.0));
+        self.acor.resize(all, 0.0);
+        self.saved_acor.resize(all, 0.0);
+        self
+    }
+
+    /// The sensitivities at the present time: those of the first parameter, then of the next. After a restart they are
+    /// zero until this is called.
+    pub fn set_sensitivities(&mut self, s: &[f64]) {
+        let n = self.n;
+        self.z[0][n..].copy_from_slice(s);
+        self.fresh = true;
+    }
+
+    /// ∂x/∂p_k at [`Integrator::t`].
+    pub fn sensitivity(&self, k: usize) -> &[f64] {
+        &self.z[0][self.n * (1 + k)..self.n * (2 + k)]
+    }
+
+    /// Dense output of ∂x/∂p_k at a time of the last step.
+    pub fn interpolate_sensitivity(&self, k: usize, t: f64, s: &mut [f64]) {
+        let range = self.n * (1 + k)..self.n * (2 + k);
+        let r = if self.t == self.t_prev { 0.0 } else { (t - self.t) / self.h };
+        s.copy_from_slice(&self.z[self.q][range.clone()]);
+        for z in self.z[..self.q].iter().rev() {
+            s.iter_mut().zip(&z[range.clone()]).for_each(|(x, z)| *x = *x * r + z);
+        }
+    }
+
+    /// ds = ∂f/∂x s + ∂f/∂p_k, for s in `self.s`.
+    fn eval_sensitivity(&mut self, sys: &mut dyn OdeSystem, t: f64, k: usize) -> Result<(), Failure> {
+        match sys.sensitivity(t, &self.y, &self.s, k, &mut self.ds)? {
+            true if self.ds.iter().all(|v| v.is_finite()) => Ok(()),
+            true => Err(Failure::Domain),
+            false => Err(Failure::Fatal),
+        }
+    }
+
+    /// The sensitivities' own corrector, once x is accepted: linear equations, solved with x's matrix.
+    fn staggered(&mut self, sys: &mut dyn OdeSystem, t_new: f64) -> Result<(), Failure> {
+        let (n, l1_inv) = (self.n, 1.0 / self.l[1]);
+        let ratio = self.gamma / self.gamma_factored;
+        let scale = if ratio == 1.0 { 1.0 } else { 2.0 / (1.0 + ratio) } / self.gamma_factored;
+        for k in 0..self.parameters {
+            let at = n * (1 + k);
+            self.acor[at..at + n].fill(0.0);
+            let mut old = f64::INFINITY;
+            let mut rate = 1.0f64;
+            for m in 0.. {
+                for i in 0..n {
+                    self.s[i] = self.z[0][at + i] + self.acor[at + i];
+                }
+                self.eval_sensitivity(sys, t_new, k)?;
+                for i in 0..n {
+                    self.delta[i] = self.gamma * self.ds[i] - l1_inv * self.z[1][at + i] - self.acor[at + i];
+                }
+                self.matrix.solve(&mut self.delta);
+                let mut sum = 0.0;
+                for i in 0..n {
+                    self.delta[i] *= scale;
+                    self.acor[at + i] += self.delta[i];
+                    // A change of p by its own size changes x by s p: that is what the tolerance weighs.
+                    let e = self.delta[i] * self.sizes[k]
+                        / (self.opts.rtol * (self.s[i] * self.sizes[k]).abs() + self.opts.atol[i]);
+                    sum += e * e;
+                }
+                let del = (sum / n as f64).sqrt();
+                if m > 0 {
+                    rate = (0.3 * rate).max(del / old);
+                }
+                if del * rate.min(1.0) * self.tq[2] <= NEWTON_TOL {
+                    break;
+                }
+                if m >= SENSITIVITY_MAX || !del.is_finite() || (m > 0 && del > 2.0 * old) {
+                    return Err(Failure::Newton { component: worst(&self.delta, &self.w) });
+                }
+                old = del;
+            }
+        }
+        Ok(())
+    }
+
     fn new(name: &'static str, family: Family, switching: bool, n: usize, opts: Options) -> Self {
         let v = || vec![0.0; n];
         let mut m = Multistep {
@@ -128,6 +227,10 @@ impl Multistep {
             switching,
             family,
             n,
+            parameters: 0,
+            sizes: Vec::new(),
+            s: v(),
+            ds: v(),
             opts,
             stats: Stats::default(),
             t: 0.0,
@@ -201,14 +304,22 @@ impl Multistep {
         self.family == Family::Bdf
     }
 
-    fn begin(&mut self, h: f64) {
+    fn begin(&mut self, sys: &mut dyn OdeSystem, h: f64) -> Result<(), Failure> {
         (self.h, self.q, self.q_next, self.q_wait) = (h, 1, 1, 2);
         (self.eta, self.eta_max) = (1.0, GROWTH_MAX_FIRST);
         self.z[1].iter_mut().zip(&self.f).for_each(|(z, f)| *z = h * f);
         self.saved_tq5 = 0.0;
+        for k in 0..self.parameters {
+            let at = self.n * (1 + k);
+            self.y.copy_from_slice(&self.z[0][..self.n]);
+            self.s.copy_from_slice(&self.z[0][at..at + self.n]);
+            self.eval_sensitivity(sys, self.t, k)?;
+            self.z[1][at..].iter_mut().zip(&self.ds).for_each(|(z, f)| *z = h * f);
+        }
         self.tau.fill(0.0);
         self.nst = 0;
         self.fresh = false;
+        Ok(())
     }
 
     // --- The Nordsieck array -----------------------------------------------------------------------------
@@ -432,7 +543,7 @@ impl Multistep {
         let mut bad_jacobian = previous == Previous::NewtonFailed;
         self.jac_current = false;
         loop {
-            self.y.copy_from_slice(&self.z[0]);
+            self.y.copy_from_slice(&self.z[0][..self.n]);
             eval_rhs(sys, &mut self.stats, t_new, &self.y, &mut self.f)?;
             if refactor {
                 if bad_jacobian || self.nst_jac.is_none_or(|k| self.nst > k + JACOBIAN_AGE) {
@@ -479,7 +590,7 @@ impl Multistep {
                 self.conv_rate = (0.3 * self.conv_rate).max(del / del_old);
             }
             if del * self.conv_rate.min(1.0) * self.tq[2] <= NEWTON_TOL {
-                self.acor_norm = if m == 0 { del } else { wrms(&self.acor, &self.w) };
+                self.acor_norm = if m == 0 { del } else { wrms(&self.acor[..self.n], &self.w) };
                 return Ok(());
             }
             if m + 1 == NEWTON_MAX || !del.is_finite() || (m > 0 && del > 2.0 * del_old) {
@@ -494,7 +605,7 @@ impl Multistep {
     fn functional(&mut self, sys: &mut dyn OdeSystem, t_new: f64) -> Result<(), Failure> {
         let l1_inv = 1.0 / self.l[1];
         self.acor.fill(0.0);
-        self.y.copy_from_slice(&self.z[0]);
+        self.y.copy_from_slice(&self.z[0][..self.n]);
         let (mut del_old, mut rate) = (0.0, 0.0f64);
         self.conv_rate = 1.0;
         for m in 0..NEWTON_MAX {
@@ -517,7 +628,7 @@ impl Multistep {
                 if rate > 0.0 {
                     self.lipschitz = rate / self.gamma;
                 }
-                self.acor_norm = if m == 0 { del } else { wrms(&self.acor, &self.w) };
+                self.acor_norm = if m == 0 { del } else { wrms(&self.acor[..self.n], &self.w) };
                 return Ok(());
             }
             if m + 1 == NEWTON_MAX || !del.is_finite() || (m > 1 && del > 2.0 * del_old) {
@@ -540,13 +651,16 @@ impl Multistep {
         }
         let error = self.acor_norm * self.tq[2];
         if error.is_nan() || (error > 1.0 && self.opts.fixed_step.is_none()) {
-            return Err(Failure::Error { component: worst(&self.acor, &self.w) });
+            return Err(Failure::Error { component: worst(&self.acor[..self.n], &self.w) });
         }
         if !self.opts.bounds.is_empty() {
             keep_bounds(&self.opts, &mut self.y, &self.w)?;
             for i in 0..self.n {
                 self.acor[i] = self.y[i] - self.z[0][i];
             }
+        }
+        if self.parameters > 0 {
+            self.staggered(sys, t_new)?;
         }
         Ok(error)
     }
@@ -576,7 +690,7 @@ impl Multistep {
             return Err(failure.into_error(self.t, self.h));
         }
         if error_failures > 3 && q == 1 {
-            self.y.copy_from_slice(&self.z[0]);
+            self.y.copy_from_slice(&self.z[0][..self.n]);
             let f = eval_rhs(sys, &mut self.stats, self.t, &self.y, &mut self.f);
             f.map_err(|e| e.into_error(self.t, self.h))?;
             let h = self.h;
@@ -628,7 +742,7 @@ impl Multistep {
         if self.q_wait == 0 {
             self.q_wait = 2;
             let eta_q = eta;
-            let lower = if q > 1 { gain(6.0, wrms(&self.z[q], &self.w) * self.tq[1], q) } else { 0.0 };
+            let lower = if q > 1 { gain(6.0, wrms(&self.z[q][..self.n], &self.w) * self.tq[1], q) } else { 0.0 };
             let mut higher = 0.0;
             if q < self.q_max() && self.saved_tq5 != 0.0 {
                 let c = (self.tq[5] / self.saved_tq5) * (self.h / self.tau[2]).powi(q as i32 + 1);
@@ -677,7 +791,7 @@ impl Multistep {
                 }
                 let adams = stable(self.lipschitz, self.h, gain(error, q + 1), q);
                 let (order, bdf) = if q > bdf_max {
-                    (bdf_max, gain(wrms(&self.z[bdf_max + 1], &self.w) / self.cm_bdf[bdf_max], bdf_max + 1))
+                    (bdf_max, gain(wrms(&self.z[bdf_max + 1][..self.n], &self.w) / self.cm_bdf[bdf_max], bdf_max + 1))
                 } else {
                     (q, gain(error * self.cm_adams[q] / self.cm_bdf[q], q + 1))
                 };
@@ -768,11 +882,12 @@ impl Integrator for Multistep {
             if t != self.t {
                 self.shift_to(t);
             }
-            self.z[0].copy_from_slice(x);
+            self.z[0][..self.n].copy_from_slice(x);
             (self.t, self.t_prev) = (t, t);
             return Ok(());
         }
-        self.z[0].copy_from_slice(x);
+        self.z[0][..self.n].copy_from_slice(x);
+        self.z[0][self.n..].fill(0.0);
         (self.t, self.t_prev) = (t, t);
         eval_rhs(sys, &mut self.stats, t, x, &mut self.f).map_err(|e| e.into_error(t, 0.0))?;
         self.nst_factor = None;
@@ -801,7 +916,7 @@ impl Integrator for Multistep {
             (self.stats.last_h, self.stats.last_order) = (self.t - t, 1);
             return Ok(outcome(lands));
         }
-        inverse_weights(&self.opts, &self.z[0], &mut self.w);
+        inverse_weights(&self.opts, &self.z[0][..self.n], &mut self.w);
         if self.fresh {
             let h = match self.opts.fixed_step {
                 Some(h) => h,
@@ -811,7 +926,7 @@ impl Integrator for Multistep {
                     &mut self.stats,
                     1,
                     t,
-                    &self.z[0],
+                    &self.z[0][..self.n],
                     &self.f,
                     &self.w,
                     left,
@@ -819,7 +934,7 @@ impl Integrator for Multistep {
                     &mut self.delta,
                 )?,
             };
-            self.begin(h);
+            self.begin(sys, h).map_err(|e| e.into_error(t, h))?;
         } else {
             if self.switching {
                 self.consider_switch(self.last_error);
@@ -894,15 +1009,15 @@ impl Integrator for Multistep {
         self.t_prev
     }
     fn x(&self) -> &[f64] {
-        &self.z[0]
+        &self.z[0][..self.n]
     }
 
     fn interpolate(&self, t: f64, x: &mut [f64]) {
         if t == self.t || self.t == self.t_prev {
-            return x.copy_from_slice(&self.z[0]);
+            return x.copy_from_slice(&self.z[0][..self.n]);
         }
         let r = (t - self.t) / self.h;
-        x.copy_from_slice(&self.z[self.q]);
+        x.copy_from_slice(&self.z[self.q][..self.n]);
         for z in self.z[..self.q].iter().rev() {
             x.iter_mut().zip(z).for_each(|(x, z)| *x = *x * r + z);
         }
@@ -964,7 +1079,7 @@ mod tests {
     fn error(mut m: Multistep, q: usize, steps: usize) -> f64 {
         let (t0, h) = (0.3f64, 1.7 / steps as f64);
         m.restart(&mut Sine, t0, &[t0.sin()], Restart::Cold).unwrap();
-        m.begin(h);
+        m.begin(&mut Sine, h).unwrap();
         let mut factor = 1.0;
         for j in 0..=q {
             m.z[j][0] = factor * (t0 + j as f64 * std::f64::consts::FRAC_PI_2).sin();
