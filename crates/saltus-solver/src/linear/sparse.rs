@@ -63,6 +63,12 @@ impl<T: Scalar> Columns<T> {
     fn close(&mut self) {
         self.ptr.push(self.idx.len());
     }
+    /// Room for other pivots later, so that a factorization within a step need not allocate.
+    fn make_room(&mut self) {
+        let room = self.idx.len() / 2 + 16;
+        self.idx.reserve(room);
+        self.val.reserve(room);
+    }
     fn range(&self, k: usize) -> std::ops::Range<usize> {
         self.ptr[k]..self.ptr[k + 1]
     }
@@ -175,6 +181,8 @@ impl<T: Scalar> SparseLu<T> {
             self.pos[i] = k;
         }
         self.factored = true;
+        self.l.make_room();
+        self.u.make_room();
         Ok(())
     }
 
