@@ -14,6 +14,8 @@ pub struct Crossings {
     pub functions: Vec<Function>,
     /// The part of the continuous evaluation that functions read which are not [`Gradient`]-carrying.
     pub slice: Vec<Step>,
+    /// States that affine functions read.
+    pub states: Vec<usize>,
 }
 
 /// One crossing function.
@@ -136,7 +138,11 @@ impl Model {
         let need = needed(&self.sys, &plan.continuous, targets);
         let sequence = slice(&plan.continuous, &need);
         let slice = self.compile(|c| c.sequence(&sequence));
-        Crossings { functions, slice }
+        let affine = functions.iter().filter_map(|f: &Function| f.gradient.as_ref()).filter(|g| g.affine);
+        let mut states: Vec<usize> = affine.flat_map(|g| g.states.iter().map(|s| s.0)).collect();
+        states.sort_unstable();
+        states.dedup();
+        Crossings { functions, slice, states }
     }
 
     fn gradient(&mut self, row: &saltus_dae::Row, state: &FxHashMap<Cell, usize>) -> Gradient {

@@ -4,7 +4,7 @@
 //! a few places of the step, and isolated on a Chebyshev proxy if it comes near zero. All crossings of a step are found at
 //! once and kept in order; an event that restarts nothing only looks again at the functions it touched.
 
-use crate::crossings::{Function, sides};
+use crate::crossings::{Function, positive_side, sides};
 use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
 use crate::rhs::place;
@@ -28,9 +28,20 @@ struct Ahead {
     at_left: bool,
 }
 
+/// An affine function g = constant + Σ slope x_k + slope t, as long as the discrete values it reads do not change.
+struct Form {
+    constant: f64,
+    states: Vec<(usize, f64)>,
+    time: f64,
+}
+
 /// The crossings of the present step.
 #[derive(Default)]
 pub(crate) struct Location {
+    /// Forms of the mode's affine functions, where known.
+    forms: Vec<Option<Form>>,
+    /// Where each state begins in the step and how far it can go; only states that affine functions read.
+    reach: Vec<(f64, f64)>,
     ahead: Vec<Ahead>,
     /// Functions whose crossing must be looked for again after the next event.
     deferred: Vec<usize>,
@@ -41,7 +52,7 @@ pub(crate) struct Location {
     /// Relations whose event changed nothing: not looked for before this time; how often that happened.
     hesitating: FxHashMap<usize, (f64, i32)>,
     /// Largest |g| of each relation since its last event.
-    pub amplitude: FxHashMap<usize, f64>,
+    amplitude: Vec<f64>,
     x: Vec<f64>,
     coefficients: Vec<f64>,
 }
@@ -98,9 +109,12 @@ impl Location {
     fn note(&mut self, m: &mut Machine, relation: usize, big: f64) {
         let r = &mut m.relations[relation];
         r.size = r.size.max(big);
-        let a = self.amplitude.entry(relation).or_insert(0.0);
+        if self.amplitude.len() <= relation {
+            self.amplitude.resize(m.relations.len(), 0.0);
+        }
+        let a = &mut self.amplitude[relation];
         *a = a.max(big);
-        if self.released.get(&relation).is_some_and(|b| big > 100.0 * b) {
+        if !self.released.is_empty() && self.released.get(&relation).is_some_and(|b| big > 100.0 * b) {
             self.released.remove(&relation);
         }
     }
@@ -114,14 +128,17 @@ impl Location {
             return;
         }
         let mut sampled: Vec<usize> = Vec::new();
+        self.forms.resize_with(functions.len(), || None);
+        self.reaches(step);
         for (k, f) in functions.iter().enumerate() {
-            if self.masked.contains(&f.relation) {
+            if !self.masked.is_empty() && self.masked.contains(&f.relation) {
                 continue;
             }
-            if f.gradient.as_ref().is_some_and(|g| g.affine) && self.polynomial(model, step, f) {
-                self.isolate_polynomial(model, step, k, step.t0);
-            } else {
+            if !self.form(model, step, k) {
                 sampled.push(k);
+            } else if !self.clear(model, step, k) {
+                self.polynomial(step, k);
+                self.isolate_polynomial(model, step, k, step.t0);
             }
         }
         if !sampled.is_empty() {
@@ -156,8 +173,8 @@ impl Location {
         self.deferred.clear();
         self.ahead.retain(|a| !touched.contains(&a.function));
         for k in touched {
-            let f = &step.program.crossings.functions[k];
-            if f.gradient.as_ref().is_some_and(|g| g.affine) && self.polynomial(model, step, f) {
+            if self.form(model, step, k) {
+                self.polynomial(step, k);
                 self.isolate_polynomial(model, step, k, from);
             } else {
                 self.isolate_sampled(model, step, k, from, step.t1);
@@ -166,9 +183,69 @@ impl Location {
         self.ahead.sort_by(|a, b| a.after.total_cmp(&b.after));
     }
 
-    /// The coefficients of an affine function on the step; false if they are not numbers.
-    fn polynomial(&mut self, model: &mut Model, step: &SearchedStep<'_>, f: &Function) -> bool {
-        let Some(gradient) = &f.gradient else { return false };
+    /// Forgets the forms of functions that read changed values; all of them if the mode has changed.
+    pub fn forget(&mut self, program: &ModeProgram, changed: Option<&[u32]>) {
+        match changed {
+            None => self.forms.clear(),
+            Some(slots) => {
+                for (form, f) in self.forms.iter_mut().zip(&program.crossings.functions) {
+                    if form.is_some() && !f.discrete.is_empty() && slots.iter().any(|s| f.discrete.contains(s)) {
+                        *form = None;
+                    }
+                }
+            }
+        }
+    }
+
+    /// How far a relation's function went since its last event.
+    pub fn take_amplitude(&mut self, relation: usize) -> Option<f64> {
+        let a = self.amplitude.get_mut(relation).map(std::mem::take)?;
+        (a > 0.0).then_some(a)
+    }
+
+    /// Where the states begin and how far they can go in the step.
+    fn reaches(&mut self, step: &SearchedStep<'_>) {
+        self.reach.resize(step.program.states.len(), (0.0, 0.0));
+        for &k in &step.program.crossings.states {
+            step.integrator.polynomial(k, &mut self.coefficients);
+            let far = self.coefficients[1..].iter().map(|c| c.abs()).sum();
+            self.reach[k] = (self.coefficients[0], far);
+        }
+    }
+
+    /// Whether an affine function cannot cross in the step: by far the most frequent case.
+    fn clear(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize) -> bool {
+        let Some(form) = &self.forms[k] else { return false };
+        let (mut g, mut far) = (form.constant + form.time * step.t0, (form.time * (step.t1 - step.t0)).abs());
+        for &(k, slope) in &form.states {
+            let (begin, reach) = self.reach[k];
+            g += slope * begin;
+            far += slope.abs() * reach;
+        }
+        let i = step.program.crossings.functions[k].relation;
+        let r = &model.machine.relations[i];
+        let bit = model.machine.values[r.var as usize];
+        // The error weights of what is read are far below a thousandth of it.
+        let clear = match &r.kind {
+            RelationKind::Sign(_) => {
+                let side = if positive_side(&r.kind, bit) { g } else { -g };
+                side > 2.0 * far + 1e-3 * side.abs()
+            }
+            RelationKind::Floor => g - bit > 2.0 * far + 1e-6 && bit + 1.0 - g > 2.0 * far + 1e-6,
+        };
+        if clear {
+            self.note(&mut model.machine, i, g.abs());
+        }
+        clear
+    }
+
+    /// Makes the form of a function known; false if it is not affine or not a number.
+    fn form(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize) -> bool {
+        if self.forms[k].is_some() {
+            return true;
+        }
+        let f = &step.program.crossings.functions[k];
+        let Some(gradient) = f.gradient.as_ref().filter(|g| g.affine) else { return false };
         let m = &mut model.machine;
         // Discrete values are those of the moment; states and time are put to zero for the constant part.
         let states = &step.program.states;
@@ -188,18 +265,28 @@ impl Location {
             m.values[states[k].0 as usize] = v;
         }
         m.values[time] = now;
+        let slope = |(slot, sign): (u32, f64)| sign * m.values[slot as usize];
+        let form = Form {
+            constant: g[0],
+            states: gradient.states.iter().map(|&(k, slot, sign)| (k, slope((slot, sign)))).collect(),
+            time: gradient.time.iter().map(|&t| slope(t)).sum(),
+        };
+        let finite = (form.constant + form.time + form.states.iter().map(|s| s.1).sum::<f64>()).is_finite();
+        if finite {
+            self.forms[k] = Some(form);
+        }
+        finite
+    }
+
+    /// The coefficients of an affine function on the step.
+    fn polynomial(&mut self, step: &SearchedStep<'_>, k: usize) {
+        let Some(form) = &self.forms[k] else { return };
         let c = &mut self.coefficients;
         c.clear();
-        c.push(g[0]);
-        c.push(0.0);
-        for &(slot, sign) in &gradient.time {
-            let slope = sign * m.values[slot as usize];
-            c[0] += slope * step.t0;
-            c[1] += slope * (step.t1 - step.t0);
-        }
+        c.push(form.constant + form.time * step.t0);
+        c.push(form.time * (step.t1 - step.t0));
         let mut part = Vec::new();
-        for &(k, slot, sign) in &gradient.states {
-            let slope = sign * m.values[slot as usize];
+        for &(k, slope) in &form.states {
             step.integrator.polynomial(k, &mut part);
             if c.len() < part.len() {
                 c.resize(part.len(), 0.0);
@@ -208,7 +295,6 @@ impl Location {
                 *c += slope * p;
             }
         }
-        c.iter().all(|v| v.is_finite())
     }
 
     /// The earliest crossing of the polynomial held in `coefficients`, from `from` on.
@@ -333,6 +419,41 @@ impl Location {
                 self.push(k, c.s_after, c, from, to);
             }
         }
+    }
+
+    /// Relations whose functions are at zero within the errors of the integration, on their way to the other side, with the
+    /// values of these functions.
+    pub fn arriving(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+    ) -> Vec<(usize, f64)> {
+        let t = integrator.t();
+        let step = SearchedStep { program, integrator, t0: t, t1: t };
+        let mut found = Vec::new();
+        for f in &program.crossings.functions {
+            let Some(gradient) = f.gradient.as_ref().filter(|_| !self.masked.contains(&f.relation)) else { continue };
+            gradient.batches.iter().for_each(|b| model.machine.batch(b));
+            let m = &model.machine;
+            let value = |slot: u32| m.values[slot as usize];
+            let along = gradient.states.iter().map(|&(k, slot, sign)| {
+                sign * value(slot) * value(program.states[k].1)
+            });
+            let rate: f64 = along.chain(gradient.time.iter().map(|&(slot, sign)| sign * value(slot))).sum();
+            // A hundredth of the error weights is noise; this is the whole of them.
+            let weight = 100.0 * self.band(m, &step, f);
+            let r = &m.relations[f.relation];
+            let (kind, bit) = (r.kind.clone(), value(r.var));
+            let mut g = [0.0];
+            model.machine.crossing_values(&[f.relation], &mut g);
+            let side = if positive_side(&kind, bit) { 1.0 } else { -1.0 };
+            // A rate that is not a number leads nowhere either.
+            if matches!(kind, RelationKind::Sign(_)) && g[0].abs() <= weight && !(side * rate > 0.0) {
+                found.push((f.relation, g[0]));
+            }
+        }
+        found
     }
 
     /// Relations taken out by [`Location::earliest`] whose event must wait for another.

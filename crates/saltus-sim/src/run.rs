@@ -75,6 +75,7 @@ pub fn run(
         location: Location::default(),
         flips: Default::default(),
         leaps: (f64::NEG_INFINITY, 0),
+        rescued: None,
         standstill: (start, 0),
         due: None,
     };
@@ -103,6 +104,8 @@ struct Runner<'a> {
     flips: rustc_hash::FxHashMap<usize, (f64, usize)>,
     /// When a mode first had to be left because it had no solution, and how often since.
     leaps: (f64, u32),
+    /// Where the last event was reached for want of a step.
+    rescued: Option<f64>,
     /// Since when time stands still, and for how many events.
     standstill: (f64, usize),
     /// Next time events: one that steps must end at, one that they may pass over. Known until the next event.
@@ -391,6 +394,11 @@ impl Runner<'_> {
                     restart = Some(Restart::Cold);
                     continue;
                 }
+                if let Some(after) = self.rescue(model, &program, &*integrator, sink, observer)? {
+                    now = integrator.t();
+                    self.follow(after, &mut program, &mut integrator, &mut restart)?;
+                    continue;
+                }
                 self.fold(&*integrator);
                 if matches!(trouble, Some(Trouble::Unsolved { .. }))
                     && let Some(d) = model.structural_explanation(&program)
@@ -421,6 +429,7 @@ impl Runner<'_> {
                 && self.report.terminated.is_none()
                 && let Some(p) = model.reselect(&program)?
             {
+                self.location.forget(&p, None);
                 program = p;
                 self.fold(&*integrator);
                 integrator = self.integrator(&program)?;
@@ -512,6 +521,39 @@ impl Runner<'_> {
         }
     }
 
+    /// No step leads on from here. If a function is at zero within the errors of the integration and on its way, its event
+    /// has been reached: a tank that runs empty by √h never gets below zero.
+    fn rescue(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        integrator: &dyn Integrator,
+        sink: &mut dyn Sink,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<After>, Diagnostic> {
+        let (t, x) = (integrator.t(), integrator.x().to_vec());
+        if self.rescued.is_some_and(|last| t <= last) || self.evaluate(model, program, t, &x).is_err() {
+            return Ok(None);
+        }
+        self.rescued = Some(t);
+        let fired = self.location.arriving(model, program, integrator);
+        if fired.is_empty() {
+            return Ok(None);
+        }
+        // They have their new values, whatever the last digits say.
+        for &(i, g) in &fired {
+            let r = &mut model.machine.relations[i];
+            let slot = r.var as usize;
+            (r.frozen, model.machine.values[slot]) = (true, 1.0 - model.machine.values[slot]);
+            self.location.released.insert(i, 4.0 * g.abs());
+        }
+        let after = self.event(model, program, &[], EventKind::State, t, sink, observer, true);
+        for &(i, _) in &fired {
+            model.machine.relations[i].frozen = false;
+        }
+        after.map(|a| Some(After { restart: Some(Restart::Cold), ..a }))
+    }
+
     /// Values at an event or at the end of a step; what must hold there is checked.
     fn at_event(
         &mut self,
@@ -562,6 +604,7 @@ impl Runner<'_> {
         restart: &mut Option<Restart>,
     ) -> Result<(), Diagnostic> {
         if !Rc::ptr_eq(&after.program, program) {
+            self.location.forget(&after.program, None);
             *program = after.program;
             self.fold(&**integrator);
             *integrator = self.integrator(program)?;
@@ -741,6 +784,7 @@ impl Runner<'_> {
         observer.event(&h.record);
         let program_after = h.program.clone();
         let same = Rc::ptr_eq(&program_after, program);
+        self.location.forget(program, same.then_some(&h.changed[..]));
         let critical = h.changed.iter().any(|s| program.sensitivity.slots.contains(s));
         let mut restart = if !same || !h.reinitialized.is_empty() {
             Some(Restart::Cold)
@@ -800,7 +844,7 @@ impl Runner<'_> {
         let (last, count) = self.flips.get(&i).copied().unwrap_or((f64::NEG_INFINITY, 0));
         let count = if t - last < 1e-3 * self.span() { count + 1 } else { 0 };
         self.flips.insert(i, (t, count));
-        let amplitude = self.location.amplitude.remove(&i);
+        let amplitude = self.location.take_amplitude(i);
         let size = model.machine.relations[i].size.max(1e-2);
         if let Some(a) = amplitude.filter(|a| count >= 12 && *a < 0.1 * self.tolerance * size) {
             self.location.released.insert(i, 10.0 * a);
@@ -925,6 +969,7 @@ impl Runner<'_> {
             self.flips.remove(&i);
         }
         let handled = model.handle_event(program, &[], EventKind::State, observer);
+        self.location.forget(program, None);
         for &(i, _, _) in &relations {
             model.machine.relations[i].frozen = false;
         }
@@ -1013,6 +1058,7 @@ impl Runner<'_> {
         self.report.state_events += 1;
         self.terminated(&h.terminated);
         observer.event(&h.record);
+        self.location.forget(program, None);
         self.mask();
         self.write(model, &h.program, t, sink)?;
         Ok(After { program: h.program, restart: Some(Restart::Cold), changed: h.changed })

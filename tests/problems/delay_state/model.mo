@@ -1,0 +1,5 @@
+model DelayState
+  Real x(start=1,fixed=true);
+equation
+  der(x)=-delay(x,1);
+end DelayState;

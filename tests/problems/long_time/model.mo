@@ -1,0 +1,6 @@
+model LongTime
+  Real x(start=0,fixed=true); Integer n(start=0,fixed=true);
+equation
+  der(x)=1e-6; 
+  when x>=1 then n=pre(n)+1; reinit(x,0); end when;
+end LongTime;
