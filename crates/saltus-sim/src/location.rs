@@ -437,9 +437,7 @@ impl Location {
             gradient.batches.iter().for_each(|b| model.machine.batch(b));
             let m = &model.machine;
             let value = |slot: u32| m.values[slot as usize];
-            let along = gradient.states.iter().map(|&(k, slot, sign)| {
-                sign * value(slot) * value(program.states[k].1)
-            });
+            let along = gradient.states.iter().map(|&(k, slot, sign)| sign * value(slot) * value(program.states[k].1));
             let rate: f64 = along.chain(gradient.time.iter().map(|&(slot, sign)| sign * value(slot))).sum();
             // A hundredth of the error weights is noise; this is the whole of them.
             let weight = 100.0 * self.band(m, &step, f);
