@@ -35,8 +35,8 @@ pub enum Command {
     /// Find initial values; choose what is fixed and what is computed
     #[command(after_help = EXIT_CODES)]
     Init(Box<InitArgs>),
-    /// Export a model as FMU (not supported yet)
-    Export(Anything),
+    /// Write a model in another form: C source code
+    Export(ExportArgs),
     /// Run an FMU (not supported yet)
     RunFmu(Anything),
     /// Work in the browser (not supported yet)
@@ -56,6 +56,7 @@ impl Command {
             Command::Flatten(a) => a.model.json,
             Command::Analyze(a) => a.model.json,
             Command::Init(a) => a.model.json,
+            Command::Export(a) => a.model.json,
             _ => false,
         }
     }
@@ -137,6 +138,31 @@ pub enum Dump {
     Flat,
     /// The structural plan
     Structure,
+    /// What a run evaluates, in order
+    Program,
+}
+
+/// `saltus export`.
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The form
+    #[arg(value_enum)]
+    pub form: ExportForm,
+    /// Which model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Where it goes; '-' is standard output [default: MODEL.c]
+    #[arg(long, short = 'o', value_name = "FILE", allow_hyphen_values = true)]
+    pub output: Option<String>,
+}
+
+/// What a model can be written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ExportForm {
+    /// One C99 file without dependencies
+    C,
+    /// A functional mock-up unit (not supported yet)
+    Fmu,
 }
 
 /// `saltus simulate`.
@@ -421,6 +447,10 @@ pub enum BenchWhat {
     Msl(MslArgs),
     /// The integrators beside SUNDIALS (where installed, or in SUNDIALS_DIR): time, steps, digits as ratios
     Solvers(SolversArgs),
+    /// One evaluation of the derivatives of a model, against the exported C compiled with gcc -O2
+    Program(ProgramArgs),
+    /// Functions with loops over many elements, against the same in C compiled with gcc -O2
+    Functions(FunctionsArgs),
 }
 
 /// `saltus bench solvers`.
@@ -435,6 +465,31 @@ pub struct SolversArgs {
     /// One measurement in this process: problem, method, tolerance, repetitions
     #[arg(long, hide = true, num_args = 4, value_names = ["PROBLEM", "METHOD", "RTOL", "REPETITIONS"])]
     pub measure: Vec<String>,
+}
+
+/// `saltus bench program`.
+#[derive(Debug, Args)]
+pub struct ProgramArgs {
+    /// A Modelica file, a library folder, or the qualified name of a library class
+    #[arg(value_name = "FILE|CLASS")]
+    pub target: String,
+    /// The class to use [default: the last top-level model of the file]
+    #[arg(long, value_name = "A.B.C")]
+    pub model: Option<String>,
+    /// A folder with libraries; MODELICAPATH adds more
+    #[arg(long, short = 'L', value_name = "PATH")]
+    pub library: Vec<PathBuf>,
+    /// Evaluations measured together
+    #[arg(long, value_name = "N", value_parser = count, default_value = "100")]
+    pub evaluations: usize,
+}
+
+/// `saltus bench functions`.
+#[derive(Debug, Args)]
+pub struct FunctionsArgs {
+    /// Elements of the loops
+    #[arg(long, value_name = "N", value_parser = count, default_value = "1000000")]
+    pub elements: usize,
 }
 
 /// `saltus bench msl`.

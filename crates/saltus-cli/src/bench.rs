@@ -2,13 +2,14 @@
 //!
 //! * `saltus bench`: from the start to the first row of a ten-equation model, as a ratio to compiling and running the same
 //!   in C;
+//! * `saltus bench program`, `saltus bench functions`: native code against C;
 //! * `saltus bench msl`: compile time, simulation time, steps, events and memory of many examples, each in a process of
 //!   its own with a time limit;
 //! * `saltus bench solvers`: the integrators beside SUNDIALS.
 
 mod solvers;
 
-use crate::args::{BenchArgs, BenchWhat, EngineChoice, ModelArgs, MslArgs};
+use crate::args::{BenchArgs, BenchWhat, EngineChoice, FunctionsArgs, ModelArgs, MslArgs, ProgramArgs};
 use crate::console;
 use crate::session::{Failure, Session};
 use crate::stats::{megabytes, seconds};
@@ -33,6 +34,8 @@ pub fn bench(arguments: &BenchArgs) -> Result<(), Failure> {
         None => small(arguments.json),
         Some(BenchWhat::Msl(msl)) => many(msl, arguments.json),
         Some(BenchWhat::Solvers(s)) => solvers::solvers(s, arguments.json),
+        Some(BenchWhat::Program(program)) => one_program(program, arguments.json),
+        Some(BenchWhat::Functions(functions)) => loops(functions, arguments.json),
     }
 }
 
@@ -126,16 +129,7 @@ fn small(json: bool) -> Result<(), Failure> {
 
 /// Seconds from nothing to the first row.
 fn first_row(model: &Path) -> Result<f64, Failure> {
-    let arguments = ModelArgs {
-        target: model.display().to_string(),
-        model: None,
-        library: Vec::new(),
-        set: Vec::new(),
-        keep_all_variables: false,
-        max_eliminations: None,
-        engine: EngineChoice::Native,
-        json: false,
-    };
+    let arguments = small_model(&model.display().to_string(), None);
     let begun = Instant::now();
     let mut session = Session::open(&arguments)?;
     let dae = session.flatten()?;
@@ -145,6 +139,20 @@ fn first_row(model: &Path) -> Result<f64, Failure> {
     session.tell()?;
     let first = sink.0.ok_or_else(|| Failure::Bug("a run without rows".into()))?;
     Ok((first - begun).as_secs_f64())
+}
+
+/// A model compiled without options.
+fn small_model(target: &str, model: Option<&str>) -> ModelArgs {
+    ModelArgs {
+        target: target.to_string(),
+        model: model.map(str::to_string),
+        library: Vec::new(),
+        set: Vec::new(),
+        keep_all_variables: false,
+        max_eliminations: None,
+        engine: EngineChoice::Native,
+        json: false,
+    }
 }
 
 /// Seconds that a program takes; its output goes through a pipe, as if somebody read it.
@@ -165,6 +173,90 @@ fn c_program(compiler: &str, source: &Path, binary: &Path) -> Result<(f64, f64),
     let compile = best(|| run_to_end(compiler, &words))?;
     let run = best(|| run_to_end::<_, &str>(binary, &[]))?;
     Ok((compile, run))
+}
+
+// ---- native code against C
+
+fn compiler() -> Result<&'static str, Failure> {
+    let found = ["gcc", "cc"].into_iter().find(|c| run_to_end(c, &["--version"]).is_ok());
+    found.ok_or_else(|| Failure::Run("there is no C compiler to compare with".into()))
+}
+
+/// Compiles C and gives what the program prints.
+fn compiled(source: &Path, flags: &[&str], words: &[&str]) -> Result<String, Failure> {
+    let compiler = compiler()?;
+    let binary = source.with_extension("bin");
+    let mut command = Command::new(compiler);
+    command.args(["-O2", "-ffp-contract=off"]).args(flags).arg("-o").arg(&binary).arg(source).arg("-lm");
+    for mut c in [command, {
+        let mut run = Command::new(&binary);
+        run.args(words);
+        run
+    }] {
+        let output = c.stdin(Stdio::null()).output().map_err(|e| cannot(compiler, e))?;
+        if !output.status.success() {
+            return Err(cannot(compiler, String::from_utf8_lossy(&output.stderr)));
+        }
+        if !output.stdout.is_empty() {
+            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+        }
+    }
+    Err(cannot(compiler, "the program printed nothing"))
+}
+
+fn one_program(arguments: &ProgramArgs, json: bool) -> Result<(), Failure> {
+    let model =
+        ModelArgs { library: arguments.library.clone(), ..small_model(&arguments.target, arguments.model.as_deref()) };
+    let mut session = Session::open(&model)?;
+    let dae = session.flatten()?;
+    let name = session.model.clone();
+    let measured = session.engine.evaluation_time(dae, &name, arguments.evaluations);
+    let (native, text) = session.need(measured)?;
+    session.tell()?;
+    let scratch = Scratch::new()?;
+    let source = scratch.write("program.c", &text)?;
+    let printed = compiled(&source, &["-DSALTUS_BENCH"], &[&arguments.evaluations.to_string()])?;
+    let c: f64 = printed.trim().parse().map_err(|e| cannot("the C program", e))?;
+    if json {
+        let numbers = json!({ "type": "bench", "model": name, "native_nanoseconds": native, "c_nanoseconds": c });
+        return Ok(console::print(&numbers.to_string())?);
+    }
+    Ok(console::print(&format!(
+        "{name}: one evaluation of the derivatives\n  native           {:>12.1} ns\n  gcc -O2          {c:>12.1} ns\n  native : gcc     {:>12.2}",
+        native,
+        native / c
+    ))?)
+}
+
+fn loops(arguments: &FunctionsArgs, json: bool) -> Result<(), Failure> {
+    let scratch = Scratch::new()?;
+    let model = scratch.write("loops.mo", include_str!("loops.mo"))?;
+    let source = scratch.write("loops.c", include_str!("loops.c"))?;
+    let mut session = Session::open(&small_model(&model.display().to_string(), Some("Loops.All")))?;
+    let dae = session.flatten()?;
+    let n = arguments.elements;
+    let printed = compiled(&source, &[], &[&n.to_string()])?;
+    let mut lines = vec![
+        format!("Functions with loops over {n} elements, best of 20"),
+        format!("  {:<12} {:>12} {:>12} {:>8}", "", "native", "gcc -O2", "ratio"),
+    ];
+    for (name, line) in ["assign", "recurrence", "vectors"].into_iter().zip(printed.lines()) {
+        let mut words = line.split_whitespace().filter_map(|w| w.parse::<f64>().ok());
+        let (Some(c), Some(want)) = (words.next(), words.next()) else { return Err(cannot("the C program", line)) };
+        let full = format!("Loops.{name}");
+        let Some((took, got)) = saltus_engine::function_time(&dae, &full, &[n as f64, 0.37], 20) else {
+            return Err(Failure::Bug(format!("{full} cannot be called")));
+        };
+        if got != want {
+            return Err(Failure::Bug(format!("{full} gives {got}, in C {want}")));
+        }
+        if json {
+            let numbers = json!({ "type": "bench", "function": name, "native_seconds": took, "c_seconds": c });
+            console::print(&numbers.to_string())?;
+        }
+        lines.push(format!("  {name:<12} {:>12} {:>12} {:>8.2}", seconds(took), seconds(c), took / c));
+    }
+    if json { Ok(()) } else { Ok(console::print(&lines.join("\n"))?) }
 }
 
 // ---- many examples

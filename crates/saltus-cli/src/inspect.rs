@@ -1,6 +1,6 @@
-//! `check`, `flatten` and `analyze`: looking at a model without running it.
+//! `check`, `flatten`, `analyze` and `export`: a model without running it.
 
-use crate::args::{AnalyzeArgs, CheckArgs, Dump, FlattenArgs};
+use crate::args::{AnalyzeArgs, CheckArgs, Dump, ExportArgs, ExportForm, FlattenArgs};
 use crate::console;
 use crate::session::{Failure, Session};
 use saltus_engine::AnalyzeRequest;
@@ -66,4 +66,26 @@ pub fn write(session: &Session, path: &Path, content: &str) -> Result<(), Failur
         || serde_json::json!({ "type": "file", "path": path.display().to_string() }),
     );
     Ok(())
+}
+
+/// Writes a model in another form.
+pub fn export(arguments: &ExportArgs) -> Result<(), Failure> {
+    if arguments.form == ExportForm::Fmu {
+        return Err(Failure::Usage("not supported yet: saltus export fmu".into()));
+    }
+    let mut session = Session::open(&arguments.model)?;
+    let dae = session.flatten()?;
+    let name = session.model.clone();
+    let text = session.engine.export_c(dae, &name);
+    let text = session.need(text)?;
+    session.tell()?;
+    match arguments.output.as_deref() {
+        Some("-") => Ok(console::print(text.trim_end())?),
+        given => {
+            let file = given.map_or_else(|| format!("{}.c", name.rsplit('.').next().unwrap_or(&name)), str::to_string);
+            std::fs::write(&file, text).map_err(|e| Failure::Run(format!("cannot write {file}: {e}")))?;
+            console::say(format!("wrote {file}"));
+            Ok(())
+        }
+    }
 }

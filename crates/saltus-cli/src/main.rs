@@ -53,7 +53,7 @@ fn run(command: Command, begun: Instant) -> Result<(), Failure> {
         Command::Analyze(arguments) => inspect::analyze(&arguments),
         Command::Bench(arguments) => bench::bench(&arguments),
         Command::Init(arguments) => init::init(&arguments, begun),
-        Command::Export(_) => not_yet("export"),
+        Command::Export(arguments) => inspect::export(&arguments),
         Command::RunFmu(_) => not_yet("run-fmu"),
         Command::Studio(_) => not_yet("studio"),
         Command::Lsp(_) => not_yet("lsp"),

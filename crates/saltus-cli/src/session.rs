@@ -105,6 +105,10 @@ impl Session {
                 let analysis = self.engine.analyze(dae, &AnalyzeRequest::default());
                 self.need(analysis)?.text
             }
+            Dump::Program => {
+                let text = self.engine.dump_program(dae);
+                self.need(text)?
+            }
             _ => saltus_dae::print(&dae),
         };
         self.tell()?;

@@ -64,7 +64,7 @@ fn rows() -> (Vec<f64>, Rows) {
     let mut values: Vec<f64> = (0..ROWS + 3).map(|i| 1.0 + ((i * 7919) % 1000) as f64 * 1e-3).collect();
     values.resize(2 * ROWS + 3, 0.0);
     let words = (0..ROWS as u32).flat_map(|i| [ROWS as u32 + 3 + i, i + 1, i + 2, i + 3, 0]).collect();
-    (values, Rows { words, stride: 5 })
+    (values, Rows::new(words, 5))
 }
 
 /// The fastest turn, in nanoseconds a row.

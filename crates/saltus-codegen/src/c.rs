@@ -42,7 +42,8 @@ pub fn kernel_c(pool: &Pool, template: ExprId, holes: usize, name: &str) -> Stri
     write_c(&Plan::new(pool, template, holes), name)
 }
 
-fn literal(v: f64) -> String {
+/// A number as a C literal with exactly its bits.
+pub fn literal_c(v: f64) -> String {
     let (bits, sign) = (v.to_bits(), if v.is_sign_negative() { "-" } else { "" });
     let (exponent, fraction) = ((bits >> 52 & 0x7ff) as i64, bits & ((1 << 52) - 1));
     match exponent {
@@ -65,7 +66,7 @@ fn write_c(plan: &Plan, name: &str) -> String {
 
 fn write_kernel(plan: &Plan, name: &str, o: &mut String) -> std::fmt::Result {
     let v = |s: &Step| match &plan.ops[*s as usize] {
-        Op::Const(c) => literal(*c),
+        Op::Const(c) => literal_c(*c),
         _ => format!("v{s}"),
     };
     writeln!(o, "void {name}(double *values, const uint32_t *words, size_t rows, const saltus_host *host) {{")?;
@@ -75,6 +76,8 @@ fn write_kernel(plan: &Plan, name: &str, o: &mut String) -> std::fmt::Result {
     for (i, op) in plan.ops.iter().enumerate() {
         match op {
             Op::Const(_) => {}
+            Op::Load(s) => writeln!(o, "    const double v{i} = values[{s}];")?,
+            Op::Store(s, a) => writeln!(o, "    values[{s}] = {};", v(a))?,
             Op::Hole(k) => writeln!(o, "    const double v{i} = saltus_load(values, words[{}]);", k + 1)?,
             Op::Unary(op, a) => writeln!(o, "    const double v{i} = {};", unary_c(*op, &v(a)))?,
             Op::Binary(op, a, b) => writeln!(o, "    const double v{i} = {};", binary_c(*op, &v(a), &v(b)))?,

@@ -5,53 +5,53 @@
 //! row(p):                            …steps…;  store values[p[0]];  p' = p + stride*4;  brif p' != end, row(p'), exit
 //! ```
 //!
-//! Relations stay one-bit values until a number is asked for, so `if a < b` compares and branches. There are no
-//! Cranelift variables: operands dominate their uses by construction of the plan.
+//! Rows of a [`Run`](saltus_program::Run) need no words but the first row's: their kernel counts rows and computes two at
+//! a time where it can.
+//!
+//! There are no Cranelift variables: operands dominate their uses by construction of the plan.
 
 use crate::jit::JitError;
 use crate::plan::{Op, Plan, Step};
+use crate::scalar::{Imports, Scalars, Val};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::immediates::Ieee64;
 use cranelift_codegen::ir::{
-    AbiParam, Block, BlockArg, FuncRef, Function, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Type, Value,
-    types,
+    AbiParam, Block, BlockArg, Endianness, Function, InstBuilder, MemFlagsData, StackSlotData, StackSlotKind, Type,
+    Value, types,
 };
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::JITModule;
-use cranelift_module::{FuncId, Linkage, Module};
-use rustc_hash::FxHashMap;
+use cranelift_module::Module;
 use saltus_expr::{Binary, Unary};
+use saltus_program::Advance;
 
 /// Symbol of the function call trampoline.
 pub(crate) const CALL: &str = "saltus_call";
 /// Symbol of the directional derivative trampoline.
 pub(crate) const CALL_DER: &str = "saltus_call_der";
 
-/// Functions of the outside declared in a module so far.
-pub(crate) type Imports = FxHashMap<&'static str, FuncId>;
-
 /// Flags of all loads: they may move to where their value is used. That is right for values too, since nothing is
 /// stored before the last use of the row, and their addresses depend on the row, so none can leave the loop.
 const PURE: MemFlagsData = MemFlagsData::trusted().with_readonly().with_can_move();
 
-/// The value of a step.
-#[derive(Clone, Copy)]
-enum Val {
-    None,
-    Const(f64),
-    Real(Value),
-    /// Zero or one in an `i8`.
-    Truth(Value),
+struct Emitter<'a> {
+    s: Scalars<'a>,
+    vals: Vec<Option<Val>>,
+    word: Type,
+    holes: Holes,
 }
 
-struct Emitter<'a> {
-    b: FunctionBuilder<'a>,
-    module: &'a mut JITModule,
-    imports: &'a mut Imports,
-    /// Imports already declared in this function.
-    refs: FxHashMap<&'static str, FuncRef>,
-    vals: Vec<Val>,
-    word: Type,
+/// Where the values of holes come from.
+enum Holes {
+    /// Through the words of the row.
+    Words,
+    /// In a run: the address of the first row's value, or the value itself if it stays; then the offset of the row.
+    Run(Vec<(Place, bool)>, Value),
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    At(Value),
+    Fixed(Value),
 }
 
 /// Writes the kernel of a plan into an empty function.
@@ -71,85 +71,301 @@ pub(crate) fn kernel(
     func.signature.params.extend([AbiParam::new(word); 4]);
     let config = module.target_config();
     let mut e = Emitter {
-        b: FunctionBuilder::new(func, context),
-        module,
-        imports,
-        refs: FxHashMap::default(),
-        vals: vec![Val::None; plan.ops.len()],
+        s: Scalars::new(FunctionBuilder::new(func, context), module, imports),
+        vals: vec![None; plan.ops.len()],
         word,
+        holes: Holes::Words,
     };
-    let entry = e.b.create_block();
-    let row = e.b.create_block();
-    let exit = e.b.create_block();
-    e.b.append_block_params_for_function_params(entry);
-    let at = e.b.append_block_param(row, word);
-    e.b.switch_to_block(entry);
-    let [values, words, rows, host] = *e.b.block_params(entry) else { unreachable!("four parameters") };
-    let bytes = e.b.ins().imul_imm_s(rows, stride);
-    let end = e.b.ins().iadd(words, bytes);
-    e.b.ins().jump(row, &[BlockArg::Value(words)]);
+    let entry = e.s.b.create_block();
+    let row = e.s.b.create_block();
+    let exit = e.s.b.create_block();
+    e.s.b.append_block_params_for_function_params(entry);
+    let at = e.s.b.append_block_param(row, word);
+    e.s.b.switch_to_block(entry);
+    let [values, words, rows, host] = *e.s.b.block_params(entry) else { unreachable!("four parameters") };
+    let bytes = e.s.b.ins().imul_imm_s(rows, stride);
+    let end = e.s.b.ins().iadd(words, bytes);
+    e.s.b.ins().jump(row, &[BlockArg::Value(words)]);
 
-    e.b.switch_to_block(row);
+    e.s.b.switch_to_block(row);
     e.steps(plan, values, at, host)?;
     let result = e.real(plan.result);
     let dest = e.word_at(at, 0);
     let dest = e.slot_address(values, dest);
-    e.b.ins().store(MemFlagsData::trusted(), result, dest, 0);
-    let next = e.b.ins().iadd_imm_s(at, stride);
-    let more = e.b.ins().icmp(IntCC::NotEqual, next, end);
-    e.b.ins().brif(more, row, &[BlockArg::Value(next)], exit, &[]);
+    e.s.b.ins().store(MemFlagsData::trusted(), result, dest, 0);
+    let next = e.s.b.ins().iadd_imm_s(at, stride);
+    let more = e.s.b.ins().icmp(IntCC::NotEqual, next, end);
+    e.s.b.ins().brif(more, row, &[BlockArg::Value(next)], exit, &[]);
 
-    e.b.switch_to_block(exit);
-    e.b.ins().return_(&[]);
-    e.b.seal_all_blocks();
-    e.b.finalize(config);
+    e.s.b.switch_to_block(exit);
+    e.s.b.ins().return_(&[]);
+    e.s.b.seal_all_blocks();
+    e.s.b.finalize(config);
     Ok(())
 }
 
+/// Writes a chain: `fn(values, …, …, host)`, straight through its steps.
+pub(crate) fn chain(
+    plan: &Plan,
+    module: &mut JITModule,
+    func: &mut Function,
+    context: &mut FunctionBuilderContext,
+    imports: &mut Imports,
+) -> Result<(), JitError> {
+    let word = module.target_config().pointer_type();
+    func.signature = module.make_signature();
+    func.signature.params.extend([AbiParam::new(word); 4]);
+    let config = module.target_config();
+    let mut e = Emitter {
+        s: Scalars::new(FunctionBuilder::new(func, context), module, imports),
+        vals: vec![None; plan.ops.len()],
+        word,
+        holes: Holes::Words,
+    };
+    let entry = e.s.b.create_block();
+    e.s.b.append_block_params_for_function_params(entry);
+    e.s.b.switch_to_block(entry);
+    let [values, words, _, host] = *e.s.b.block_params(entry) else { unreachable!("four parameters") };
+    e.steps(plan, values, words, host)?;
+    e.s.b.ins().return_(&[]);
+    e.s.b.seal_all_blocks();
+    e.s.b.finalize(config);
+    Ok(())
+}
+
+/// Writes the kernel of a plan for runs of one pattern: `fn(values, words of the first row, rows, host)`. Values that stay
+/// are loaded once, the others are next to each other; where rows are independent and the plan is arithmetic alone, two
+/// rows are computed at a time.
+pub(crate) fn run_kernel(
+    plan: &Plan,
+    pattern: &[Advance],
+    independent: bool,
+    module: &mut JITModule,
+    func: &mut Function,
+    context: &mut FunctionBuilderContext,
+    imports: &mut Imports,
+) -> Result<(), JitError> {
+    let word = module.target_config().pointer_type();
+    if !plan.holes_declared || word != types::I64 || pattern.len() != plan.holes + 1 {
+        return Err(JitError("template not fit for native code".into()));
+    }
+    func.signature = module.make_signature();
+    func.signature.params.extend([AbiParam::new(word); 4]);
+    let config = module.target_config();
+    let mut e = Emitter {
+        s: Scalars::new(FunctionBuilder::new(func, context), module, imports),
+        vals: vec![None; plan.ops.len()],
+        word,
+        holes: Holes::Words,
+    };
+    let entry = e.s.b.create_block();
+    e.s.b.append_block_params_for_function_params(entry);
+    e.s.b.switch_to_block(entry);
+    let [values, words, rows, host] = *e.s.b.block_params(entry) else { unreachable!("four parameters") };
+    let mut places = Vec::new();
+    for (p, k) in pattern.iter().zip(0u32..) {
+        let w = e.word_at(words, k);
+        let at = e.slot_address(values, w);
+        places.push(match p {
+            Advance::Stays { negate } if k > 0 => {
+                let v = e.s.b.ins().load(types::F64, MemFlagsData::trusted(), at, 0);
+                (Place::Fixed(if *negate { e.s.b.ins().fneg(v) } else { v }), *negate)
+            }
+            Advance::Stays { negate } | Advance::Next { negate } => (Place::At(at), *negate),
+        });
+    }
+    let (Place::At(dest), _) = places.remove(0) else { unreachable!("destinations move") };
+    let zero = e.s.b.ins().iconst(types::I64, 0);
+    let end = e.s.b.ins().ishl_imm_s(rows, 3);
+    let exit = e.s.b.create_block();
+    let row = e.s.b.create_block();
+    let at = e.s.b.append_block_param(row, types::I64);
+    let mut first = zero;
+    if independent && plan.ops.iter().all(|op| in_pairs(plan, op)) {
+        // Two rows at a time, as long as there are two.
+        let pair = e.s.b.create_block();
+        let rest = e.s.b.create_block();
+        let p = e.s.b.append_block_param(pair, types::I64);
+        let r = e.s.b.append_block_param(rest, types::I64);
+        let fixed = e.splats(plan, &places);
+        let even = e.s.b.ins().band_imm_s(end, !15);
+        let any = e.s.b.ins().icmp(IntCC::NotEqual, even, zero);
+        e.s.b.ins().brif(any, pair, &[BlockArg::Value(zero)], rest, &[BlockArg::Value(zero)]);
+        e.s.b.switch_to_block(pair);
+        let v = e.pairs(plan, &places, &fixed, p);
+        let to = e.s.b.ins().iadd(dest, p);
+        e.s.b.ins().store(UNALIGNED, v, to, 0);
+        let next = e.s.b.ins().iadd_imm_s(p, 16);
+        let more = e.s.b.ins().icmp(IntCC::NotEqual, next, even);
+        e.s.b.ins().brif(more, pair, &[BlockArg::Value(next)], rest, &[BlockArg::Value(next)]);
+        e.s.b.switch_to_block(rest);
+        first = r;
+    }
+    let left = e.s.b.ins().icmp(IntCC::NotEqual, first, end);
+    e.s.b.ins().brif(left, row, &[BlockArg::Value(first)], exit, &[]);
+    e.s.b.switch_to_block(row);
+    e.holes = Holes::Run(places, at);
+    e.steps(plan, values, at, host)?;
+    let result = e.real(plan.result);
+    let to = e.s.b.ins().iadd(dest, at);
+    e.s.b.ins().store(MemFlagsData::trusted(), result, to, 0);
+    let next = e.s.b.ins().iadd_imm_s(at, 8);
+    let more = e.s.b.ins().icmp(IntCC::NotEqual, next, end);
+    e.s.b.ins().brif(more, row, &[BlockArg::Value(next)], exit, &[]);
+    e.s.b.switch_to_block(exit);
+    e.s.b.ins().return_(&[]);
+    e.s.b.seal_all_blocks();
+    e.s.b.finalize(config);
+    Ok(())
+}
+
+/// Bits seen as numbers, lane by lane.
+const LITTLE: MemFlagsData = MemFlagsData::new().with_endianness(Endianness::Little);
+
+/// Memory that is there but aligned to one number only.
+const UNALIGNED: MemFlagsData = MemFlagsData::new().with_notrap();
+
+/// Whether a step can be computed for two rows at a time with the same bits.
+fn in_pairs(plan: &Plan, op: &Op) -> bool {
+    match op {
+        Op::Const(_) | Op::Hole(_) => true,
+        Op::Unary(op, _) => matches!(op, Unary::Neg | Unary::Abs | Unary::Sqrt),
+        Op::Binary(Binary::Pow, _, b) => matches!(plan.ops[*b as usize], Op::Const(2.0 | 3.0 | 4.0)),
+        Op::Binary(op, ..) => {
+            matches!(op, Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Min | Binary::Max)
+        }
+        _ => false,
+    }
+}
+
 impl Emitter<'_> {
+    /// A value of the run at a row's offset.
+    fn moving(&mut self, first: Value, offset: Value, negate: bool, ty: Type) -> Value {
+        let at = self.s.b.ins().iadd(first, offset);
+        let v = self.s.b.ins().load(ty, UNALIGNED, at, 0);
+        if negate { self.s.b.ins().fneg(v) } else { v }
+    }
+
+    /// The steps that are the same in every row, for two rows.
+    fn splats(&mut self, plan: &Plan, places: &[(Place, bool)]) -> Vec<Option<Value>> {
+        let mut all = Vec::with_capacity(plan.ops.len());
+        for op in &plan.ops {
+            let v = match op {
+                Op::Const(c) => Some(self.s.constant(*c)),
+                Op::Hole(k) => match places[*k as usize].0 {
+                    Place::Fixed(v) => Some(v),
+                    Place::At(_) => None,
+                },
+                _ => None,
+            };
+            all.push(v.map(|v| self.s.b.ins().splat(types::F64X2, v)));
+        }
+        all
+    }
+
+    /// The steps of an arithmetic plan for two rows; gives the two results.
+    fn pairs(&mut self, plan: &Plan, places: &[(Place, bool)], fixed: &[Option<Value>], offset: Value) -> Value {
+        let mut vals: Vec<Value> = Vec::with_capacity(plan.ops.len());
+        for (op, fixed) in plan.ops.iter().zip(fixed) {
+            if let Some(v) = fixed {
+                vals.push(*v);
+                continue;
+            }
+            let v = match op {
+                Op::Hole(k) => match places[*k as usize] {
+                    (Place::At(first), negate) => self.moving(first, offset, negate, types::F64X2),
+                    (Place::Fixed(_), _) => unreachable!("the same in every row"),
+                },
+                Op::Unary(op, a) => {
+                    let a = vals[*a as usize];
+                    match op {
+                        Unary::Abs => self.s.b.ins().fabs(a),
+                        Unary::Sqrt => self.s.b.ins().sqrt(a),
+                        _ => self.s.b.ins().fneg(a),
+                    }
+                }
+                Op::Binary(op, a, b) => {
+                    let (x, y) = (vals[*a as usize], vals[*b as usize]);
+                    match op {
+                        Binary::Add => self.s.b.ins().fadd(x, y),
+                        Binary::Sub => self.s.b.ins().fsub(x, y),
+                        Binary::Mul => self.s.b.ins().fmul(x, y),
+                        Binary::Div => self.s.b.ins().fdiv(x, y),
+                        Binary::Pow => {
+                            let square = self.s.b.ins().fmul(x, x);
+                            match plan.ops[*b as usize] {
+                                Op::Const(3.0) => self.s.b.ins().fmul(square, x),
+                                Op::Const(4.0) => self.s.b.ins().fmul(square, square),
+                                _ => square,
+                            }
+                        }
+                        _ => {
+                            let (p, q) = if *op == Binary::Min { (y, x) } else { (x, y) };
+                            let less = self.s.b.ins().fcmp(FloatCC::LessThan, p, q);
+                            let mask = self.s.b.ins().bitcast(types::F64X2, LITTLE, less);
+                            self.s.b.ins().bitselect(mask, y, x)
+                        }
+                    }
+                }
+                _ => unreachable!("steps were looked at before"),
+            };
+            vals.push(v);
+        }
+        vals[plan.result as usize]
+    }
+
     fn steps(&mut self, plan: &Plan, values: Value, row: Value, host: Value) -> Result<(), JitError> {
         // Open branches: where the `else` part starts, and where both parts meet.
         let mut open: Vec<(Block, Block)> = Vec::new();
         for (i, op) in plan.ops.iter().enumerate() {
             self.vals[i] = match op {
-                Op::Const(v) => Val::Const(*v),
-                Op::Hole(k) => Val::Real(self.hole(values, row, *k)),
-                Op::Unary(op, a) => self.unary(*op, *a)?,
-                Op::Binary(op, a, b) => self.binary(*op, *a, *b)?,
+                Op::Const(v) => Some(Val::Const(*v)),
+                Op::Hole(k) => Some(Val::Real(self.hole(values, row, *k))),
+                Op::Load(slot) => {
+                    let flags = MemFlagsData::trusted();
+                    Some(Val::Real(self.s.b.ins().load(types::F64, flags, values, 8 * *slot as i32)))
+                }
+                Op::Store(slot, v) => {
+                    let v = self.real(*v);
+                    self.s.b.ins().store(MemFlagsData::trusted(), v, values, 8 * *slot as i32);
+                    None
+                }
+                Op::Unary(op, a) => Some(self.s.unary(*op, self.val(*a))?),
+                Op::Binary(op, a, b) => Some(self.s.binary(*op, self.val(*a), self.val(*b))?),
                 Op::Select(c, a, b) => {
                     let (c, a, b) = (self.truth(*c), self.real(*a), self.real(*b));
-                    Val::Real(self.b.ins().select(c, a, b))
+                    Some(Val::Real(self.s.b.ins().select(c, a, b)))
                 }
                 Op::If { cond, .. } => {
                     let c = self.truth(*cond);
-                    let (then, els, end) = (self.b.create_block(), self.b.create_block(), self.b.create_block());
-                    self.b.append_block_param(end, types::F64);
-                    self.b.ins().brif(c, then, &[], els, &[]);
-                    self.b.switch_to_block(then);
+                    let (then, els, end) = (self.s.b.create_block(), self.s.b.create_block(), self.s.b.create_block());
+                    self.s.b.append_block_param(end, types::F64);
+                    self.s.b.ins().brif(c, then, &[], els, &[]);
+                    self.s.b.switch_to_block(then);
                     open.push((els, end));
-                    Val::None
+                    None
                 }
                 Op::Else { value, .. } => {
                     let v = self.real(*value);
                     let &(els, end) = open.last().expect("branches nest");
-                    self.b.ins().jump(end, &[BlockArg::Value(v)]);
-                    self.b.switch_to_block(els);
-                    Val::None
+                    self.s.b.ins().jump(end, &[BlockArg::Value(v)]);
+                    self.s.b.switch_to_block(els);
+                    None
                 }
                 Op::End { value } => {
                     let v = self.real(*value);
                     let (_, end) = open.pop().expect("branches nest");
-                    self.b.ins().jump(end, &[BlockArg::Value(v)]);
-                    self.b.switch_to_block(end);
-                    Val::Real(self.b.block_params(end)[0])
+                    self.s.b.ins().jump(end, &[BlockArg::Value(v)]);
+                    self.s.b.switch_to_block(end);
+                    Some(Val::Real(self.s.b.block_params(end)[0]))
                 }
                 Op::Call { func, at, n, out } => {
                     let args = &plan.args[*at as usize..][..*n as usize];
-                    Val::Real(self.host_call(CALL, host, func.0, *out, args, *n)?)
+                    Some(Val::Real(self.host_call(CALL, host, func.0, *out, args, *n)?))
                 }
                 Op::CallDer { func, at, n, out } => {
                     let args = &plan.args[*at as usize..][..2 * *n as usize];
-                    Val::Real(self.host_call(CALL_DER, host, func.0, *out, args, *n)?)
+                    Some(Val::Real(self.host_call(CALL_DER, host, func.0, *out, args, *n)?))
                 }
             };
         }
@@ -158,150 +374,47 @@ impl Emitter<'_> {
 
     /// Word `k` of the row, as 64 bits.
     fn word_at(&mut self, row: Value, k: u32) -> Value {
-        let word = self.b.ins().load(types::I32, PURE, row, (4 * k) as i32);
-        self.b.ins().uextend(types::I64, word)
+        let word = self.s.b.ins().load(types::I32, PURE, row, (4 * k) as i32);
+        self.s.b.ins().uextend(types::I64, word)
     }
 
     fn slot_address(&mut self, values: Value, word: Value) -> Value {
-        let slot = self.b.ins().band_imm_s(word, 0x7fff_ffff);
-        let offset = self.b.ins().ishl_imm_s(slot, 3);
-        self.b.ins().iadd(values, offset)
+        let slot = self.s.b.ins().band_imm_s(word, 0x7fff_ffff);
+        let offset = self.s.b.ins().ishl_imm_s(slot, 3);
+        self.s.b.ins().iadd(values, offset)
     }
 
     /// The value of a hole: loaded as bits, the sign bit flipped by the word's high bit.
     fn hole(&mut self, values: Value, row: Value, k: u32) -> Value {
+        if let Holes::Run(places, offset) = &self.holes {
+            let ((place, negate), offset) = (places[k as usize], *offset);
+            return match place {
+                Place::Fixed(v) => v,
+                Place::At(first) => self.moving(first, offset, negate, types::F64),
+            };
+        }
         let word = self.word_at(row, k + 1);
         let address = self.slot_address(values, word);
-        let bits = self.b.ins().load(types::I64, PURE, address, 0);
-        let high = self.b.ins().ushr_imm_s(word, 31);
-        let sign = self.b.ins().ishl_imm_s(high, 63);
-        let bits = self.b.ins().bxor(sign, bits);
-        self.b.ins().bitcast(types::F64, MemFlagsData::new(), bits)
-    }
-
-    fn constant(&mut self, v: f64) -> Value {
-        self.b.ins().f64const(Ieee64::with_bits(v.to_bits()))
+        let bits = self.s.b.ins().load(types::I64, PURE, address, 0);
+        let high = self.s.b.ins().ushr_imm_s(word, 31);
+        let sign = self.s.b.ins().ishl_imm_s(high, 63);
+        let bits = self.s.b.ins().bxor(sign, bits);
+        self.s.b.ins().bitcast(types::F64, MemFlagsData::new(), bits)
     }
 
     /// A step as a number.
     fn real(&mut self, s: Step) -> Value {
-        match self.vals[s as usize] {
-            Val::Real(v) => v,
-            Val::Const(v) => self.constant(v),
-            Val::Truth(t) => {
-                // 0 or the bits of 1.0.
-                let wide = self.b.ins().uextend(types::I64, t);
-                let mask = self.b.ins().ineg(wide);
-                let one = self.b.ins().iconst(types::I64, 1.0f64.to_bits() as i64);
-                let bits = self.b.ins().band(mask, one);
-                self.b.ins().bitcast(types::F64, MemFlagsData::new(), bits)
-            }
-            Val::None => unreachable!("operand without a value"),
-        }
+        let v = self.val(s);
+        self.s.real(v)
     }
 
-    /// Whether a step is not zero (NaN is not).
     fn truth(&mut self, s: Step) -> Value {
-        match self.vals[s as usize] {
-            Val::Truth(t) => t,
-            Val::Const(v) => self.b.ins().iconst(types::I8, i64::from(v != 0.0)),
-            _ => {
-                let (v, zero) = (self.real(s), self.constant(0.0));
-                self.b.ins().fcmp(FloatCC::NotEqual, v, zero)
-            }
-        }
+        let v = self.val(s);
+        self.s.truth(v)
     }
 
-    fn unary(&mut self, op: Unary, s: Step) -> Result<Val, JitError> {
-        if op == Unary::Not {
-            let t = self.truth(s);
-            let one = self.b.ins().iconst(types::I8, 1);
-            return Ok(Val::Truth(self.b.ins().bxor(t, one)));
-        }
-        let a = self.real(s);
-        Ok(Val::Real(match op {
-            Unary::Not => unreachable!("handled above"),
-            Unary::Neg => self.b.ins().fneg(a),
-            Unary::Abs => self.b.ins().fabs(a),
-            Unary::Sqrt => self.b.ins().sqrt(a),
-            Unary::Floor => self.b.ins().floor(a),
-            Unary::Ceil => self.b.ins().ceil(a),
-            Unary::Trunc => self.b.ins().trunc(a),
-            Unary::Sign => {
-                let zero = self.constant(0.0);
-                let above = self.b.ins().fcmp(FloatCC::GreaterThan, a, zero);
-                let below = self.b.ins().fcmp(FloatCC::LessThan, a, zero);
-                let above = self.b.ins().uextend(types::I32, above);
-                let below = self.b.ins().uextend(types::I32, below);
-                let sign = self.b.ins().isub(above, below);
-                self.b.ins().fcvt_from_sint(types::F64, sign)
-            }
-            Unary::Exp => self.library("saltus_exp", &[a])?,
-            Unary::Log => self.library("saltus_log", &[a])?,
-            Unary::Log10 => self.library("saltus_log10", &[a])?,
-            Unary::Sin => self.library("saltus_sin", &[a])?,
-            Unary::Cos => self.library("saltus_cos", &[a])?,
-            Unary::Tan => self.library("saltus_tan", &[a])?,
-            Unary::Asin => self.library("saltus_asin", &[a])?,
-            Unary::Acos => self.library("saltus_acos", &[a])?,
-            Unary::Atan => self.library("saltus_atan", &[a])?,
-            Unary::Sinh => self.library("saltus_sinh", &[a])?,
-            Unary::Cosh => self.library("saltus_cosh", &[a])?,
-            Unary::Tanh => self.library("saltus_tanh", &[a])?,
-        }))
-    }
-
-    fn binary(&mut self, op: Binary, s: Step, t: Step) -> Result<Val, JitError> {
-        if let Binary::And | Binary::Or = op {
-            let (a, b) = (self.truth(s), self.truth(t));
-            return Ok(Val::Truth(match op {
-                Binary::And => self.b.ins().band(a, b),
-                _ => self.b.ins().bor(a, b),
-            }));
-        }
-        let exponent = match self.vals[t as usize] {
-            Val::Const(v) => v,
-            _ => f64::NAN,
-        };
-        let (a, b) = (self.real(s), self.real(t));
-        let relation = |e: &mut Self, cc| Ok(Val::Truth(e.b.ins().fcmp(cc, a, b)));
-        Ok(Val::Real(match op {
-            Binary::Add => self.b.ins().fadd(a, b),
-            Binary::Sub => self.b.ins().fsub(a, b),
-            Binary::Mul => self.b.ins().fmul(a, b),
-            Binary::Div => self.b.ins().fdiv(a, b),
-            Binary::Pow if matches!(exponent, 2.0 | 3.0 | 4.0) => {
-                let square = self.b.ins().fmul(a, a);
-                match exponent {
-                    3.0 => self.b.ins().fmul(square, a),
-                    4.0 => self.b.ins().fmul(square, square),
-                    _ => square,
-                }
-            }
-            Binary::Pow => self.library("saltus_pow", &[a, b])?,
-            Binary::Atan2 => self.library("saltus_atan2", &[a, b])?,
-            // In these forms x64 has them as one instruction.
-            Binary::Min => {
-                let less = self.b.ins().fcmp(FloatCC::LessThan, b, a);
-                self.b.ins().select(less, b, a)
-            }
-            Binary::Max => {
-                let less = self.b.ins().fcmp(FloatCC::LessThan, a, b);
-                self.b.ins().select(less, b, a)
-            }
-            Binary::Lt => return relation(self, FloatCC::LessThan),
-            Binary::Le => return relation(self, FloatCC::LessThanOrEqual),
-            Binary::Gt => return relation(self, FloatCC::GreaterThan),
-            Binary::Ge => return relation(self, FloatCC::GreaterThanOrEqual),
-            Binary::Eq => return relation(self, FloatCC::Equal),
-            Binary::Ne => return relation(self, FloatCC::NotEqual),
-            Binary::And | Binary::Or => unreachable!("handled above"),
-        }))
-    }
-
-    fn library(&mut self, name: &'static str, args: &[Value]) -> Result<Value, JitError> {
-        let params = vec![types::F64; args.len()];
-        self.outside(name, &params, args)
+    fn val(&self, s: Step) -> Val {
+        self.vals[s as usize].expect("operand without a value")
     }
 
     fn host_call(
@@ -314,44 +427,16 @@ impl Emitter<'_> {
         n: u32,
     ) -> Result<Value, JitError> {
         let size = u32::try_from(args.len() * 8).map_err(|_| JitError("too many arguments".into()))?;
-        let slot = self.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, size.max(8), 3));
+        let slot = self.s.b.create_sized_stack_slot(StackSlotData::new(StackSlotKind::ExplicitSlot, size.max(8), 3));
         for (k, &a) in args.iter().enumerate() {
             let v = self.real(a);
-            self.b.ins().stack_store(self.word, v, slot, (8 * k) as i32);
+            self.s.b.ins().stack_store(self.word, v, slot, (8 * k) as i32);
         }
         let w = self.word;
-        let func = self.b.ins().iconst(types::I32, i64::from(func));
-        let out = self.b.ins().iconst(types::I32, i64::from(out));
-        let at = self.b.ins().stack_addr(w, slot, 0);
-        let n = self.b.ins().iconst(w, i64::from(n));
-        self.outside(name, &[w, types::I32, types::I32, w, w], &[host, func, out, at, n])
-    }
-
-    /// Calls a function of the outside, which returns a number.
-    fn outside(&mut self, name: &'static str, params: &[Type], args: &[Value]) -> Result<Value, JitError> {
-        let callee = match self.refs.get(name) {
-            Some(&r) => r,
-            None => {
-                let id = match self.imports.get(name) {
-                    Some(&id) => id,
-                    None => {
-                        let mut sig = self.module.make_signature();
-                        sig.params.extend(params.iter().map(|&t| AbiParam::new(t)));
-                        sig.returns.push(AbiParam::new(types::F64));
-                        let id = self
-                            .module
-                            .declare_function(name, Linkage::Import, &sig)
-                            .map_err(|e| JitError(e.to_string()))?;
-                        self.imports.insert(name, id);
-                        id
-                    }
-                };
-                let r = self.module.declare_func_in_func(id, self.b.func);
-                self.refs.insert(name, r);
-                r
-            }
-        };
-        let call = self.b.ins().call(callee, args);
-        Ok(self.b.inst_results(call)[0])
+        let func = self.s.b.ins().iconst(types::I32, i64::from(func));
+        let out = self.s.b.ins().iconst(types::I32, i64::from(out));
+        let at = self.s.b.ins().stack_addr(w, slot, 0);
+        let n = self.s.b.ins().iconst(w, i64::from(n));
+        self.s.outside(name, &[w, types::I32, types::I32, w, w], &[host, func, out, at, n])
     }
 }

@@ -22,7 +22,7 @@ impl fmt::Display for JitError {
 impl std::error::Error for JitError {}
 
 /// Templates of more steps than this stay on the tape: compiling them would take longer than they save.
-pub(crate) const LARGEST: usize = 60_000;
+pub(crate) const LARGEST: usize = 5_000;
 
 /// Plans by template, shared by the backends of this crate.
 #[derive(Default)]
@@ -61,7 +61,7 @@ impl Plans {
 /// let kernel = jit.kernel(&pool, product, 2);
 /// jit.finish();
 /// let mut values = [0.0, 3.0, 7.0];
-/// jit.run(&Batch { kernel, rows: Rows { words: vec![0, 1, 2], stride: 3 } }, &mut values, &mut NoCalls);
+/// jit.run(&Batch { kernel, rows: Rows::new(vec![0, 1, 2], 3) }, &mut values, &mut NoCalls);
 /// assert_eq!(values[0], 21.0);
 /// # Ok::<(), saltus_codegen::JitError>(())
 /// ```

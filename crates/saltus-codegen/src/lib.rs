@@ -7,25 +7,35 @@
 //! 2. one of: *tape* (run the steps as they are), *emit* (the steps as Cranelift IR, then machine code), *c* (the
 //!    steps as C99 text).
 //!
+//! Functions of the model ([`NativeFunctions`]) start on the executor and are compiled once they have run for a while:
+//! *function* and *array* write their lowered form as Cranelift IR.
+//!
 //! All of them agree bit for bit with [`saltus_program::Interpreter`], NaN payloads aside: the same operations in the
 //! same association, elementary functions through the same library, nothing fused.
 //!
 //! Which backend? [`Tiered`] for simulation: kernels start on the tape and are compiled once they have run a few
 //! hundred rows. [`Jit`] where everything is known to run long. [`kernel_c`] for export.
 //!
-//! Absent here: equations, modes, layouts. `unsafe` appears in `native` only.
+//! Absent here: equations, modes, layouts. `unsafe` appears in `native` and `functions` only.
 
 #![deny(unsafe_code)]
 
+mod array;
 mod c;
+mod chain;
 mod emit;
+mod function;
+#[allow(unsafe_code)]
+mod functions;
 mod jit;
 #[allow(unsafe_code)]
 mod native;
 mod plan;
+mod scalar;
 mod tape;
 mod tiered;
 
-pub use c::{PRELUDE_C, kernel_c};
+pub use c::{PRELUDE_C, kernel_c, literal_c};
+pub use functions::NativeFunctions;
 pub use jit::{Jit, JitError};
-pub use tiered::Tiered;
+pub use tiered::{CodeStore, Tiered};

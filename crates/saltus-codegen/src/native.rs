@@ -10,6 +10,7 @@
 use crate::emit;
 use crate::jit::JitError;
 use crate::plan::Plan;
+use crate::scalar::Imports;
 use cranelift_codegen::Context;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
@@ -17,7 +18,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId as ModuleFunc, Module, default_libcall_names};
 use saltus_expr::{Binary, FuncId, Unary, binary, unary};
-use saltus_program::{CallHost, NEGATE, Rows};
+use saltus_program::{Advance, CallHost, NEGATE, Rows, Run, slot_of};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -28,6 +29,7 @@ type Entry = unsafe extern "C" fn(values: *mut f64, words: *const u32, rows: usi
 #[derive(Clone, Copy)]
 pub(crate) struct Native {
     entry: Entry,
+    /// Words of a row; for a chain, the number of values it needs.
     stride: usize,
 }
 
@@ -41,7 +43,7 @@ macro_rules! functions {
     ($($name:ident $symbol:literal ($($arg:ident),*) $call:expr;)*) => {
         $(extern "C" fn $name($($arg: f64),*) -> f64 { $call })*
         /// Address of each function native code may call.
-        fn symbols() -> Vec<(&'static str, *const u8)> {
+        pub(crate) fn symbols() -> Vec<(&'static str, *const u8)> {
             vec![
                 $(($symbol, $name as *const u8),)*
                 (emit::CALL, call as *const u8),
@@ -104,14 +106,23 @@ impl HostRef<'_> {
 
 /// The instruction set of this machine, set up for kernels.
 pub(crate) fn host_isa() -> Result<OwnedTargetIsa, JitError> {
+    // The plan shares and orders already. Measured against "speed": half the compile time, the same or faster code,
+    // and time linear in the size of the template ("speed" reorders arithmetic to where it is used, which keeps all
+    // operands of a long sum alive at once).
+    isa("none")
+}
+
+/// The same for functions, whose loops are worth more.
+pub(crate) fn function_isa() -> Result<OwnedTargetIsa, JitError> {
+    isa("speed")
+}
+
+fn isa(opt_level: &str) -> Result<OwnedTargetIsa, JitError> {
     let fail = |e: &dyn std::fmt::Display| JitError(e.to_string());
     let mut flags = settings::builder();
     let verify = if cfg!(debug_assertions) { "true" } else { "false" };
     for (name, value) in [
-        // The plan shares and orders already. Measured against "speed": half the compile time, the same or faster
-        // code, and time linear in the size of the template ("speed" reorders arithmetic to where it is used, which
-        // keeps all operands of a long sum alive at once).
-        ("opt_level", "none"),
+        ("opt_level", opt_level),
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),
         ("unwind_info", "false"),
@@ -132,7 +143,7 @@ pub(crate) struct Code {
     module: Option<JITModule>,
     context: Context,
     builder: FunctionBuilderContext,
-    imports: emit::Imports,
+    imports: Imports,
 }
 
 impl Code {
@@ -175,21 +186,94 @@ impl Code {
             .collect()
     }
 
+    /// Compiles joined rows; `values` is how many values they name.
+    pub fn compile_chain(&mut self, plan: &Plan, values: usize) -> Result<Native, JitError> {
+        let module = self.module.as_mut().expect("module lives until drop");
+        module.clear_context(&mut self.context);
+        emit::chain(plan, module, &mut self.context.func, &mut self.builder, &mut self.imports)?;
+        let fail = |e: &dyn std::fmt::Debug| JitError(format!("{e:?}"));
+        let id = module.declare_anonymous_function(&self.context.func.signature).map_err(|e| fail(&e))?;
+        module.define_function(id, &mut self.context).map_err(|e| fail(&e))?;
+        module.finalize_definitions().map_err(|e| fail(&e))?;
+        let address = module.get_finalized_function(id);
+        // SAFETY: the function was defined with the signature of `Entry` and is finalised.
+        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
+        Ok(Native { entry, stride: values })
+    }
+
+    /// Runs code made by [`Code::compile_chain`].
+    ///
+    /// # Panics
+    /// If there are fewer values than it names.
+    pub fn run_chain(&self, chain: Native, values: &mut [f64], host: &mut dyn CallHost) {
+        assert!(values.len() >= chain.stride, "a chain names values that are not there");
+        let mut host = HostRef { host, panic: None };
+        // SAFETY: the code is alive (`self` owns it) and names the first `stride` values only.
+        unsafe { (chain.entry)(values.as_mut_ptr(), std::ptr::null(), 0, &mut host) };
+        if let Some(panic) = host.panic {
+            resume_unwind(panic);
+        }
+    }
+
+    /// Compiles a plan for runs of one pattern.
+    pub fn compile_run(&mut self, plan: &Plan, pattern: &[Advance], independent: bool) -> Result<Native, JitError> {
+        let module = self.module.as_mut().expect("module lives until drop");
+        module.clear_context(&mut self.context);
+        let (func, builder) = (&mut self.context.func, &mut self.builder);
+        emit::run_kernel(plan, pattern, independent, module, func, builder, &mut self.imports)?;
+        let fail = |e: &dyn std::fmt::Debug| JitError(format!("{e:?}"));
+        let id = module.declare_anonymous_function(&self.context.func.signature).map_err(|e| fail(&e))?;
+        module.define_function(id, &mut self.context).map_err(|e| fail(&e))?;
+        module.finalize_definitions().map_err(|e| fail(&e))?;
+        let address = module.get_finalized_function(id);
+        // SAFETY: the function was defined with the signature of `Entry` and is finalised.
+        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
+        Ok(Native { entry, stride: plan.holes + 1 })
+    }
+
+    /// Runs a kernel made by [`Code::compile_run`] for the pattern of this run.
+    ///
+    /// # Panics
+    /// If the rows do not have the kernel's stride or a word names no value.
+    pub fn run_run(&self, kernel: Native, run: &Run, rows: &Rows, values: &mut [f64], host: &mut dyn CallHost) {
+        assert_eq!(rows.stride, kernel.stride, "row stride differs from the kernel's");
+        let first = &rows.words[run.start * rows.stride..][..rows.stride];
+        let inside = first.iter().zip(&run.pattern).all(|(w, p)| {
+            let last = match p {
+                Advance::Stays { .. } => 0,
+                Advance::Next { .. } => run.len - 1,
+            };
+            slot_of(*w) + last < values.len()
+        });
+        assert!(inside && run.pattern.len() == rows.stride && run.len > 0, "index word outside the values");
+        let mut host = HostRef { host, panic: None };
+        // SAFETY: the code is alive (`self` owns it), and every value from the first to the last row's is there.
+        unsafe { (kernel.entry)(values.as_mut_ptr(), first.as_ptr(), run.len, &mut host) };
+        if let Some(panic) = host.panic {
+            resume_unwind(panic);
+        }
+    }
+
     /// Runs a kernel made by this `Code` over all rows.
     ///
     /// # Panics
     /// If the rows do not have the kernel's stride or a word names no value.
     pub fn run(&self, kernel: Native, rows: &Rows, values: &mut [f64], host: &mut dyn CallHost) {
+        self.run_rows(kernel, &rows.words, rows.stride, values, host);
+    }
+
+    /// The same over some of the rows.
+    pub fn run_rows(&self, kernel: Native, words: &[u32], stride: usize, values: &mut [f64], host: &mut dyn CallHost) {
         debug_assert!(self.module.is_some());
-        assert_eq!(rows.stride, kernel.stride, "row stride differs from the kernel's");
-        let n = rows.words.len() / rows.stride;
+        assert_eq!(stride, kernel.stride, "row stride differs from the kernel's");
+        let n = words.len() / stride;
         if n == 0 {
             return;
         }
-        assert!(words_within(&rows.words, values.len()), "index word outside the values");
+        assert!(words_within(words, values.len()), "index word outside the values");
         let mut host = HostRef { host, panic: None };
         // SAFETY: the code is alive (`self` owns it), every word names a value, and there are `n` whole rows.
-        unsafe { (kernel.entry)(values.as_mut_ptr(), rows.words.as_ptr(), n, &mut host) };
+        unsafe { (kernel.entry)(values.as_mut_ptr(), words.as_ptr(), n, &mut host) };
         if let Some(panic) = host.panic {
             resume_unwind(panic);
         }

@@ -61,6 +61,10 @@ pub(crate) enum Op {
         n: u32,
         out: u32,
     },
+    /// In chains: the value of a slot.
+    Load(u32),
+    /// In chains: a slot gets a value.
+    Store(u32, Step),
 }
 
 /// A template ready for a backend.

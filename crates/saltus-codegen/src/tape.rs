@@ -40,6 +40,7 @@ fn run_row(
         let v = |s: &u32| steps[*s as usize];
         steps[pc] = match op {
             Op::Const(v) => *v,
+            Op::Load(_) | Op::Store(..) => unreachable!("chains are compiled, never run on the tape"),
             Op::Hole(k) => {
                 let w = holes[*k as usize];
                 let v = values[slot_of(w)];

@@ -1,11 +1,17 @@
 //! The backend for simulation: the tape first, native code for what turns out to run often.
 
+use crate::chain::Joiner;
+use crate::functions::NativeFunctions;
 use crate::jit::{JitError, LARGEST, Plans};
 use crate::native::{Code, Native, host_isa};
+use crate::plan::Plan;
 use crate::tape::{self, Scratch};
+use rustc_hash::FxHashMap;
 use saltus_expr::{ExprId, Pool};
-use saltus_program::{Backend, Batch, CallHost, KernelId};
+use saltus_function::Function;
+use saltus_program::{Advance, Backend, Batch, CallHost, Chain, ChainState, Functions, KernelId, Run, slot_of};
 use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
 
 /// How a kernel is run.
 #[derive(Clone, Copy)]
@@ -17,6 +23,53 @@ enum Tier {
     Stay,
 }
 
+/// Machine code by what it computes, kept while the process lives: a model that is compiled again after a parameter or
+/// one of its classes has changed compiles only the templates that are new.
+#[derive(Default)]
+pub struct CodeStore {
+    /// Made when the first kernel gets hot; `Err` if this machine has no native code.
+    code: OnceCell<Result<RefCell<Code>, JitError>>,
+    kernels: RefCell<FxHashMap<String, Option<Native>>>,
+    compiled: Cell<usize>,
+}
+
+impl CodeStore {
+    /// Number of kernels compiled so far.
+    pub fn compiled(&self) -> usize {
+        self.compiled.get()
+    }
+
+    fn code(&self) -> Option<&RefCell<Code>> {
+        self.code.get_or_init(|| host_isa().map(|isa| RefCell::new(Code::new(isa)))).as_ref().ok()
+    }
+
+    /// The code with this key, made if it is not there. `Err` while a kernel is running (a host that runs kernels inside
+    /// a call): next time.
+    fn get(&self, key: String, make: impl FnOnce(&mut Code) -> Option<Native>) -> Result<Option<Native>, ()> {
+        if let Some(known) = self.kernels.borrow().get(&key) {
+            return Ok(*known);
+        }
+        let Some(code) = self.code() else { return Ok(None) };
+        let mut code = code.try_borrow_mut().map_err(drop)?;
+        let native = make(&mut code);
+        self.compiled.set(self.compiled.get() + usize::from(native.is_some()));
+        self.kernels.borrow_mut().insert(key, native);
+        Ok(native)
+    }
+}
+
+/// Everything that the code of a plan depends on.
+fn content(plan: &Plan) -> String {
+    format!("{} {:?} {:?} {}", plan.holes, plan.ops, plan.args, plan.result)
+}
+
+/// A kernel for runs of one pattern; `None` if it could not be compiled.
+struct RunKernel {
+    independent: bool,
+    pattern: Box<[Advance]>,
+    native: Option<Native>,
+}
+
 /// Runs a kernel on the tape for its first rows, then compiles it: a short run pays for no compilation, a long one
 /// is native after a moment. Results do not depend on when that happens, since the bits are the same.
 ///
@@ -24,12 +77,30 @@ enum Tier {
 pub struct Tiered {
     plans: Plans,
     tiers: RefCell<Vec<Tier>>,
-    /// Made when the first kernel gets hot; `Err` if this machine has no native code.
-    code: OnceCell<Result<RefCell<Code>, JitError>>,
+    store: Rc<CodeStore>,
+    /// Kernels for runs, by kernel.
+    runs: RefCell<Vec<Vec<RunKernel>>>,
+    /// Chains compiled so far.
+    chains: RefCell<Vec<Rc<[Piece]>>>,
     scratch: Scratch,
     threshold: u32,
-    compiled: Cell<usize>,
+    native: Cell<usize>,
 }
+
+/// A part of a compiled chain.
+enum Piece {
+    /// Joined batches.
+    Code(Native),
+    /// A batch by its number: long ones have loops of their own.
+    Batch(usize),
+}
+
+/// Batches with more rows than this stay by themselves.
+const FEW_ROWS: usize = 12;
+/// Operations of one piece of a chain: compiling takes more than proportional time.
+const PIECE: usize = 1_000;
+/// Operations of a chain that are joined at most.
+const JOINED: usize = 8_000;
 
 impl Default for Tiered {
     fn default() -> Self {
@@ -48,28 +119,93 @@ impl Tiered {
 
     /// The same, with another number of rows on the tape; 0 compiles at the first run.
     pub fn with_threshold(threshold: u32) -> Tiered {
+        Self::with_store(Rc::default(), threshold)
+    }
+
+    /// The same, with code that is shared with other backends of this thread.
+    pub fn with_store(store: Rc<CodeStore>, threshold: u32) -> Tiered {
         Tiered {
             plans: Plans::default(),
             tiers: RefCell::default(),
-            code: OnceCell::new(),
+            store,
+            runs: RefCell::default(),
+            chains: RefCell::default(),
             scratch: Scratch::default(),
             threshold,
-            compiled: Cell::new(0),
+            native: Cell::new(0),
         }
     }
 
     /// Number of kernels that run as machine code by now.
     pub fn compiled(&self) -> usize {
-        self.compiled.get()
+        self.native.get()
     }
 
     /// Whether this machine has native code at all (as far as known: not before the first kernel got hot).
     pub fn error(&self) -> Option<&JitError> {
-        self.code.get().and_then(|c| c.as_ref().err())
+        self.store.code.get().and_then(|c| c.as_ref().err())
     }
 
-    fn code(&self) -> Option<&RefCell<Code>> {
-        self.code.get_or_init(|| host_isa().map(|isa| RefCell::new(Code::new(isa)))).as_ref().ok()
+    /// The kernel for runs of this pattern, compiled on first use.
+    fn run_kernel(&self, k: usize, run: &Run) -> Option<Native> {
+        let mut runs = self.runs.borrow_mut();
+        if runs.len() <= k {
+            runs.resize_with(k + 1, Vec::new);
+        }
+        let known = runs[k].iter().find(|r| r.independent == run.independent && r.pattern == run.pattern);
+        if let Some(known) = known {
+            return known.native;
+        }
+        let plan = &self.plans.plans[k];
+        let key = format!("{:?} {} {}", run.pattern, run.independent, content(plan));
+        let make = |code: &mut Code| code.compile_run(plan, &run.pattern, run.independent).ok();
+        let native = self.store.get(key, make).ok()?;
+        runs[k].push(RunKernel { independent: run.independent, pattern: run.pattern.clone(), native });
+        native
+    }
+
+    /// Cuts a chain into pieces and compiles them. `None` while a kernel is running: next time.
+    fn compile_chain(&self, chain: &Chain) -> Option<Rc<[Piece]>> {
+        fn flush(store: &CodeStore, joiner: Joiner, from: usize, to: usize, out: &mut Vec<Piece>) -> Option<()> {
+            if from == to {
+                return Some(());
+            }
+            let (plan, values) = joiner.finish();
+            match store.get(format!("chain {}", content(&plan)), |code| code.compile_chain(&plan, values).ok()).ok()? {
+                Some(native) => out.push(Piece::Code(native)),
+                None => out.extend((from..to).map(Piece::Batch)),
+            }
+            Some(())
+        }
+        let mut out = Vec::new();
+        let (mut joiner, mut from, mut joined) = (Joiner::default(), 0, 0);
+        for (i, b) in chain.iter().enumerate() {
+            let plan = &self.plans.plans[b.kernel.0 as usize];
+            let size = plan.ops.len() * b.rows.len();
+            let words = &b.rows.words;
+            let near = words.iter().all(|w| slot_of(*w) < 1 << 27);
+            let joins = b.rows.len() <= FEW_ROWS
+                && b.rows.stride == plan.holes + 1
+                && plan.holes_declared
+                && near
+                && size <= PIECE
+                && joined + size <= JOINED;
+            if !joins || joiner.len() + size > PIECE {
+                flush(&self.store, std::mem::take(&mut joiner), from, i, &mut out)?;
+                from = i;
+            }
+            if !joins {
+                out.push(Piece::Batch(i));
+                from = i + 1;
+                continue;
+            }
+            joined += size;
+            for row in words.chunks_exact(b.rows.stride) {
+                joiner.row(plan, row);
+            }
+        }
+        flush(&self.store, joiner, from, chain.len(), &mut out)?;
+        Some(out.into())
     }
 
     /// The tier to run `rows` more rows of a kernel in.
@@ -77,22 +213,21 @@ impl Tiered {
         let Tier::Tape(before) = self.tiers.borrow()[k] else { return self.tiers.borrow()[k] };
         let total = before.saturating_add(u32::try_from(rows).unwrap_or(u32::MAX));
         let plan = &self.plans.plans[k];
-        let tier = if total <= self.threshold {
+        // Compiling takes time in proportion to the template, or worse: a large one must run oftener to be worth it.
+        let size = u32::try_from(plan.ops.len() / 64).unwrap_or(u32::MAX);
+        let tier = if total <= self.threshold.saturating_mul(size.saturating_add(1)) {
             Tier::Tape(total)
         } else if plan.ops.len() > LARGEST {
             Tier::Stay
         } else {
-            // A kernel running right now (a host that runs kernels inside a call) has the code borrowed: next time.
-            match self.code().map(|c| c.try_borrow_mut()) {
-                Some(Ok(mut code)) => match code.compile(std::iter::once(plan)).pop() {
-                    Some(Ok(native)) => {
-                        self.compiled.set(self.compiled.get() + 1);
-                        Tier::Native(native)
-                    }
-                    _ => Tier::Stay,
-                },
-                Some(Err(_)) => Tier::Tape(total),
-                None => Tier::Stay,
+            let make = |code: &mut Code| code.compile(std::iter::once(plan)).pop()?.ok();
+            match self.store.get(content(plan), make) {
+                Ok(Some(native)) => {
+                    self.native.set(self.native.get() + 1);
+                    Tier::Native(native)
+                }
+                Ok(None) => Tier::Stay,
+                Err(()) => Tier::Tape(total),
             }
         };
         self.tiers.borrow_mut()[k] = tier;
@@ -115,10 +250,52 @@ impl Backend for Tiered {
         let fits = batch.rows.stride == plan.holes + 1;
         match self.promote(k, batch.rows.len()) {
             Tier::Native(native) if fits => {
-                let code = self.code().expect("native kernels have code").borrow();
-                code.run(native, &batch.rows, values, host);
+                for run in batch.rows.runs() {
+                    let special = if run.pattern.is_empty() { None } else { self.run_kernel(k, run) };
+                    let code = self.store.code().expect("native kernels have code").borrow();
+                    match special {
+                        Some(kernel) => code.run_run(kernel, run, &batch.rows, values, host),
+                        None => {
+                            let stride = batch.rows.stride;
+                            let words = &batch.rows.words[run.start * stride..][..run.len * stride];
+                            code.run_rows(native, words, stride, values, host);
+                        }
+                    }
+                }
             }
             _ => tape::run(plan, &batch.rows, values, host, &self.scratch),
         }
+    }
+
+    fn run_chain(&self, chain: &Chain, values: &mut [f64], host: &mut dyn CallHost) {
+        let pieces = match chain.state.get() {
+            ChainState::Cold(n) if n <= self.threshold / 2 => {
+                chain.state.set(ChainState::Cold(n + 1));
+                None
+            }
+            ChainState::Cold(_) => self.compile_chain(chain).inspect(|pieces| {
+                let mut chains = self.chains.borrow_mut();
+                chain.state.set(ChainState::Compiled(chains.len() as u32));
+                chains.push(pieces.clone());
+            }),
+            ChainState::Compiled(id) => Some(self.chains.borrow()[id as usize].clone()),
+        };
+        let Some(pieces) = pieces else {
+            chain.iter().for_each(|b| self.run(b, values, host));
+            return;
+        };
+        for p in pieces.iter() {
+            match p {
+                Piece::Batch(i) => self.run(&chain[*i], values, host),
+                Piece::Code(native) => {
+                    let code = self.store.code().expect("native chains have code").borrow();
+                    code.run_chain(*native, values, host);
+                }
+            }
+        }
+    }
+
+    fn functions(&self, functions: &[Function]) -> Box<dyn Functions> {
+        Box::new(NativeFunctions::new(functions))
     }
 }

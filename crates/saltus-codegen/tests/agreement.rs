@@ -8,7 +8,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use saltus_codegen::{Jit, PRELUDE_C, Tiered, kernel_c};
 use saltus_expr::{Binary, ExprId, Node, Pool, Unary, display};
-use saltus_program::{Backend, Batch, Interpreter, NEGATE, Rows};
+use saltus_program::{Backend, Batch, Chain, Interpreter, NEGATE, Rows};
 use std::fmt::Write as _;
 use std::process::Command;
 
@@ -34,6 +34,92 @@ proptest! {
         let e = template(&mut pool, &genes, calls);
         let (values, rows) = rows(150, seed);
         check(&pool, e, &values, &rows);
+    }
+}
+
+/// Arithmetic alone: what is computed two rows at a time.
+fn arithmetic(pool: &mut Pool, genes: &[Gene]) -> ExprId {
+    let binary = [Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Min, Binary::Max];
+    let mut made: Vec<ExprId> = (0..HOLES as u32).map(|k| pool.hole(k)).collect();
+    for &(kind, op, a, b, _) in genes {
+        let (x, y) = (made[a as usize % made.len()], made[b as usize % made.len()]);
+        let e = match kind % 8 {
+            0 => pool.num(f64::from(op) - 100.0),
+            1 => pool.intern(Node::Unary([Unary::Neg, Unary::Abs, Unary::Sqrt][op as usize % 3], x)),
+            2 => {
+                let c = pool.num(f64::from(2 + op % 3));
+                pool.intern(Node::Binary(Binary::Pow, x, c))
+            }
+            _ => pool.intern(Node::Binary(binary[op as usize % binary.len()], x, y)),
+        };
+        made.push(e);
+    }
+    made[made.len() - 1]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Rows that advance: with their own loop, two at a time where they are independent.
+    #[test]
+    fn random_runs(genes in genes(), seed: u64, plain: bool, count in 16usize..60, recurrent: bool) {
+        let mut pool = Pool::new();
+        let e = if plain { arithmetic(&mut pool, &genes) } else { template(&mut pool, &genes, true) };
+        let (mut values, _) = rows(0, seed);
+        let inputs = values.len();
+        for i in 0..100 {
+            values.push(f64::from(i) * 0.37 - 11.0);
+        }
+        let first = values.len() as u32;
+        values.resize(values.len() + count, 0.0);
+        let mut state = seed | 1;
+        let mut words = vec![Vec::new(); count];
+        for k in 0..HOLES {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let negate = if state >> 40 & 1 == 1 { NEGATE } else { 0 };
+            let start = if recurrent && k == 0 { first - 1 } else { (state >> 33) as u32 % (inputs as u32) };
+            let step = u32::from(state >> 41 & 1 == 1);
+            for (r, row) in words.iter_mut().enumerate() {
+                row.push((start + step * r as u32) | negate);
+            }
+        }
+        let words: Vec<u32> = words.into_iter().enumerate().flat_map(|(r, w)| [first + r as u32].into_iter().chain(w)).collect();
+        let rows = Rows::new(words, HOLES + 1);
+        prop_assert_eq!(rows.runs().len(), 1);
+        let reference = run(&mut Interpreter::new(), &pool, e, &values, &rows);
+        let native = run(&mut Tiered::with_threshold(0), &pool, e, &values, &rows);
+        if let Err(d) = same(&reference, &native) {
+            panic!("interpreter and native code differ: {d}\n{}", display(&pool, e, &|k| format!("h{k}"), &|f| format!("f{}", f.0)));
+        }
+    }
+
+    /// Batches joined into one piece of code.
+    #[test]
+    fn random_chains(all in proptest::collection::vec(genes(), 2..6), seed: u64, calls: bool) {
+        let mut pool = Pool::new();
+        let templates: Vec<ExprId> = all.iter().map(|g| template(&mut pool, g, calls)).collect();
+        // Rows of different kernels in turn, each reading inputs and what was computed before it.
+        let (values, every) = rows(30, seed);
+        let mut results = Vec::new();
+        for native in [false, true] {
+            let mut backend: Box<dyn Backend> =
+                if native { Box::new(Tiered::with_threshold(0)) } else { Box::new(Interpreter::new()) };
+            let batches: Vec<Batch> = every.words.chunks(3 * every.stride).enumerate().map(|(i, w)| {
+                let kernel = backend.kernel(&pool, templates[i % templates.len()], HOLES);
+                Batch { kernel, rows: Rows::new(w.to_vec(), every.stride) }
+            }).collect();
+            backend.finish();
+            let chain = Chain::from(batches);
+            let mut v = values.clone();
+            // Twice, so that the compiled form runs: values of the first time are inputs of the second.
+            for _ in 0..2 {
+                backend.run_chain(&chain, &mut v, &mut common::Host::default());
+            }
+            results.push(v);
+        }
+        if let Err(d) = same(&results[0], &results[1]) {
+            panic!("interpreter and native code differ: {d}");
+        }
     }
 }
 
@@ -73,7 +159,7 @@ fn every_operation() {
     }
     let mut values = numbers.to_vec();
     values.resize(n + words.len() / 3, 0.0);
-    let rows = Rows { words, stride: 3 };
+    let rows = Rows::new(words, 3);
     let mut pool = Pool::new();
     let (x, y) = (pool.hole(0), pool.hole(1));
     for op in UNARY {
@@ -168,7 +254,7 @@ fn c_agrees() {
 fn one_row(holes: usize) -> (Vec<f64>, Rows) {
     let mut values: Vec<f64> = (0..=holes).map(|i| 1.0 + (i % 7) as f64 * 0.25).collect();
     values[0] = 0.0;
-    (values, Rows { words: (0..=holes as u32).collect(), stride: holes + 1 })
+    (values, Rows::new((0..=holes as u32).collect(), holes + 1))
 }
 
 fn native_value(pool: &Pool, e: ExprId, holes: usize) -> f64 {
@@ -283,7 +369,7 @@ fn branches_do_not_speculate_calls() {
     let mut values = [0.0, 1.0, 0.0, 2.0];
     let mut go = |words: Vec<u32>| {
         host.0 = 0;
-        jit.run(&Batch { kernel, rows: Rows { words, stride: 3 } }, &mut values, &mut host);
+        jit.run(&Batch { kernel, rows: Rows::new(words, 3) }, &mut values, &mut host);
         (values[0], host.0)
     };
     assert_eq!(go(vec![0, 1, 2]), (1.0, 0));
@@ -299,7 +385,7 @@ fn unfinished_kernels_run() {
     let mut jit = Jit::new().expect("native code");
     let kernel = jit.kernel(&pool, e, 1);
     let mut values = [0.0, 3.0];
-    let batch = Batch { kernel, rows: Rows { words: vec![0, 1], stride: 2 } };
+    let batch = Batch { kernel, rows: Rows::new(vec![0, 1], 2) };
     jit.run(&batch, &mut values, &mut common::Host::default());
     assert_eq!((values[0], jit.is_native(kernel)), (9.0, false));
     jit.finish();
@@ -309,9 +395,9 @@ fn unfinished_kernels_run() {
     jit.finish();
     assert!(jit.is_native(later));
     // Wider rows than declared, and no rows at all.
-    let wide = Batch { kernel, rows: Rows { words: vec![0, 1, 1], stride: 3 } };
+    let wide = Batch { kernel, rows: Rows::new(vec![0, 1, 1], 3) };
     jit.run(&wide, &mut values, &mut common::Host::default());
-    jit.run(&Batch { kernel, rows: Rows { words: vec![], stride: 2 } }, &mut values, &mut common::Host::default());
+    jit.run(&Batch { kernel, rows: Rows::new(vec![], 2) }, &mut values, &mut common::Host::default());
 }
 
 #[test]
@@ -320,7 +406,7 @@ fn words_are_checked() {
     let mut pool = Pool::new();
     let x = pool.hole(0);
     let e = pool.mul(x, x);
-    let rows = Rows { words: vec![0, 2 | NEGATE], stride: 2 };
+    let rows = Rows::new(vec![0, 2 | NEGATE], 2);
     run(&mut Jit::new().expect("native code"), &pool, e, &[0.0, 1.0], &rows);
 }
 
@@ -363,5 +449,5 @@ fn host_panics_pass_through() {
     let mut jit = Jit::new().expect("native code");
     let kernel = jit.kernel(&pool, e, 1);
     jit.finish();
-    jit.run(&Batch { kernel, rows: Rows { words: vec![0, 1], stride: 2 } }, &mut [0.0, 1.0], &mut Panics);
+    jit.run(&Batch { kernel, rows: Rows::new(vec![0, 1], 2) }, &mut [0.0, 1.0], &mut Panics);
 }

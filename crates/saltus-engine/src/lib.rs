@@ -5,7 +5,9 @@
 //! ```
 
 mod analyze;
+mod export_c;
 mod modes;
+mod program;
 mod scenario;
 mod workbench;
 
@@ -59,6 +61,7 @@ pub struct Engine {
     /// The last run's model at its end, if [`Options::keep_final`].
     last: Option<Box<Model>>,
     table: ClassTable,
+    code: std::rc::Rc<saltus_codegen::CodeStore>,
 }
 
 /// What `analyze` should show besides sizes, index, states and blocks.
@@ -92,7 +95,7 @@ impl Engine {
         for p in &options.libraries {
             table.add_path(p.to_string_lossy().into_owned());
         }
-        Engine { options, diagnostics: Vec::new(), last: None, table }
+        Engine { options, diagnostics: Vec::new(), last: None, table, code: std::rc::Rc::default() }
     }
 
     /// The files read so far (for rendering diagnostics).
@@ -210,10 +213,20 @@ impl Engine {
         (sys, ops, modes)
     }
 
+    /// Native code is kept between models: what has not changed is not compiled again.
+    fn tiered(&self) -> saltus_codegen::Tiered {
+        saltus_codegen::Tiered::with_store(self.code.clone(), saltus_codegen::Tiered::THRESHOLD)
+    }
+
+    /// Number of kernels compiled to machine code so far.
+    pub fn compiled(&self) -> usize {
+        self.code.compiled()
+    }
+
     fn backend(&self) -> Box<dyn Backend> {
         match self.options.engine {
             EngineKind::Interpreter => Box::new(Interpreter::new()),
-            EngineKind::Native => Box::new(saltus_codegen::Tiered::new()),
+            EngineKind::Native => Box::new(self.tiered()),
         }
     }
 
@@ -230,6 +243,56 @@ impl Engine {
         let place = |span: Span| if span.is_none() { String::new() } else { self.table.sources().describe(span) };
         match analyze::analyze(sys, ops, modes, request, &place, self.backend()) {
             Ok(a) => Some(a),
+            Err(d) => {
+                self.fail(d);
+                None
+            }
+        }
+    }
+
+    /// Prepares a model and initializes it at its start time.
+    fn started(&mut self, dae: HybridDae) -> Option<program::Started> {
+        let (sys, ops, modes) = self.prepare(dae);
+        let start = sys.dae.experiment.start.unwrap_or(0.0);
+        match program::start(sys, ops, modes, self.tiered(), start) {
+            Ok(s) => Some(s),
+            Err(d) => {
+                self.fail(d);
+                None
+            }
+        }
+    }
+
+    /// The program of the mode a model starts in, as text.
+    pub fn dump_program(&mut self, dae: HybridDae) -> Option<String> {
+        Some(program::text(&self.started(dae)?))
+    }
+
+    /// A model as one C99 file that needs nothing but the mathematical functions of the C library.
+    pub fn export_c(&mut self, dae: HybridDae, name: &str) -> Option<String> {
+        let started = self.started(dae)?;
+        match export_c::write(&started, name) {
+            Ok(text) => Some(text),
+            Err(d) => {
+                self.fail(d);
+                None
+            }
+        }
+    }
+
+    /// The shortest time of one evaluation of a model's derivatives at its start, in nanoseconds (of 200 times `n`).
+    pub fn repeat_evaluation(&mut self, dae: HybridDae, n: usize) -> Option<f64> {
+        let mut started = self.started(dae)?;
+        Some(program::evaluation_time(&mut started, n))
+    }
+
+    /// How long one evaluation of a model's derivatives takes, in nanoseconds (the best of 200 times `n`), and the model
+    /// as C to compare with.
+    pub fn evaluation_time(&mut self, dae: HybridDae, name: &str, n: usize) -> Option<(f64, String)> {
+        let mut started = self.started(dae)?;
+        let time = program::evaluation_time(&mut started, n);
+        match export_c::write(&started, name) {
+            Ok(text) => Some((time, text)),
             Err(d) => {
                 self.fail(d);
                 None
@@ -288,4 +351,19 @@ impl Engine {
         bench.scenario.continues = true;
         Some(bench.scenario.clone())
     }
+}
+
+/// How long a call of a function of the model takes as native code, in seconds (the best of `n`), and its first result.
+pub fn function_time(dae: &HybridDae, name: &str, args: &[f64], n: usize) -> Option<(f64, f64)> {
+    let f = dae.functions.iter().position(|f| f.name == name)?;
+    let f = saltus_expr::FuncId(f as u32);
+    let mut native = saltus_codegen::NativeFunctions::with_threshold(&dae.functions, 0);
+    let (mut best, mut out) = (f64::INFINITY, Vec::new());
+    for _ in 0..n {
+        let begun = std::time::Instant::now();
+        saltus_program::Functions::call(&mut native, f, args, &mut out).ok()?;
+        best = best.min(begun.elapsed().as_secs_f64());
+    }
+    native.is_native(f, false).then_some(())?;
+    Some((best, *out.first()?))
 }

@@ -97,7 +97,7 @@ pub struct DualNumber {
 pub struct Dual;
 
 /// d op(a)/da at `a`, where `r` is op(a).
-pub(crate) fn unary_slope(op: Unary, a: f64, r: f64) -> f64 {
+pub fn unary_slope(op: Unary, a: f64, r: f64) -> f64 {
     match op {
         Unary::Neg => -1.0,
         Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc => 0.0,
@@ -139,17 +139,23 @@ impl Domain for Dual {
     }
     fn binary(&mut self, op: Binary, a: &DualNumber, b: &DualNumber) -> DualNumber {
         let v = saltus_expr::binary(op, a.v, b.v);
+        // A vanishing direction adds nothing, whatever it is multiplied by. Native code follows these rules; only the
+        // sign of a zero derivative is left open.
+        let term = |d: f64, factor: f64| if d == 0.0 { 0.0 } else { d * factor };
         let d = match op {
-            _ if a.d == 0.0 && b.d == 0.0 => 0.0,
             Binary::Add => a.d + b.d,
             Binary::Sub => a.d - b.d,
-            Binary::Mul => a.d * b.v + a.v * b.d,
-            Binary::Div => (a.d - v * b.d) / b.v,
+            Binary::Mul => term(a.d, b.v) + term(b.d, a.v),
+            Binary::Div => {
+                let rise = a.d - term(b.d, v);
+                if rise == 0.0 { 0.0 } else { rise / b.v }
+            }
             Binary::Pow => {
                 let left = if a.d == 0.0 { 0.0 } else { b.v * saltus_expr::binary(Binary::Pow, a.v, b.v - 1.0) * a.d };
                 let right = if b.d == 0.0 || a.v <= 0.0 { 0.0 } else { v * a.v.ln() * b.d };
                 left + right
             }
+            Binary::Atan2 if a.d == 0.0 && b.d == 0.0 => 0.0,
             Binary::Atan2 => (b.v * a.d - a.v * b.d) / (a.v * a.v + b.v * b.v),
             Binary::Min => {
                 if b.v < a.v {

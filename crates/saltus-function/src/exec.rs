@@ -31,11 +31,13 @@ const CONSTANT_STEPS: u64 = 2_000_000_000;
 /// Most warnings kept.
 const MAX_WARNINGS: usize = 1000;
 
-/// A dense array, row by row.
-#[derive(Clone, Debug)]
-struct Array<S> {
-    dims: Dims,
-    data: Vec<S>,
+/// A dense array, row by row; without dimensions, a scalar.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array<S> {
+    /// Its sizes.
+    pub dims: SmallVec<[usize; 4]>,
+    /// Its elements.
+    pub data: Vec<S>,
 }
 
 impl<S> Default for Array<S> {
@@ -99,6 +101,8 @@ struct State<S> {
     /// Recent calls with several results: each result of a record is asked for by a call of its own.
     memo: Vec<Memo<S>>,
     memo_at: usize,
+    /// Statements run.
+    work: u64,
 }
 
 impl<S> Default for State<S> {
@@ -114,6 +118,7 @@ impl<S> Default for State<S> {
             warnings: Vec::new(),
             memo: Vec::new(),
             memo_at: 0,
+            work: 0,
         }
     }
 }
@@ -175,6 +180,24 @@ fn trace(mut e: Box<ExecError>, f: &Lowered) -> Box<ExecError> {
         e.span = f.span;
     }
     e
+}
+
+impl<'c, 'r, D: Domain> Run<'c, 'r, D> {
+    /// A run at the bottom of its stacks.
+    fn outermost(code: &'c Code, f: &'c Lowered, st: &'r mut State<D::S>, dom: &'r mut D, max_steps: u64) -> Self {
+        Run {
+            code,
+            f,
+            st,
+            dom,
+            frame: Frame { s: 0, a: 0 },
+            span: f.span,
+            depth: 0,
+            bottom: here(),
+            steps: 0,
+            max_steps,
+        }
+    }
 }
 
 impl<'c, D: Domain> Run<'c, '_, D> {
@@ -672,6 +695,39 @@ impl<'c, D: Domain> Run<'c, '_, D> {
         Ok(frame)
     }
 
+    /// A call with values of known sizes; the results in order.
+    fn call_values(&mut self, id: FuncId, args: Vec<Array<D::S>>) -> Res<Vec<Array<D::S>>> {
+        self.st.stop = 0;
+        self.st.atop = 0;
+        self.st.memo.clear();
+        self.st.sargs.clear();
+        self.st.aargs.clear();
+        let f = self.code.get(id)?;
+        (self.f, self.span) = (f, f.span);
+        let frame = self.enter(f)?;
+        self.frame = frame;
+        if args.len() != f.inputs.len() {
+            return Err(self.shape(format!("{} takes {} arguments, {} are given", f.name, f.inputs.len(), args.len())));
+        }
+        for (input, mut value) in f.inputs.iter().zip(args) {
+            match input.slot {
+                Slot::S(s) => match value.data.pop() {
+                    Some(v) => self.st.scalars[frame.s + s as usize] = v,
+                    None => return Err(self.shape("a scalar is missing")),
+                },
+                Slot::A(a) => self.st.arrays[frame.a + a as usize] = value,
+            }
+        }
+        self.run_call(id, f, frame)?;
+        Ok(f.outputs
+            .iter()
+            .map(|o| match o.slot {
+                Slot::S(k) => Array { dims: Dims::new(), data: vec![self.st.scalars[frame.s + k as usize].clone()] },
+                Slot::A(k) => std::mem::take(&mut self.st.arrays[frame.a + k as usize]),
+            })
+            .collect())
+    }
+
     fn dims(&mut self, dims: &'c [DimCode], value: Option<&Dims>) -> Res<Dims> {
         let mut out = Dims::new();
         for (i, d) in dims.iter().enumerate() {
@@ -840,6 +896,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
     fn block(&mut self, stmts: &'c [Stmt], last: bool) -> Res<Flow> {
         for (i, s) in stmts.iter().enumerate() {
             self.span = s.span;
+            self.st.work += 1;
             match &s.st {
                 St::SetS(k, e) => {
                     let v = self.sx(e)?;
@@ -1486,38 +1543,10 @@ impl<'c, D: Domain> Run<'c, '_, D> {
     fn op2(&mut self, op: Op2, a: &D::S, b: &D::S) -> Res<D::S> {
         Ok(match op {
             Op2::Bin(op) => self.dom.binary(op, a, b),
-            Op2::Div | Op2::Mod | Op2::Rem => {
-                let known = (self.dom.as_const(a), self.dom.as_const(b));
-                if known.1 == Some(0.0) {
-                    return Err(self.err(ErrorKind::Division, "division by zero"));
-                }
-                if let (Some(x), Some(y)) = known
-                    && x.fract() == 0.0
-                    && y.fract() == 0.0
-                    && x.abs() < 9e15
-                    && y.abs() < 9e15
-                    && self.dom.derivative(a) == 0.0
-                    && self.dom.derivative(b) == 0.0
-                {
-                    let (x, y) = (x as i64, y as i64);
-                    let r = match op {
-                        Op2::Div => x / y,
-                        Op2::Rem => x % y,
-                        _ => {
-                            let r = x % y;
-                            if r != 0 && (r < 0) != (y < 0) { r + y } else { r }
-                        }
-                    };
-                    return Ok(self.dom.num(r as f64));
-                }
-                let q = self.dom.binary(Binary::Div, a, b);
-                let q = self.dom.unary(if matches!(op, Op2::Mod) { Unary::Floor } else { Unary::Trunc }, &q);
-                if matches!(op, Op2::Div) {
-                    return Ok(q);
-                }
-                let p = self.dom.binary(Binary::Mul, &q, b);
-                self.dom.binary(Binary::Sub, a, &p)
-            }
+            Op2::Div | Op2::Mod | Op2::Rem => match division(self.dom, op, a, b) {
+                Some(v) => v,
+                None => return Err(self.err(ErrorKind::Division, "division by zero")),
+            },
             Op2::Concat => {
                 let (a, b) = (self.known(a)?, self.known(b)?);
                 let mut s = strings::text(a).to_string();
@@ -2101,6 +2130,40 @@ impl<'c, D: Domain> Run<'c, '_, D> {
     }
 }
 
+/// `div`, `mod` or `rem`; `None` if the divisor is known to be zero. Whole numbers are divided as such.
+pub fn division<D: Domain>(dom: &mut D, op: Op2, a: &D::S, b: &D::S) -> Option<D::S> {
+    let known = (dom.as_const(a), dom.as_const(b));
+    if known.1 == Some(0.0) {
+        return None;
+    }
+    if let (Some(x), Some(y)) = known
+        && x.fract() == 0.0
+        && y.fract() == 0.0
+        && x.abs() < 9e15
+        && y.abs() < 9e15
+        && dom.derivative(a) == 0.0
+        && dom.derivative(b) == 0.0
+    {
+        let (x, y) = (x as i64, y as i64);
+        let r = match op {
+            Op2::Div => x / y,
+            Op2::Rem => x % y,
+            _ => {
+                let r = x % y;
+                if r != 0 && (r < 0) != (y < 0) { r + y } else { r }
+            }
+        };
+        return Some(dom.num(r as f64));
+    }
+    let q = dom.binary(Binary::Div, a, b);
+    let q = dom.unary(if matches!(op, Op2::Mod) { Unary::Floor } else { Unary::Trunc }, &q);
+    if matches!(op, Op2::Div) {
+        return Some(q);
+    }
+    let p = dom.binary(Binary::Mul, &q, b);
+    Some(dom.binary(Binary::Sub, a, &p))
+}
+
 /// Calls `f` with the flat position of every combination, the last dimension fastest.
 fn scan(lists: &[Vec<usize>], dims: &[usize], mut f: impl FnMut(usize)) {
     fn go(lists: &[Vec<usize>], dims: &[usize], base: usize, f: &mut dyn FnMut(usize)) {
@@ -2249,6 +2312,43 @@ impl Executor {
         }
     }
 
+    /// A function in the form that is run, if it could be lowered.
+    pub fn lowered(&self, f: FuncId) -> Option<&Lowered> {
+        self.code.get(f).ok()
+    }
+
+    /// Number of functions in the table.
+    pub fn functions(&self) -> usize {
+        self.code.functions.len()
+    }
+
+    /// Statements run so far.
+    pub fn work(&self) -> u64 {
+        self.state.work + self.dual.work
+    }
+
+    /// Calls a function with values of known sizes.
+    pub fn call_arrays(&mut self, f: FuncId, args: Vec<Array<f64>>) -> Result<Vec<Array<f64>>, ExecError> {
+        let lowered = self.code.get(f).map_err(|e| *e)?;
+        Run::outermost(&self.code, lowered, &mut self.state, &mut Float, self.max_steps)
+            .call_values(f, args)
+            .map_err(|e| *e)
+    }
+
+    /// The same with directional derivatives.
+    pub fn call_arrays_dual(
+        &mut self,
+        f: FuncId,
+        args: Vec<Array<DualNumber>>,
+    ) -> Result<Vec<Array<DualNumber>>, ExecError> {
+        let lowered = self.code.get(f).map_err(|e| *e)?;
+        let r = Run::outermost(&self.code, lowered, &mut self.dual, &mut Dual, self.max_steps)
+            .call_values(f, args)
+            .map_err(|e| *e);
+        self.state.warnings.append(&mut self.dual.warnings);
+        r
+    }
+
     /// Limits the loop iterations of one call, so that a loop without end becomes an error.
     pub fn limit_steps(&mut self, steps: u64) {
         self.max_steps = steps;
@@ -2262,19 +2362,7 @@ impl Executor {
     fn run(&mut self, f: FuncId, args: &[f64]) -> Result<Frame, ExecError> {
         let code = &*self.code;
         let lowered = code.get(f).map_err(|e| *e)?;
-        let mut run = Run {
-            code,
-            f: lowered,
-            st: &mut self.state,
-            dom: &mut Float,
-            frame: Frame { s: 0, a: 0 },
-            span: lowered.span,
-            depth: 0,
-            bottom: here(),
-            steps: 0,
-            max_steps: self.max_steps,
-        };
-        run.call_flat(f, args).map_err(|e| *e)
+        Run::outermost(code, lowered, &mut self.state, &mut Float, self.max_steps).call_flat(f, args).map_err(|e| *e)
     }
 
     /// Calls a function with flattened arguments; `out` takes the flattened outputs.
@@ -2299,9 +2387,24 @@ impl Executor {
         Ok(())
     }
 
+    /// Calls a function with flattened arguments; `out` becomes the flattened outputs.
+    pub fn call_into(&mut self, f: FuncId, args: &[f64], out: &mut Vec<f64>) -> Result<(), ExecError> {
+        let frame = self.run(f, args)?;
+        out.clear();
+        for o in &self.code.get(f).map_err(|e| *e)?.outputs {
+            match o.slot {
+                Slot::S(k) => out.push(self.state.scalars[frame.s + k as usize]),
+                Slot::A(k) => out.extend_from_slice(&self.state.arrays[frame.a + k as usize].data),
+            }
+        }
+        Ok(())
+    }
+
     /// Calls a function with flattened arguments; gives the flattened outputs.
     pub fn call_vec(&mut self, f: FuncId, args: &[f64]) -> Result<Vec<f64>, ExecError> {
-        Ok(self.call_shaped(f, args)?.into_iter().flat_map(|(_, data)| data).collect())
+        let mut out = Vec::new();
+        self.call_into(f, args, &mut out)?;
+        Ok(out)
     }
 
     /// Calls a function with flattened arguments; gives sizes and elements of each output.
@@ -2342,19 +2445,9 @@ impl Executor {
         }
         self.dual_args.clear();
         self.dual_args.extend(args.iter().zip(dargs).map(|(v, d)| DualNumber { v: *v, d: *d }));
-        let mut run = Run {
-            code,
-            f: lowered,
-            st: &mut self.dual,
-            dom: &mut Dual,
-            frame: Frame { s: 0, a: 0 },
-            span: lowered.span,
-            depth: 0,
-            bottom: here(),
-            steps: 0,
-            max_steps: self.max_steps,
-        };
-        let frame = run.call_flat(f, &self.dual_args).map_err(|e| *e)?;
+        let frame = Run::outermost(code, lowered, &mut self.dual, &mut Dual, self.max_steps)
+            .call_flat(f, &self.dual_args)
+            .map_err(|e| *e)?;
         out.clear();
         dout.clear();
         for o in &lowered.outputs {
@@ -2414,18 +2507,7 @@ pub fn call_symbolic(
     let lowered = code.get(f).map_err(refuse)?;
     let mut state = State::default();
     let mut dom = Symbolic::new(pool, budget);
-    let mut run = Run {
-        code: &code,
-        f: lowered,
-        st: &mut state,
-        dom: &mut dom,
-        frame: Frame { s: 0, a: 0 },
-        span: lowered.span,
-        depth: 0,
-        bottom: here(),
-        steps: 0,
-        max_steps: SYMBOLIC_STEPS,
-    };
+    let mut run = Run::outermost(&code, lowered, &mut state, &mut dom, SYMBOLIC_STEPS);
     let frame = run.call_flat(f, args).map_err(refuse)?;
     if run.dom.exhausted() {
         return Err(NotInlinable { reason: "the expressions become too large".into(), span: lowered.span });

@@ -2,6 +2,7 @@
 //! rank, structured control flow. Records have been split into their fields by whoever lowers to this form.
 //!
 //! - [`ir`]: the data types.
+//! - [`lower`]: ranks resolved, locals in slots: what runs.
 //! - [`exec`]: one executor over any scalar [`domain`]: numbers, numbers with derivatives, expressions.
 //! - [`external`]: the external functions of the Modelica Standard Library, natively.
 //! - [`strings`]: the process-wide string table.
@@ -14,10 +15,10 @@ pub mod exec;
 pub mod external;
 pub mod format;
 pub mod ir;
-mod lower;
+pub mod lower;
 pub mod strings;
 
-pub use domain::{Domain, Dual, Float, Symbolic};
+pub use domain::{Domain, Dual, DualNumber, Float, Symbolic};
 pub use error::{ErrorKind, ExecError, NotInlinable, Warning};
-pub use exec::{Executor, call_dual, call_f64, call_symbolic};
+pub use exec::{Array, Executor, call_dual, call_f64, call_symbolic};
 pub use ir::*;

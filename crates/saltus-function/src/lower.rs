@@ -2,6 +2,10 @@
 //! expressions apart, so that scalar code runs without looking at shapes.
 //!
 //! `y := a[i] * x` becomes `SetS(2, Bin(Mul, Elem1(0, Local(1)), Local(0)))`.
+//!
+//! The same form is what native code is made of; names of variants are those of [`ir`](crate::ir).
+
+#![allow(missing_docs)]
 
 use crate::error::{ErrorKind, ExecError};
 use crate::external;
@@ -13,15 +17,16 @@ use saltus_expr::{Binary, FuncId, Unary};
 /// Nesting allowed inside one function, so that no input exhausts the stack.
 const MAX_DEPTH: u32 = 400;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Slot {
+/// Where a local lives: number of a scalar or of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Slot {
     S(u32),
     A(u32),
 }
 
 /// Reductions.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Red {
+pub enum Red {
     Sum,
     Product,
     Min,
@@ -29,11 +34,11 @@ pub(crate) enum Red {
 }
 
 /// Elementwise functions of one argument.
-pub(crate) type Op1 = Unary;
+pub type Op1 = Unary;
 
 /// Elementwise functions of two arguments.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Op2 {
+pub enum Op2 {
     Bin(Binary),
     Div,
     Mod,
@@ -45,7 +50,7 @@ pub(crate) enum Op2 {
 
 /// Scalar expressions.
 #[derive(Debug)]
-pub(crate) enum Sx {
+pub enum Sx {
     Num(f64),
     Local(u32),
     Un(Op1, Box<Sx>),
@@ -77,7 +82,7 @@ pub(crate) enum Sx {
 
 /// Array expressions.
 #[derive(Debug)]
-pub(crate) enum Ax {
+pub enum Ax {
     Local(u32),
     Map1(Op1, Box<Ax>),
     Map2(Op2, Box<(Arg, Arg)>),
@@ -109,35 +114,39 @@ pub(crate) enum Ax {
     SemiLinear(Box<(Arg, Arg, Arg)>),
 }
 
+/// An argument: a scalar or an array.
 #[derive(Debug)]
-pub(crate) enum Arg {
+pub enum Arg {
     S(Sx),
     A(Ax),
 }
 
+/// What an iterator runs over.
 #[derive(Debug)]
-pub(crate) enum Iter {
+pub enum Iter {
     Range(Sx, Option<Sx>, Sx),
     Over(Ax),
 }
 
 /// A subscript.
 #[derive(Debug)]
-pub(crate) enum Ix {
+pub enum Ix {
     At(Sx),
     Over(Iter),
     All,
 }
 
+/// What one result of a call is assigned to.
 #[derive(Debug)]
-pub(crate) enum Target {
+pub enum Target {
     S(u32),
     A(u32),
     Part(u32, Box<[Ix]>),
 }
 
+/// The forms of statements.
 #[derive(Debug)]
-pub(crate) enum St {
+pub enum St {
     SetS(u32, Sx),
     SetElem1(u32, Sx, Sx),
     SetElem2(u32, Box<(Sx, Sx, Sx)>),
@@ -153,14 +162,16 @@ pub(crate) enum St {
     Terminate(Sx),
 }
 
+/// A statement with its place.
 #[derive(Debug)]
-pub(crate) struct Stmt {
+pub struct Stmt {
     pub st: St,
     pub span: Span,
 }
 
+/// The size of a dimension.
 #[derive(Debug)]
-pub(crate) enum DimCode {
+pub enum DimCode {
     Fixed(usize),
     Computed(Sx),
     Free,
@@ -168,27 +179,30 @@ pub(crate) enum DimCode {
 
 /// One step of the entry of a function.
 #[derive(Debug)]
-pub(crate) enum Init {
+pub enum Init {
     S(u32, Sx),
     Alloc(u32, Box<[DimCode]>),
     A(u32, Box<[DimCode]>, Ax),
 }
 
+/// An input.
 #[derive(Debug)]
-pub(crate) struct Input {
+pub struct Input {
     pub slot: Slot,
     pub dims: Box<[DimCode]>,
     pub real: bool,
 }
 
+/// An output.
 #[derive(Debug)]
-pub(crate) struct Output {
+pub struct Output {
     pub slot: Slot,
     pub dims: Box<[DimCode]>,
 }
 
+/// A call of an external function.
 #[derive(Debug)]
-pub(crate) struct ExtCode {
+pub struct ExtCode {
     /// What is called, or why it cannot be.
     pub function: Result<external::Callee, String>,
     pub args: Box<[Arg]>,
@@ -197,11 +211,14 @@ pub(crate) struct ExtCode {
     pub result: Option<u32>,
 }
 
+/// A function in the executor's form.
 #[derive(Debug)]
-pub(crate) struct Lowered {
+pub struct Lowered {
     pub name: String,
     pub n_scalars: usize,
     pub n_arrays: usize,
+    /// Per scalar slot: whether it is a Real, so that it can have a derivative.
+    pub real: Box<[bool]>,
     pub inputs: Box<[Input]>,
     pub outputs: Box<[Output]>,
     pub entry: Box<[Init]>,
@@ -224,10 +241,11 @@ pub(crate) fn lower(functions: &[Function], id: FuncId) -> Result<Lowered, ExecE
     };
     let (mut n_scalars, mut n_arrays) = (0, 0);
     let mut slots = Vec::new();
-    let (mut free, mut array_names) = (Vec::new(), Vec::new());
+    let (mut free, mut array_names, mut real) = (Vec::new(), Vec::new(), Vec::new());
     for l in &f.locals {
         if l.dims.is_empty() {
             slots.push(Slot::S(n_scalars));
+            real.push(l.ty == ScalarType::Real);
             n_scalars += 1;
         } else {
             slots.push(Slot::A(n_arrays));
@@ -302,6 +320,7 @@ pub(crate) fn lower(functions: &[Function], id: FuncId) -> Result<Lowered, ExecE
         name: f.name.clone(),
         n_scalars: n_scalars as usize,
         n_arrays: n_arrays as usize,
+        real: real.into(),
         inputs: inputs.into(),
         outputs: outputs.into(),
         entry: entry.into(),
@@ -315,6 +334,215 @@ pub(crate) fn lower(functions: &[Function], id: FuncId) -> Result<Lowered, ExecE
         span: f.span,
         callees: lw.callees,
     })
+}
+
+/// A part of an expression.
+#[derive(Clone, Copy)]
+pub enum Part<'a> {
+    S(&'a Sx),
+    A(&'a Ax),
+}
+
+impl<'a> From<&'a Arg> for Part<'a> {
+    fn from(a: &'a Arg) -> Self {
+        match a {
+            Arg::S(s) => Part::S(s),
+            Arg::A(a) => Part::A(a),
+        }
+    }
+}
+
+/// Calls `f` with an expression and everything inside it.
+pub fn visit(e: Part<'_>, f: &mut dyn FnMut(Part<'_>)) {
+    f(e);
+    match e {
+        Part::S(s) => visit_scalar(s, f),
+        Part::A(a) => visit_array(a, f),
+    }
+}
+
+fn all(list: &[Arg], f: &mut dyn FnMut(Part<'_>)) {
+    list.iter().for_each(|a| visit(a.into(), f));
+}
+
+fn visit_iter(it: &Iter, f: &mut dyn FnMut(Part<'_>)) {
+    match it {
+        Iter::Range(a, s, b) => {
+            visit(Part::S(a), f);
+            visit(Part::S(b), f);
+            if let Some(s) = s {
+                visit(Part::S(s), f);
+            }
+        }
+        Iter::Over(a) => visit(Part::A(a), f),
+    }
+}
+
+fn visit_scalar(e: &Sx, f: &mut dyn FnMut(Part<'_>)) {
+    let list = |parts: &[&Sx], f: &mut dyn FnMut(Part<'_>)| parts.iter().for_each(|s| visit(Part::S(s), f));
+    match e {
+        Sx::Num(_) | Sx::Local(_) | Sx::BinLN(..) | Sx::BinLL(..) | Sx::SizeLocal(..) => {}
+        Sx::Un(_, a) | Sx::Elem1(_, a) => list(&[a], f),
+        Sx::Bin(_, ab) | Sx::Op2(_, ab) | Sx::And(ab) | Sx::Or(ab) | Sx::Format(ab) | Sx::Compare(ab) => {
+            list(&[&ab.0, &ab.1], f);
+        }
+        Sx::Elem2(_, ab) => list(&[&ab.0, &ab.1], f),
+        Sx::If(abc) | Sx::SemiLinear(abc) => list(&[&abc.0, &abc.1, &abc.2], f),
+        Sx::ElemN(_, at) | Sx::ToString(_, at) | Sx::EnumToString(at) => at.iter().for_each(|s| list(&[s], f)),
+        Sx::Pick(a, at) => {
+            visit(Part::A(a), f);
+            at.iter().for_each(|s| list(&[s], f));
+        }
+        Sx::Size(parts) => {
+            visit(Part::A(&parts.0), f);
+            list(&[&parts.1], f);
+        }
+        Sx::Call(_, args, _) => all(args, f),
+        Sx::Reduce(_, a) => visit(Part::A(a), f),
+        Sx::ReduceFor(_, body, iters) => {
+            list(&[body], f);
+            iters.iter().for_each(|(_, it)| visit_iter(it, f));
+        }
+        Sx::Dot(ab) => {
+            visit(Part::A(&ab.0), f);
+            visit(Part::A(&ab.1), f);
+        }
+        Sx::Scalar(a) => visit((&**a).into(), f),
+    }
+}
+
+fn visit_array(e: &Ax, f: &mut dyn FnMut(Part<'_>)) {
+    match e {
+        Ax::Local(_) => {}
+        Ax::Map1(_, a) | Ax::Transpose(a) | Ax::Diagonal(a) | Ax::Symmetric(a) | Ax::Skew(a) => visit(Part::A(a), f),
+        Ax::Map2(_, ab) => {
+            visit((&ab.0).into(), f);
+            visit((&ab.1).into(), f);
+        }
+        Ax::If(abc) => {
+            visit(Part::S(&abc.0), f);
+            visit(Part::A(&abc.1), f);
+            visit(Part::A(&abc.2), f);
+        }
+        Ax::Array(items, _) | Ax::Call(_, items, _) | Ax::Cat(_, items, _) => all(items, f),
+        Ax::Range(it) => visit_iter(it, f),
+        Ax::For(body, iters) => {
+            visit((&**body).into(), f);
+            iters.iter().for_each(|(_, it)| visit_iter(it, f));
+        }
+        Ax::SumFor(body, iters) => {
+            visit(Part::A(body), f);
+            iters.iter().for_each(|(_, it)| visit_iter(it, f));
+        }
+        Ax::Index(base, ix) => {
+            visit(Part::A(base), f);
+            visit_indices(ix, f);
+        }
+        Ax::SizeV(a) | Ax::Promote(a, _) | Ax::Vector(a) | Ax::Matrix(a) => visit((&**a).into(), f),
+        Ax::MatMul(ab) | Ax::Outer(ab) | Ax::Cross(ab) => {
+            visit(Part::A(&ab.0), f);
+            visit(Part::A(&ab.1), f);
+        }
+        Ax::Identity(n) => visit(Part::S(n), f),
+        Ax::Fill(v, dims) => {
+            visit((&**v).into(), f);
+            dims.iter().for_each(|s| visit(Part::S(s), f));
+        }
+        Ax::Linspace(abc) => {
+            visit(Part::S(&abc.0), f);
+            visit(Part::S(&abc.1), f);
+            visit(Part::S(&abc.2), f);
+        }
+        Ax::MatPow(ab) => {
+            visit(Part::A(&ab.0), f);
+            visit(Part::S(&ab.1), f);
+        }
+        Ax::SemiLinear(abc) => {
+            visit((&abc.0).into(), f);
+            visit((&abc.1).into(), f);
+            visit((&abc.2).into(), f);
+        }
+    }
+}
+
+fn visit_indices(ix: &[Ix], f: &mut dyn FnMut(Part<'_>)) {
+    for i in ix {
+        match i {
+            Ix::At(s) => visit(Part::S(s), f),
+            Ix::Over(it) => visit_iter(it, f),
+            Ix::All => {}
+        }
+    }
+}
+
+/// [`visit`] for all expressions of a statement that holds no other statements; the message of an assertion is not one.
+pub fn visit_simple(st: &St, f: &mut dyn FnMut(Part<'_>)) {
+    match st {
+        St::SetS(_, e) => visit(Part::S(e), f),
+        St::SetElem1(_, i, e) => {
+            visit(Part::S(i), f);
+            visit(Part::S(e), f);
+        }
+        St::SetElem2(_, parts) => {
+            visit(Part::S(&parts.0), f);
+            visit(Part::S(&parts.1), f);
+            visit(Part::S(&parts.2), f);
+        }
+        St::SetA(_, e) => visit(Part::A(e), f),
+        St::SetPart(_, ix, e) => {
+            visit_indices(ix, f);
+            visit(e.into(), f);
+        }
+        St::Multi(targets, _, args) => {
+            for t in targets.iter().flatten() {
+                if let Target::Part(_, ix) = t {
+                    visit_indices(ix, f);
+                }
+            }
+            all(args, f);
+        }
+        St::Assert(c, ..) => visit(Part::S(c), f),
+        St::If(..) | St::For(..) | St::While(..) | St::Break | St::Return | St::Terminate(_) => {}
+    }
+}
+
+/// Calls `f` with the slot of every local that an expression reads (loop variables included).
+pub fn reads(e: Part<'_>, f: &mut dyn FnMut(Slot)) {
+    visit(e, &mut |p| match p {
+        Part::S(Sx::Local(k) | Sx::BinLN(_, k, _)) => f(Slot::S(*k)),
+        Part::S(Sx::BinLL(_, a, b)) => {
+            f(Slot::S(*a));
+            f(Slot::S(*b));
+        }
+        Part::S(Sx::Elem1(k, _) | Sx::Elem2(k, _) | Sx::ElemN(k, _) | Sx::SizeLocal(k, _)) | Part::A(Ax::Local(k)) => {
+            f(Slot::A(*k));
+        }
+        _ => {}
+    });
+}
+
+/// Calls `f` with the slot of every local that statements assign (loop variables excluded).
+pub fn writes(stmts: &[Stmt], f: &mut dyn FnMut(Slot)) {
+    for s in stmts {
+        match &s.st {
+            St::SetS(k, _) => f(Slot::S(*k)),
+            St::SetElem1(k, ..) | St::SetElem2(k, _) | St::SetA(k, _) | St::SetPart(k, ..) => f(Slot::A(*k)),
+            St::Multi(targets, ..) => {
+                for t in targets.iter().flatten() {
+                    f(match t {
+                        Target::S(k) => Slot::S(*k),
+                        Target::A(k) | Target::Part(k, _) => Slot::A(*k),
+                    });
+                }
+            }
+            St::If(branches, rest) => {
+                branches.iter().for_each(|(_, b)| writes(b, f));
+                writes(rest, f);
+            }
+            St::For(_, _, b) | St::While(_, b) => writes(b, f),
+            St::Break | St::Return | St::Assert(..) | St::Terminate(_) => {}
+        }
+    }
 }
 
 struct Lower<'a> {

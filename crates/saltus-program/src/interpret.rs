@@ -57,7 +57,7 @@ impl Backend for Interpreter {
         // Nodes used more than once outside any branch get a temporary.
         let mut uses: FxHashMap<ExprId, u32> = FxHashMap::default();
         pool.visit(template, |e, _| pool.children(e, |c| *uses.entry(c).or_insert(0) += 1));
-        emit(pool, template, &uses, &mut FxHashMap::default(), &mut code);
+        emit(pool, template, &uses, &mut code);
         let id = KernelId(self.codes.len() as u32);
         self.codes.push(code);
         self.index.insert(template, id);
@@ -77,58 +77,103 @@ impl Backend for Interpreter {
     }
 }
 
-fn emit(pool: &Pool, e: ExprId, uses: &FxHashMap<ExprId, u32>, ready: &mut FxHashMap<ExprId, u32>, code: &mut Code) {
-    if let Some(&t) = ready.get(&e) {
-        code.ops.push(Op::Load(t));
-        return;
-    }
-    match pool.node(e) {
-        Node::Const(bits) => return code.ops.push(Op::Const(f64::from_bits(*bits))),
-        Node::Hole(k) => return code.ops.push(Op::Hole(*k)),
-        Node::Unary(op, a) => {
-            emit(pool, *a, uses, ready, code);
-            code.ops.push(Op::Unary(*op));
+/// What is left to do while code is written; no recursion, since templates can be nested very deeply.
+enum Task {
+    Visit(ExprId),
+    Op(Op),
+    /// After the condition of an `if`, after its `then` part, after its `else` part.
+    Test,
+    Other,
+    Close,
+    /// The value of this node is on the stack.
+    Done(ExprId),
+}
+
+fn emit(pool: &Pool, template: ExprId, uses: &FxHashMap<ExprId, u32>, code: &mut Code) {
+    let mut ready: FxHashMap<ExprId, u32> = FxHashMap::default();
+    // What is computed inside a branch is not available outside it.
+    let mut inside: Vec<ExprId> = Vec::new();
+    let mut scopes: Vec<usize> = Vec::new();
+    let mut jumps: Vec<usize> = Vec::new();
+    let mut tasks = vec![Task::Visit(template)];
+    while let Some(task) = tasks.pop() {
+        match task {
+            Task::Op(op) => code.ops.push(op),
+            Task::Test => {
+                jumps.push(code.ops.len());
+                code.ops.push(Op::JumpIfZero(0));
+                scopes.push(inside.len());
+            }
+            Task::Other | Task::Close => {
+                let mark = scopes.last().copied().unwrap_or(0);
+                for e in inside.drain(mark..) {
+                    ready.remove(&e);
+                }
+                let at = jumps.pop().unwrap_or(0);
+                if matches!(task, Task::Other) {
+                    jumps.push(code.ops.len());
+                    code.ops.push(Op::Jump(0));
+                    code.ops[at] = Op::JumpIfZero(code.ops.len() as u32);
+                } else {
+                    scopes.pop();
+                    code.ops[at] = Op::Jump(code.ops.len() as u32);
+                }
+            }
+            Task::Done(e) => {
+                if uses.get(&e).copied().unwrap_or(0) > 1 {
+                    let t = code.temps as u32;
+                    code.temps += 1;
+                    ready.insert(e, t);
+                    inside.push(e);
+                    code.ops.push(Op::Store(t));
+                }
+            }
+            Task::Visit(e) => {
+                if let Some(&t) = ready.get(&e) {
+                    code.ops.push(Op::Load(t));
+                    continue;
+                }
+                let node = pool.node(e);
+                match node {
+                    Node::Const(bits) => {
+                        code.ops.push(Op::Const(f64::from_bits(*bits)));
+                        continue;
+                    }
+                    Node::Hole(k) => {
+                        code.ops.push(Op::Hole(*k));
+                        continue;
+                    }
+                    _ => tasks.push(Task::Done(e)),
+                }
+                // In reverse: the last pushed comes first.
+                match node {
+                    Node::If(c, a, b) => tasks.extend([
+                        Task::Close,
+                        Task::Visit(*b),
+                        Task::Other,
+                        Task::Visit(*a),
+                        Task::Test,
+                        Task::Visit(*c),
+                    ]),
+                    _ => {
+                        tasks.push(Task::Op(match node {
+                            Node::Unary(op, _) => Op::Unary(*op),
+                            Node::EventFloor(_) => Op::Unary(Unary::Floor),
+                            Node::Binary(op, ..) => Op::Binary(*op),
+                            Node::Relation(op, ..) => Op::Binary(op.plain()),
+                            Node::Call { func, args, out } => Op::Call { func: *func, n: args.len() as u32, out: *out },
+                            Node::CallDer { func, args, out, .. } => {
+                                Op::CallDer { func: *func, n: args.len() as u32, out: *out }
+                            }
+                            Node::Const(_) | Node::Hole(_) | Node::If(..) => unreachable!("handled above"),
+                        }));
+                        let first = tasks.len();
+                        pool.children(e, |c| tasks.push(Task::Visit(c)));
+                        tasks[first..].reverse();
+                    }
+                }
+            }
         }
-        Node::EventFloor(a) => {
-            emit(pool, *a, uses, ready, code);
-            code.ops.push(Op::Unary(Unary::Floor));
-        }
-        Node::Binary(op, a, b) => {
-            emit(pool, *a, uses, ready, code);
-            emit(pool, *b, uses, ready, code);
-            code.ops.push(Op::Binary(*op));
-        }
-        Node::Relation(op, a, b) => {
-            emit(pool, *a, uses, ready, code);
-            emit(pool, *b, uses, ready, code);
-            code.ops.push(Op::Binary(op.plain()));
-        }
-        Node::If(c, a, b) => {
-            emit(pool, *c, uses, ready, code);
-            let to_else = code.ops.len();
-            code.ops.push(Op::JumpIfZero(0));
-            // What is computed inside a branch is not available outside it.
-            emit(pool, *a, uses, &mut ready.clone(), code);
-            let to_end = code.ops.len();
-            code.ops.push(Op::Jump(0));
-            code.ops[to_else] = Op::JumpIfZero(code.ops.len() as u32);
-            emit(pool, *b, uses, &mut ready.clone(), code);
-            code.ops[to_end] = Op::Jump(code.ops.len() as u32);
-        }
-        Node::Call { func, args, out } => {
-            args.iter().for_each(|&a| emit(pool, a, uses, ready, code));
-            code.ops.push(Op::Call { func: *func, n: args.len() as u32, out: *out });
-        }
-        Node::CallDer { func, args, dargs, out } => {
-            args.iter().chain(dargs.iter()).for_each(|&a| emit(pool, a, uses, ready, code));
-            code.ops.push(Op::CallDer { func: *func, n: args.len() as u32, out: *out });
-        }
-    }
-    if uses.get(&e).copied().unwrap_or(0) > 1 {
-        let t = code.temps as u32;
-        code.temps += 1;
-        ready.insert(e, t);
-        code.ops.push(Op::Store(t));
     }
 }
 

@@ -10,4 +10,6 @@ mod interpret;
 mod kernel;
 
 pub use interpret::Interpreter;
-pub use kernel::{Backend, Batch, CallHost, KernelId, NEGATE, Rows, slot_of};
+pub use kernel::{
+    Advance, Backend, Batch, CallHost, Chain, ChainState, Functions, KernelId, NEGATE, Rows, Run, slot_of,
+};

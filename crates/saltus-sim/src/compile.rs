@@ -101,7 +101,7 @@ impl Compiler<'_> {
         let kernel = self.backend.kernel(&self.sys.dae.pool, template, row.args.len());
         let mut words = Vec::with_capacity(row.args.len() + 1);
         self.layout.words(self.sys, dest, row, &mut words);
-        Batch { kernel, rows: Rows { words, stride: row.args.len() + 1 } }
+        Batch { kernel, rows: Rows::new(words, row.args.len() + 1) }
     }
 
     /// Appends an assignment, joining it to the last batch if that runs the same kernel.
@@ -113,7 +113,7 @@ impl Compiler<'_> {
         if let Some(Step::Batch(last)) = steps.last_mut()
             && last.kernel == b.kernel
         {
-            last.rows.words.extend_from_slice(&b.rows.words);
+            last.rows.extend(&b.rows);
             return;
         }
         steps.push(Step::Batch(b));
@@ -133,7 +133,7 @@ impl Compiler<'_> {
         if let Some(last) = batches.last_mut()
             && last.kernel == b.kernel
         {
-            last.rows.words.extend_from_slice(&b.rows.words);
+            last.rows.extend(&b.rows);
             return;
         }
         batches.push(b);

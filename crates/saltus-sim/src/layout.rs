@@ -42,6 +42,11 @@ impl Layout {
         self.cells.iter().map(|(&c, &s)| (c, s))
     }
 
+    /// All numbers with slots.
+    pub fn constants(&self) -> impl Iterator<Item = (f64, u32)> + '_ {
+        self.constants.iter().map(|(&v, &s)| (f64::from_bits(v), s))
+    }
+
     /// The index word of an operand (aliases replaced).
     pub fn word(&mut self, sys: &System, op: Operand) -> u32 {
         match sys.resolve(op) {

@@ -6,9 +6,8 @@ use rustc_hash::FxHashSet;
 use saltus_dae::VarId;
 use saltus_expr::FuncId;
 use saltus_expr::RelOp;
-use saltus_function::exec::Executor;
 use saltus_function::{ExecError, Function};
-use saltus_program::{Backend, Batch, CallHost};
+use saltus_program::{Backend, Batch, CallHost, Functions};
 use saltus_solver::nonlinear::{
     Method, PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, piecewise::LockedFailure, solve_piecewise,
 };
@@ -93,29 +92,72 @@ pub enum Note {
     },
 }
 
-/// Function calls of kernels, with the last result of each function kept.
+/// Results of a function kept at a time: the entries of a Jacobian ask for one direction after another.
+const KEPT: usize = 8;
+
+/// A call and its results.
+#[derive(Clone, Default)]
+struct Kept {
+    args: Vec<f64>,
+    results: Vec<f64>,
+}
+
+/// The last calls of one function, reused in turn.
+#[derive(Clone, Default)]
+struct Recent {
+    kept: Vec<Kept>,
+    next: usize,
+}
+
+impl Recent {
+    fn find(&self, args: &[f64], dargs: &[f64]) -> Option<&Kept> {
+        let n = args.len();
+        self.kept
+            .iter()
+            .find(|k| k.args.len() == n + dargs.len() && same(&k.args[..n], args) && same(&k.args[n..], dargs))
+    }
+
+    /// Takes the place of the oldest call.
+    fn place(&mut self, args: &[f64], dargs: &[f64]) -> &mut Kept {
+        if self.kept.len() < KEPT {
+            self.kept.push(Kept::default());
+            self.next = self.kept.len() - 1;
+        }
+        let at = self.next;
+        self.next = (at + 1) % KEPT;
+        let kept = &mut self.kept[at];
+        kept.args.clear();
+        kept.args.extend_from_slice(args);
+        kept.args.extend_from_slice(dargs);
+        kept
+    }
+}
+
+/// Function calls of kernels, with the last results of each function kept.
 pub struct Host {
-    executor: Executor,
-    last: Vec<Option<(Vec<f64>, Vec<f64>)>>,
-    last_der: Vec<Option<(Vec<f64>, Vec<f64>)>>,
+    functions: Box<dyn Functions>,
+    values: Vec<Recent>,
+    slopes: Vec<Recent>,
+    scratch: Vec<f64>,
     /// The first error since it was last taken.
     pub error: Option<ExecError>,
 }
 
 impl Host {
-    /// A host for these functions.
-    pub fn new(functions: &[Function]) -> Host {
+    /// A host for these functions, run by the backend.
+    pub fn new(functions: &[Function], backend: &dyn Backend) -> Host {
         Host {
-            executor: Executor::new(functions),
-            last: vec![None; functions.len()],
-            last_der: vec![None; functions.len()],
+            functions: backend.functions(functions),
+            values: vec![Recent::default(); functions.len()],
+            slopes: vec![Recent::default(); functions.len()],
+            scratch: Vec::new(),
             error: None,
         }
     }
 
     /// Warnings of assertions in functions.
     pub fn warnings(&mut self) -> Vec<saltus_function::Warning> {
-        self.executor.take_warnings()
+        self.functions.take_warnings()
     }
 }
 
@@ -125,49 +167,41 @@ fn same(a: &[f64], b: &[f64]) -> bool {
 
 impl CallHost for Host {
     fn call(&mut self, func: FuncId, args: &[f64], out: u32) -> f64 {
-        let f = func.0 as usize;
-        if let Some((a, r)) = self.last.get(f).and_then(Option::as_ref)
-            && same(a, args)
-        {
-            return r.get(out as usize).copied().unwrap_or(f64::NAN);
-        }
-        match self.executor.call_vec(func, args) {
-            Ok(r) => {
-                let v = r.get(out as usize).copied().unwrap_or(f64::NAN);
-                if let Some(slot) = self.last.get_mut(f) {
-                    *slot = Some((args.to_vec(), r));
+        let Some(recent) = self.values.get_mut(func.0 as usize) else { return f64::NAN };
+        let kept = match recent.find(args, &[]) {
+            Some(k) => k,
+            None => {
+                let k = recent.place(args, &[]);
+                if let Err(e) = self.functions.call(func, args, &mut k.results) {
+                    k.args.clear();
+                    k.args.push(f64::NAN);
+                    k.results.clear();
+                    self.error.get_or_insert(e);
+                    return f64::NAN;
                 }
-                v
+                k
             }
-            Err(e) => {
-                self.error.get_or_insert(e);
-                f64::NAN
-            }
-        }
+        };
+        kept.results.get(out as usize).copied().unwrap_or(f64::NAN)
     }
 
     fn call_der(&mut self, func: FuncId, args: &[f64], dargs: &[f64], out: u32) -> f64 {
-        let f = func.0 as usize;
-        let key: Vec<f64> = args.iter().chain(dargs).copied().collect();
-        if let Some((a, r)) = self.last_der.get(f).and_then(Option::as_ref)
-            && same(a, &key)
-        {
-            return r.get(out as usize).copied().unwrap_or(f64::NAN);
-        }
-        let (mut values, mut r) = (Vec::new(), Vec::new());
-        match self.executor.call_dual(func, args, dargs, &mut values, &mut r) {
-            Ok(()) => {
-                let v = r.get(out as usize).copied().unwrap_or(f64::NAN);
-                if let Some(slot) = self.last_der.get_mut(f) {
-                    *slot = Some((key, r));
+        let Some(recent) = self.slopes.get_mut(func.0 as usize) else { return f64::NAN };
+        let kept = match recent.find(args, dargs) {
+            Some(k) => k,
+            None => {
+                let k = recent.place(args, dargs);
+                if let Err(e) = self.functions.call_dual(func, args, dargs, &mut self.scratch, &mut k.results) {
+                    k.args.clear();
+                    k.args.push(f64::NAN);
+                    k.results.clear();
+                    self.error.get_or_insert(e);
+                    return f64::NAN;
                 }
-                v
+                k
             }
-            Err(e) => {
-                self.error.get_or_insert(e);
-                f64::NAN
-            }
-        }
+        };
+        kept.results.get(out as usize).copied().unwrap_or(f64::NAN)
     }
 }
 

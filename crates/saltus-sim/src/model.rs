@@ -223,10 +223,11 @@ impl Model {
         for v in [HybridDae::INITIAL, HybridDae::TERMINAL, HybridDae::LAMBDA] {
             layout.slot(Cell::new(v, 0));
         }
+        let host = Host::new(&functions, &*backend);
         let machine = Machine {
             values: Vec::new(),
             backend,
-            host: Host::new(&functions),
+            host,
             relations: Vec::new(),
             whens: Machine::when_slots(&mut layout, &sys.whens),
             time,
@@ -563,6 +564,13 @@ impl Model {
     }
 
     fn program(&mut self, plan: StructuralPlan) -> Rc<ModeProgram> {
+        // States and derivatives in the same order, each next to each other: rows of one template then form runs.
+        for s in &plan.states {
+            self.layout.slot(*s);
+        }
+        for s in &plan.states {
+            self.layout.slot(Cell { var: s.var, order: s.order + 1 });
+        }
         // Derivatives of the right-hand side by the chain rule, unless the model is so large that keeping the rows hurts.
         let keep = plan.continuous.items.len() <= 200_000;
         let (continuous, event, assigned) = self.compile(|c| {

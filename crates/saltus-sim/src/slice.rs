@@ -65,10 +65,7 @@ fn moved(steps: Vec<Step>, moving: impl IntoIterator<Item = u32>) -> Vec<Step> {
                     }
                 }
                 if !kept.is_empty() {
-                    out.push(Step::Batch(Batch {
-                        kernel: b.kernel,
-                        rows: Rows { words: kept, stride: b.rows.stride },
-                    }));
+                    out.push(Step::Batch(Batch { kernel: b.kernel, rows: Rows::new(kept, b.rows.stride) }));
                 }
             }
             Step::Solve(b) => {
@@ -105,7 +102,7 @@ fn needed(steps: &[Step], wanted: impl IntoIterator<Item = u32>) -> Vec<Step> {
                 }
                 if !kept.is_empty() {
                     let words = kept.into_iter().rev().flatten().copied().collect();
-                    out.push(Step::Batch(Batch { kernel: b.kernel, rows: Rows { words, stride: b.rows.stride } }));
+                    out.push(Step::Batch(Batch { kernel: b.kernel, rows: Rows::new(words, b.rows.stride) }));
                 }
             }
             Step::Solve(b) => {

@@ -42,6 +42,7 @@ pub fn command(stage: &str, file: &str) -> Option<Vec<String>> {
         "flatten" => &["flatten", file],
         "check" => &["check", file],
         "analyze" | "structure" => &["analyze", file],
+        "program" => &["check", file, "--dump", "program"],
         "simulate" => &["simulate", file, "--output", "-"],
         "init" => &["init", file],
         _ => return None,

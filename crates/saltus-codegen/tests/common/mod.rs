@@ -113,7 +113,7 @@ pub fn rows(count: usize, seed: u64) -> (Vec<f64>, Rows) {
             words.push(slot | if next() % 3 == 0 { NEGATE } else { 0 });
         }
     }
-    (values, Rows { words, stride: HOLES + 1 })
+    (values, Rows::new(words, HOLES + 1))
 }
 
 /// Functions with values that depend on everything they are given.

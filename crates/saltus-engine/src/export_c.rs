@@ -1,0 +1,449 @@
+//! A model as one C99 file: kernels, their index tables, the steps, events and a fixed-step loop.
+//!
+//! The file depends on `<math.h>` and `<string.h>` alone, allocates nothing and keeps all numbers in one structure, so
+//! that it can run on a small machine without an operating system. With `-DSALTUS_MAIN` it is a program that prints CSV.
+//! The kernels are those of native code, operation by operation; compiled with `-ffp-contract=off` they give the same bits.
+
+use crate::program::Started;
+use rustc_hash::FxHashSet;
+use saltus_base::{Diagnostic, Span, Stage};
+use saltus_codegen::{PRELUDE_C, kernel_c};
+use saltus_dae::{Action, HybridDae, Piece, VarId, VarType, Variability};
+use saltus_expr::{Node, RelOp};
+use saltus_program::Batch;
+use saltus_sim::block::SolveBlock;
+use saltus_sim::compile::{MixedBlock, Step};
+use saltus_structure::RelationKind;
+use std::fmt::Write;
+
+const RUNTIME: &str = include_str!("runtime.c");
+const STEPPER: &str = include_str!("stepper.c");
+
+/// Newton's method of the exported file is dense.
+const LARGEST_BLOCK: usize = 200;
+
+fn refuse<T>(what: &str) -> Result<T, Diagnostic> {
+    Err(Diagnostic::error(Stage::Structure, Span::NONE, format!("not supported yet: {what} in C export")))
+}
+
+/// The model as C.
+pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
+    let m = &s.model;
+    if !m.modes.keyed.is_empty() {
+        return refuse("several modes with equations of their own");
+    }
+    if !m.delays.is_empty() {
+        return refuse("delay");
+    }
+    let mut c =
+        Writer { s, used: FxHashSet::default(), tables: String::new(), blocks: String::new(), n: 0, largest: 1 };
+    let continuous = c.steps(&s.program.continuous)?;
+    let event = c.steps(&s.program.event)?;
+    let mut crossing = String::new();
+    let mut timing = String::new();
+    for (i, r) in m.machine.relations.iter().enumerate() {
+        let g = c.batch(&r.batch)?;
+        line(&mut crossing, 1, &format!("case {i}: {g} break;"));
+        if let Some(t) = &r.time {
+            let (a, b) = (c.batch(&t.batches[0])?, c.batch(&t.batches[1])?);
+            line(&mut timing, 1, &format!("case {i}: {a} {b} break;"));
+        }
+    }
+    let reactions = c.reactions()?;
+    let mut asserts = String::new();
+    for ((b, slot), (_, index)) in m.assertions.iter().zip(&m.sys.assertions) {
+        let assertion = &m.sys.dae.assertions[*index];
+        if !assertion.error {
+            continue;
+        }
+        let b = c.batch(b)?;
+        // Values in the message are left out: the file prints no numbers.
+        let text = assertion.message.pieces.iter().map(|p| if let Piece::Text(t) = p { t.as_str() } else { "..." });
+        let text = quoted(&text.collect::<String>());
+        line(&mut asserts, 1, &format!("{b} if (v[{slot}] == 0.0) {{ m->message = {text}; return SALTUS_ASSERT; }}"));
+    }
+    let (kernels, tables, blocks, largest) = (c.kernels()?, c.tables, c.blocks, c.largest);
+
+    let id = identifier(name);
+    let mut o = String::new();
+    let e = m.sys.dae.experiment;
+    let start = m.machine.values[m.machine.time as usize];
+    let stop = e.stop.unwrap_or(start + 1.0);
+    let steps = e.interval.filter(|i| *i > 0.0).map_or(500.0, |i| ((stop - start) / i).round().clamp(1.0, 1e9));
+    let _ = writeln!(
+        o,
+        "/* {name}, written by Saltus {}.\n   C99, no dependency but the mathematical functions. For a program that prints CSV:\n   cc -O2 -ffp-contract=off -DSALTUS_MAIN model.c -lm */\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    o.push_str(PRELUDE_C);
+    o.push('\n');
+    o.push_str(RUNTIME);
+    let outputs = outputs(s);
+    let sizes = [
+        ("N_VALUES", m.machine.values.len()),
+        ("N_STATES", s.program.states.len()),
+        ("N_RELATIONS", m.machine.relations.len()),
+        ("N_DISCRETE", m.discrete.len()),
+        ("N_MEMORY", m.discrete.len() + m.previous.len()),
+        ("N_TICKERS", m.tickers.len()),
+        ("N_OUTPUTS", outputs.len()),
+        ("N_RESETS", m.reactions.len()),
+        ("TIME", m.machine.time as usize),
+        ("LARGEST_BLOCK", largest),
+    ];
+    let _ = writeln!(o, "\n/* ---- {name} ---- */\n");
+    for (k, v) in sizes {
+        let _ = writeln!(o, "#define {k} {v}");
+    }
+    let _ = writeln!(o, "#define STOP {}\n#define STEPS {steps}\n", number(stop));
+    let _ = writeln!(
+        o,
+        "/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[LARGEST_BLOCK * (LARGEST_BLOCK + 4)];\n    uint32_t reset_slot[N_RESETS + 1];\n    int resets;\n    const char *message;\n}} {id};\n"
+    );
+    let values: Vec<String> = m.machine.values.iter().map(|v| number(*v)).collect();
+    let _ = writeln!(o, "static const double start_values[N_VALUES] = {{\n{}}};", wrap(&values));
+    let pairs = |list: Vec<(u32, u32)>| {
+        let mut t: Vec<String> = list.into_iter().map(|(a, b)| format!("{{{a}, {b}}}")).collect();
+        t.push("{0, 0}".into());
+        wrap(&t)
+    };
+    let _ = writeln!(o, "static const saltus_memory states[] = {{\n{}}};", pairs(s.program.states.clone()));
+    let memory = m.discrete.iter().map(|d| (d.0, d.1)).chain(m.previous.iter().copied()).collect();
+    let _ = writeln!(o, "static const saltus_memory memory[] = {{\n{}}};", pairs(memory));
+    let mut rel: Vec<String> = Vec::new();
+    for r in &m.machine.relations {
+        let kind = match &r.kind {
+            RelationKind::Sign(RelOp::Lt) => 0,
+            RelationKind::Sign(RelOp::Le) => 1,
+            RelationKind::Sign(RelOp::Gt) => 2,
+            RelationKind::Sign(RelOp::Ge) => 3,
+            RelationKind::Floor => 4,
+        };
+        let (a, b, timed) = r.time.as_ref().map_or((0, 0, 0), |t| (t.slots[0], t.slots[1], 1));
+        rel.push(format!("{{{}, {}, {a}, {b}, {kind}, {timed}}}", r.g, r.var));
+    }
+    rel.push("{0, 0, 0, 0, 0, 0}".into());
+    let _ = writeln!(o, "static const saltus_relation relations[] = {{\n{}}};", wrap(&rel));
+    let mut ticks: Vec<String> = m
+        .tickers
+        .iter()
+        .map(|t| format!("{{{}, {}, {}, {}}}", t.slot, t.pre, number(t.start), number(t.interval)))
+        .collect();
+    ticks.push("{0, 0, 0.0, 1.0}".into());
+    let _ = writeln!(o, "static const saltus_ticker tickers[] = {{\n{}}};\n", wrap(&ticks));
+    o.push_str(&kernels);
+    o.push_str(&tables);
+    let _ = writeln!(o, "\nstatic void relation({id} *m, int i);\n");
+    let _ = writeln!(
+        o,
+        "/* The function of relation i into its slot. */\nstatic void crossing(double *v, int i) {{\n  (void)v;\n  switch (i) {{\n{crossing}  default: break;\n  }}\n}}\n"
+    );
+    let _ = writeln!(
+        o,
+        "/* Slope and rest of a relation of time. */\nstatic void timing(double *v, int i) {{\n  (void)v;\n  switch (i) {{\n{timing}  default: break;\n  }}\n}}\n"
+    );
+    o.push_str(&blocks.replace("NAME", &id));
+    let _ = writeln!(
+        o,
+        "/* Everything continuous, given time, states and held relations. */\nstatic int continuous_steps({id} *m, double *v) {{\n  (void)m; (void)v;\n{continuous}  return SALTUS_OK;\n}}\n"
+    );
+    let _ = writeln!(
+        o,
+        "/* The same with the discrete part. */\nstatic int event_steps({id} *m, double *v) {{\n  (void)m; (void)v;\n{event}  return SALTUS_OK;\n}}\n"
+    );
+    let _ = writeln!(
+        o,
+        "/* What when-equations do besides assigning. */\nstatic int reactions({id} *m, double *v, int *changed) {{\n  (void)m; (void)v; (void)changed;\n{reactions}  return SALTUS_OK;\n}}\n"
+    );
+    let _ = writeln!(
+        o,
+        "/* What must hold at the end of each step. */\nstatic int assertions({id} *m, double *v) {{\n  (void)m; (void)v;\n{asserts}  return SALTUS_OK;\n}}\n"
+    );
+    let names: Vec<String> = outputs.iter().map(|(n, _)| quoted(n)).chain(["0".into()]).collect();
+    let _ = writeln!(o, "const char *const output_names[] = {{\n{}}};", wrap(&names));
+    let mut cases = String::new();
+    for (i, (_, text)) in outputs.iter().enumerate() {
+        line(&mut cases, 1, &format!("case {i}: return {text};"));
+    }
+    let _ = writeln!(
+        o,
+        "/* A variable of the model, by its number in output_names. */\ndouble {id}_output(const {id} *m, int i) {{\n  switch (i) {{\n{cases}  default: return NAN;\n  }}\n}}"
+    );
+    o.push_str(&STEPPER.replace("NAME", &id));
+    Ok(o)
+}
+
+fn identifier(name: &str) -> String {
+    let mut id: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if id.is_empty() || id.starts_with(|c: char| c.is_ascii_digit()) {
+        id.insert(0, 'm');
+    }
+    // Not a word of the file itself.
+    if ["main", "row", "relation", "crossing", "timing", "memory", "states"].contains(&id.as_str()) {
+        id.push_str("_model");
+    }
+    id
+}
+
+fn line(o: &mut String, depth: usize, text: &str) {
+    o.push_str(&"  ".repeat(depth));
+    o.push_str(text);
+    o.push('\n');
+}
+
+/// A string constant; anything but plain characters by its octal code.
+fn quoted(text: &str) -> String {
+    let mut o = String::from("\"");
+    for b in text.bytes() {
+        match b {
+            b'"' | b'\\' | b'?' | 0..=31 | 127.. => {
+                let _ = write!(o, "\\{b:03o}");
+            }
+            b => o.push(b as char),
+        }
+    }
+    o.push('"');
+    o
+}
+
+fn number(v: f64) -> String {
+    saltus_codegen::literal_c(v)
+}
+
+fn wrap(items: &[String]) -> String {
+    let mut o = String::new();
+    let mut width = 0;
+    for i in items {
+        if width == 0 {
+            o.push_str("  ");
+        }
+        o.push_str(i);
+        o.push(',');
+        width += i.len() + 2;
+        if width > 100 {
+            o.push('\n');
+            width = 0;
+        } else {
+            o.push(' ');
+        }
+    }
+    if width > 0 {
+        o.push('\n');
+    }
+    o
+}
+
+/// What a run would write: name and C expression over `m`.
+fn outputs(s: &Started) -> Vec<(String, String)> {
+    let m = &s.model;
+    let mut out = Vec::new();
+    for i in 0..m.sys.dae.vars.len() {
+        let v = VarId::new(i);
+        let var = &m.sys.dae.vars[v];
+        let parameter = var.variability <= Variability::Parameter;
+        let text = matches!(var.ty, VarType::String | VarType::Object);
+        if HybridDae::is_builtin(v) || parameter || var.hidden || text {
+            continue;
+        }
+        let place = match m.sys.alias[v] {
+            None => m.layout.find(saltus_structure::Cell::new(v, 0)).map(|s| format!("m->v[{s}]")),
+            Some(saltus_structure::Alias::Var(to, neg)) => m
+                .layout
+                .find(saltus_structure::Cell::new(to, 0))
+                .map(|s| format!("{}m->v[{s}]", if neg { "-" } else { "" })),
+            Some(saltus_structure::Alias::Const(c)) => Some(number(c)),
+        };
+        if let Some(p) = place {
+            out.push((var.name.clone(), p));
+        }
+    }
+    out
+}
+
+struct Writer<'a> {
+    s: &'a Started,
+    used: FxHashSet<u32>,
+    tables: String,
+    blocks: String,
+    n: usize,
+    largest: usize,
+}
+
+impl Writer<'_> {
+    /// The call that runs a batch; its table is written aside.
+    fn batch(&mut self, b: &Batch) -> Result<String, Diagnostic> {
+        self.used.insert(b.kernel.0);
+        let t = self.n;
+        self.n += 1;
+        let words: Vec<String> = b.rows.words.iter().map(|w| format!("{w}u")).collect();
+        let _ = writeln!(self.tables, "static const uint32_t w{t}[] = {{\n{}}};", wrap(&words));
+        Ok(format!("k{}(v, w{t}, {}, 0);", b.kernel.0, b.rows.len()))
+    }
+
+    fn kernels(&self) -> Result<String, Diagnostic> {
+        let dae = &self.s.model.sys.dae;
+        let templates = self.s.templates.borrow();
+        let mut used: Vec<u32> = self.used.iter().copied().collect();
+        used.sort_unstable();
+        let mut o = String::new();
+        for k in used {
+            let (template, holes) = templates[k as usize];
+            let mut call = None;
+            dae.pool.visit(template, |_, node| match node {
+                Node::Call { func, .. } | Node::CallDer { func, .. } => call = Some(*func),
+                _ => {}
+            });
+            if let Some(f) = call {
+                let name = dae.functions.get(f.0 as usize).map_or("?", |f| f.name.as_str());
+                return refuse(&format!("the function {name}"));
+            }
+            let _ = write!(o, "static {}", kernel_c(&dae.pool, template, holes, &format!("k{k}")));
+        }
+        Ok(o)
+    }
+
+    fn steps(&mut self, steps: &[Step]) -> Result<String, Diagnostic> {
+        let mut o = String::new();
+        for s in steps {
+            match s {
+                Step::Batch(b) => {
+                    let call = self.batch(b)?;
+                    line(&mut o, 1, &call);
+                }
+                Step::Relation(i) => line(&mut o, 1, &format!("relation(m, {i});")),
+                Step::Solve(b) => {
+                    let k = self.block(b)?;
+                    line(&mut o, 1, &format!("{{ int s = saltus_solve(&block{k}, v, m->work); if (s) return s; }}"));
+                }
+                Step::When(w) => {
+                    for (i, value) in w.values.iter().enumerate() {
+                        let test = self.fired(w.when, i);
+                        let action = match value {
+                            Some(b) => self.batch(b)?,
+                            None => format!("v[{}] = v[{}];", w.slot, w.pre),
+                        };
+                        let word = if i == 0 { "if" } else { "else if" };
+                        line(&mut o, 1, &format!("{word} ({test}) {{ {action} }}"));
+                    }
+                    let rest = format!("v[{}] = v[{}];", w.slot, w.pre);
+                    line(&mut o, 1, &if w.values.is_empty() { rest } else { format!("else {rest}") });
+                }
+                Step::Mixed(b) => {
+                    let k = self.mixed(b)?;
+                    line(&mut o, 1, &format!("{{ int s = mixed{k}(m, v); if (s) return s; }}"));
+                }
+            }
+        }
+        Ok(o)
+    }
+
+    /// Whether this branch of a when-equation has a rising edge.
+    fn fired(&self, when: usize, branch: usize) -> String {
+        let list = &self.s.model.machine.whens[when][branch];
+        if list.is_empty() {
+            return "0".into();
+        }
+        let tests: Vec<String> = list.iter().map(|(c, p)| format!("(v[{c}] != 0.0 && v[{p}] == 0.0)")).collect();
+        tests.join(" || ")
+    }
+
+    fn block(&mut self, b: &SolveBlock) -> Result<usize, Diagnostic> {
+        let n = b.unknowns.len();
+        if n > LARGEST_BLOCK {
+            return refuse(&format!("a system of {n} simultaneous equations"));
+        }
+        self.largest = self.largest.max(n);
+        let k = self.n;
+        self.n += 1;
+        let mut parts = [String::new(), String::new()];
+        for (part, list) in parts.iter_mut().zip([&b.residual, &b.jacobian]) {
+            for x in list {
+                let call = self.batch(x)?;
+                line(part, 1, &call);
+            }
+        }
+        let words = |v: &[u32]| wrap(&v.iter().map(|w| format!("{w}u")).collect::<Vec<_>>());
+        let entries: Vec<String> = b
+            .entries
+            .iter()
+            .zip(&b.places)
+            .map(|((_, slot, sign), (i, j))| format!("{{{i}, {j}, {slot}u, {}}}", number(*sign)))
+            .chain(["{0, 0, 0u, 0.0}".into()])
+            .collect();
+        let nominal: Vec<String> = b.nominal.iter().map(|v| number(*v)).collect();
+        let o = &mut self.blocks;
+        let _ = writeln!(o, "static void residual{k}(double *v) {{\n{}}}", parts[0]);
+        let _ = writeln!(o, "static void jacobian{k}(double *v) {{\n  (void)v;\n{}}}", parts[1]);
+        let _ = writeln!(o, "static const uint32_t unknowns{k}[] = {{\n{}}};", words(&b.unknowns));
+        let _ = writeln!(o, "static const uint32_t residuals{k}[] = {{\n{}}};", words(&b.residual_slots));
+        let _ = writeln!(o, "static const saltus_entry entries{k}[] = {{\n{}}};", wrap(&entries));
+        let _ = writeln!(o, "static const double nominal{k}[] = {{\n{}}};", wrap(&nominal));
+        let _ = writeln!(
+            o,
+            "static const saltus_block block{k} = {{{n}, {}, {}, unknowns{k}, residuals{k}, entries{k}, nominal{k}, residual{k}, jacobian{k}}};\n",
+            u8::from(b.linear),
+            b.entries.len()
+        );
+        Ok(k)
+    }
+
+    /// A loop through discrete and continuous unknowns: iterated to a fixed point.
+    fn mixed(&mut self, b: &MixedBlock) -> Result<usize, Diagnostic> {
+        let continuous = self.steps(&b.continuous)?;
+        let discrete = self.steps(&b.discrete)?;
+        let k = self.n;
+        self.n += 1;
+        let n = b.slots.len().max(1);
+        let slots = wrap(&b.slots.iter().map(|w| format!("{w}u")).chain(["0u".into()]).collect::<Vec<_>>());
+        let _ = writeln!(
+            self.blocks,
+            "static int mixed{k}(NAME *m, double *v) {{\n  static const uint32_t slots[] = {{\n{slots}  }};\n  double before[{n}];\n  (void)m;\n  for (int round = 0; round < 40; round++) {{\n  int same = 1;\n  for (int i = 0; i < {len}; i++) before[i] = v[slots[i]];\n{continuous}{discrete}  for (int i = 0; i < {len}; i++) same &= before[i] == v[slots[i]];\n  if (same) return SALTUS_OK;\n  }}\n  return SALTUS_EVENTS;\n}}\n",
+            len = b.slots.len()
+        );
+        Ok(k)
+    }
+
+    fn reactions(&mut self) -> Result<String, Diagnostic> {
+        let m = &self.s.model;
+        let mut o = String::new();
+        for (k, r) in m.sys.reactions.iter().enumerate() {
+            let slots = &m.reactions[k];
+            // The first branch with a rising edge is the one that acts.
+            let mut test = format!("({})", self.fired(r.when, r.branch));
+            for earlier in 0..r.branch {
+                test = format!("{test} && !({})", self.fired(r.when, earlier));
+            }
+            let mut inside = String::new();
+            let mut guard = String::new();
+            if let Some((b, s)) = &slots.condition {
+                let b = self.batch(b)?;
+                guard = format!("{b} if (v[{s}] != 0.0) ");
+            }
+            match &r.action {
+                Action::Reinit { .. } => {
+                    if let Some((b, s)) = &slots.value {
+                        let b = self.batch(b)?;
+                        inside = format!(
+                            "{{ {b} m->reset_slot[m->resets] = {}u; m->reset_value[m->resets++] = v[{s}]; }}",
+                            slots.target
+                        );
+                    }
+                }
+                Action::Assert { error, .. } => {
+                    if let Some((b, s)) = &slots.value
+                        && *error
+                    {
+                        let b = self.batch(b)?;
+                        inside = format!("{{ {b} if (v[{s}] == 0.0) return SALTUS_ASSERT; }}");
+                    }
+                }
+                Action::Terminate { .. } => inside = "return SALTUS_TERMINATED;".into(),
+                _ => {}
+            }
+            if !inside.is_empty() {
+                line(&mut o, 1, &format!("if ({test}) {{ {guard}{inside} }}"));
+            }
+        }
+        Ok(o)
+    }
+}

@@ -1,0 +1,44 @@
+//! Compiling a model again compiles only what is new.
+
+use saltus_engine::{Engine, Options};
+
+const MODEL: &str = "model Oscillator
+  parameter Real k = 1;
+  Real x(start = 1, fixed = true);
+  Real v(start = 0, fixed = true);
+equation
+  der(x) = v;
+  der(v) = -k*x - 0.1*v*abs(v);
+end Oscillator;
+model M
+  Oscillator a(k = 2);
+  Oscillator b(k = 3, x(start = 2));
+  Real e;
+equation
+  e = a.x*b.x;
+end M;
+model Other
+  extends M;
+  Real f = sin(e)/(2 + a.v^2);
+end Other;";
+
+/// Evaluates a model often enough for everything to be compiled; the number of kernels compiled so far.
+fn compile(e: &mut Engine, model: &str) -> usize {
+    let dae = e.flatten(model).unwrap();
+    e.repeat_evaluation(dae, 10).unwrap();
+    e.compiled()
+}
+
+#[test]
+fn a_parameter_recompiles_nothing() {
+    let file = std::env::temp_dir().join(format!("saltus-cache-{}.mo", std::process::id()));
+    std::fs::write(&file, MODEL).unwrap();
+    let mut e = Engine::new(Options::default());
+    e.open(file.to_str().unwrap(), Some("M")).unwrap();
+    let first = compile(&mut e, "M");
+    assert!(first > 0);
+    e.options.overrides = vec![("a.k".into(), "5".into())];
+    assert_eq!(compile(&mut e, "M"), first, "a parameter has changed");
+    e.options.overrides = Vec::new();
+    assert!(compile(&mut e, "Other") > first, "there is a new equation");
+}
