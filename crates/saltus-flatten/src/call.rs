@@ -587,9 +587,16 @@ impl<'t> Flattener<'t> {
             && !sig.external
             && !self.functions.opaque.contains(&f)
             && !object
-            && self.weight(f) <= INLINE_WEIGHT
+            && (self.weight(f) <= INLINE_WEIGHT || self.is_thin(f))
         {
-            match saltus_function::call_symbolic(&self.dae.functions, f, &flat, &mut self.dae.pool, INLINE_BUDGET) {
+            // A thin function that calls heavy ones (a state record from a property function) is inlined around them.
+            let count = if self.weight(f) <= INLINE_WEIGHT { 0 } else { self.dae.functions.len() as u32 };
+            let heavy: Vec<bool> = (0..count)
+                .map(|g| self.weight(FuncId(g)) > INLINE_WEIGHT && !self.is_thin(FuncId(g)))
+                .collect();
+            let stay = |g: FuncId| heavy.get(g.0 as usize).is_some_and(|h| *h);
+            let (functions, pool) = (&self.dae.functions, &mut self.dae.pool);
+            match saltus_function::call_symbolic_keeping(functions, f, &flat, pool, INLINE_BUDGET, &stay) {
                 Ok(list) => {
                     let count: usize = outs.iter().map(|o| o.scalar_list().len()).sum();
                     if list.len() == count {

@@ -83,6 +83,9 @@ pub(crate) enum Given {
     Function(NodeId, Vec<(Name, Given)>),
 }
 
+/// Functions with at most this many operations of their own are thin.
+const THIN_WEIGHT: usize = 40;
+
 #[derive(Default)]
 pub(crate) struct FunctionCache {
     pub ids: FxHashMap<(NodeId, Vec<Given>, Option<Vec<Vec<usize>>>), FuncId>,
@@ -92,6 +95,7 @@ pub(crate) struct FunctionCache {
     pub opaque: rustc_hash::FxHashSet<FuncId>,
     pub impure: FxHashMap<FuncId, bool>,
     pub weights: FxHashMap<FuncId, usize>,
+    pub thin: FxHashMap<FuncId, bool>,
     pub inlined: FxHashMap<(FuncId, Box<[ExprId]>), Vec<ExprId>>,
 }
 
@@ -459,57 +463,77 @@ impl<'t> Flattener<'t> {
         }
         self.functions.weights.insert(f, 100_000); // recursion
         let Some(fun) = self.dae.functions.get(f.0 as usize).cloned() else { return 0 };
-        let mut w = if fun.external.is_some() { 5 } else { 0 };
-        for l in &fun.locals {
-            if let Some(b) = &l.binding {
-                w += self.expr_weight(b);
-            }
-        }
-        w += self.body_weight(&fun.body);
+        let w = self.function_weight(&fun, true);
         self.functions.weights.insert(f, w);
         w
     }
 
-    fn body_weight(&mut self, body: &[FStmt]) -> usize {
+    /// Few operations of its own: inlined even where what it calls is not.
+    pub(crate) fn is_thin(&mut self, f: FuncId) -> bool {
+        if let Some(&t) = self.functions.thin.get(&f) {
+            return t;
+        }
+        let Some(fun) = self.dae.functions.get(f.0 as usize).cloned() else { return false };
+        let thin = fun.external.is_none() && self.function_weight(&fun, false) <= THIN_WEIGHT;
+        self.functions.thin.insert(f, thin);
+        thin
+    }
+
+    fn call_weight(&mut self, f: FuncId, deep: bool) -> usize {
+        if deep { self.weight(f) } else { 1 }
+    }
+
+    /// Operations of a function, with those of what it calls or (not `deep`) a call as one.
+    fn function_weight(&mut self, fun: &Function, deep: bool) -> usize {
+        let mut w = if fun.external.is_some() { 5 } else { 0 };
+        for l in &fun.locals {
+            if let Some(b) = &l.binding {
+                w += self.expr_weight(b, deep);
+            }
+        }
+        w + self.body_weight(&fun.body, deep)
+    }
+
+    fn body_weight(&mut self, body: &[FStmt], deep: bool) -> usize {
         let mut w: usize = 0;
         for s in body {
             w = w.saturating_add(match &s.kind {
-                FStmtKind::Assign(_, e) => self.expr_weight(e),
+                FStmtKind::Assign(_, e) => self.expr_weight(e, deep),
                 FStmtKind::MultiAssign(_, f, args) => {
-                    args.iter().map(|a| self.expr_weight(a)).sum::<usize>() + self.weight(*f)
+                    args.iter().map(|a| self.expr_weight(a, deep)).sum::<usize>() + self.call_weight(*f, deep)
                 }
                 FStmtKind::If(b, o) => {
-                    b.iter().map(|(c, b)| self.expr_weight(c) + self.body_weight(b)).sum::<usize>()
-                        + self.body_weight(o)
+                    b.iter().map(|(c, b)| self.expr_weight(c, deep) + self.body_weight(b, deep)).sum::<usize>()
+                        + self.body_weight(o, deep)
                 }
-                FStmtKind::For(_, r, b) => self.expr_weight(r) + self.body_weight(b).saturating_mul(8),
-                FStmtKind::While(c, b) => self.expr_weight(c) + self.body_weight(b).saturating_mul(20),
+                FStmtKind::For(_, r, b) => self.expr_weight(r, deep) + self.body_weight(b, deep).saturating_mul(8),
+                FStmtKind::While(c, b) => self.expr_weight(c, deep) + self.body_weight(b, deep).saturating_mul(20),
                 _ => 1,
             });
         }
         w
     }
 
-    fn expr_weight(&mut self, e: &FExpr) -> usize {
+    fn expr_weight(&mut self, e: &FExpr, deep: bool) -> usize {
         match e {
             FExpr::Num(_) | FExpr::Str(_) | FExpr::Local(_) => 0,
             FExpr::Index(a, i) => {
-                1 + self.expr_weight(a)
+                1 + self.expr_weight(a, deep)
                     + i.iter()
                         .map(|i| match i {
-                            FIndex::At(e) => self.expr_weight(e),
+                            FIndex::At(e) => self.expr_weight(e, deep),
                             FIndex::All => 1,
                         })
                         .sum::<usize>()
             }
-            FExpr::Unary(_, a) => 1 + self.expr_weight(a),
-            FExpr::Binary(_, a, b) => 1 + self.expr_weight(a) + self.expr_weight(b),
-            FExpr::If(c, a, b) => 1 + self.expr_weight(c) + self.expr_weight(a) + self.expr_weight(b),
-            FExpr::Array(v) => v.iter().map(|a| self.expr_weight(a)).sum(),
-            FExpr::Range(a, _, b) => 3 + self.expr_weight(a) + self.expr_weight(b),
-            FExpr::Comprehension(b, _) | FExpr::Reduction(_, b, _) => self.expr_weight(b).saturating_mul(8),
-            FExpr::Call(f, args, _) => args.iter().map(|a| self.expr_weight(a)).sum::<usize>() + self.weight(*f),
-            FExpr::Builtin(_, args) => 3 + args.iter().map(|a| self.expr_weight(a)).sum::<usize>(),
+            FExpr::Unary(_, a) => 1 + self.expr_weight(a, deep),
+            FExpr::Binary(_, a, b) => 1 + self.expr_weight(a, deep) + self.expr_weight(b, deep),
+            FExpr::If(c, a, b) => 1 + self.expr_weight(c, deep) + self.expr_weight(a, deep) + self.expr_weight(b, deep),
+            FExpr::Array(v) => v.iter().map(|a| self.expr_weight(a, deep)).sum(),
+            FExpr::Range(a, _, b) => 3 + self.expr_weight(a, deep) + self.expr_weight(b, deep),
+            FExpr::Comprehension(b, _) | FExpr::Reduction(_, b, _) => self.expr_weight(b, deep).saturating_mul(8),
+            FExpr::Call(f, args, _) => args.iter().map(|a| self.expr_weight(a, deep)).sum::<usize>() + self.call_weight(*f, deep),
+            FExpr::Builtin(_, args) => 3 + args.iter().map(|a| self.expr_weight(a, deep)).sum::<usize>(),
         }
     }
 

@@ -32,6 +32,10 @@ pub trait Domain {
     fn call(&mut self, _func: FuncId, _args: &[Self::S], _out: u32) -> Option<Self::S> {
         None
     }
+    /// Whether a call inside the function executed stays a call.
+    fn stays(&self, _func: FuncId) -> bool {
+        false
+    }
     /// Why to stop now, if too much was built already.
     fn exhausted(&self) -> bool {
         false
@@ -193,13 +197,14 @@ impl Domain for Dual {
 pub struct Symbolic<'p> {
     pool: &'p mut Pool,
     limit: usize,
+    stay: &'p dyn Fn(FuncId) -> bool,
 }
 
 impl<'p> Symbolic<'p> {
-    /// Over this pool, which may grow by `budget` nodes.
-    pub fn new(pool: &'p mut Pool, budget: usize) -> Self {
+    /// Over this pool, which may grow by `budget` nodes; functions for which `stay` holds are not inlined.
+    pub fn new(pool: &'p mut Pool, budget: usize, stay: &'p dyn Fn(FuncId) -> bool) -> Self {
         let limit = pool.len().saturating_add(budget);
-        Symbolic { pool, limit }
+        Symbolic { pool, limit, stay }
     }
 }
 
@@ -224,6 +229,9 @@ impl Domain for Symbolic<'_> {
     }
     fn call(&mut self, func: FuncId, args: &[ExprId], out: u32) -> Option<ExprId> {
         Some(self.pool.call(func, args.into(), out))
+    }
+    fn stays(&self, func: FuncId) -> bool {
+        (self.stay)(func)
     }
     fn exhausted(&self) -> bool {
         self.pool.len() > self.limit

@@ -465,6 +465,8 @@ impl<'c, D: Domain> Run<'c, '_, D> {
             Err(self.err(ErrorKind::Limit, "calls are nested too deeply"))
         } else if f.external.is_some() {
             Err(self.err(ErrorKind::NotConstant, format!("{} is external", f.name)))
+        } else if !outermost && self.dom.stays(id) {
+            Err(self.err(ErrorKind::NotConstant, format!("{} stays a call", f.name)))
         } else {
             self.run_body()
         };
@@ -2501,12 +2503,24 @@ pub fn call_symbolic(
     pool: &mut Pool,
     budget: usize,
 ) -> Result<Vec<ExprId>, NotInlinable> {
+    call_symbolic_keeping(functions, f, args, pool, budget, &|_| false)
+}
+
+/// [`call_symbolic`], where calls of functions for which `stay` holds stay calls.
+pub fn call_symbolic_keeping(
+    functions: &[Function],
+    f: FuncId,
+    args: &[ExprId],
+    pool: &mut Pool,
+    budget: usize,
+    stay: &dyn Fn(FuncId) -> bool,
+) -> Result<Vec<ExprId>, NotInlinable> {
     let mut code = Code::default();
     code.reach(functions, f);
     let refuse = |e: Box<ExecError>| NotInlinable { reason: e.message, span: e.span };
     let lowered = code.get(f).map_err(refuse)?;
     let mut state = State::default();
-    let mut dom = Symbolic::new(pool, budget);
+    let mut dom = Symbolic::new(pool, budget, stay);
     let mut run = Run::outermost(&code, lowered, &mut state, &mut dom, SYMBOLIC_STEPS);
     let frame = run.call_flat(f, args).map_err(refuse)?;
     if run.dom.exhausted() {

@@ -20,5 +20,5 @@ pub mod strings;
 
 pub use domain::{Domain, Dual, DualNumber, Float, Symbolic};
 pub use error::{ErrorKind, ExecError, NotInlinable, Warning};
-pub use exec::{Array, Executor, call_dual, call_f64, call_symbolic};
+pub use exec::{Array, Executor, call_dual, call_f64, call_symbolic, call_symbolic_keeping};
 pub use ir::*;

@@ -204,7 +204,72 @@ pub fn plan_mode(
     point: &dyn Point,
 ) -> Result<StructuralPlan, Diagnostic> {
     let rows = active_rows(sys, ops, modes, key);
-    let (c, d, vars, index) = offsets(sys, modes, key, &rows)?;
+    // Variables preferred as states that do not occur differentiated: what determines them is differentiated too. Those
+    // that do not become states after all are not asked for again.
+    let mut asked = preferred(sys, &rows);
+    while !asked.is_empty() {
+        let Ok(found) = offsets(sys, modes, key, &rows, &asked) else { break };
+        let (selection, choice) = select(sys, ops, &rows, &found, point);
+        let before = asked.len();
+        asked.retain(|&v| choice.states.contains(&Cell::new(v, 0)));
+        if asked.len() == before {
+            match finish(sys, ops, modes, key, rows.clone(), found, selection, choice) {
+                Ok(plan) => return Ok(plan),
+                Err(_) => break,
+            }
+        }
+    }
+    let found = offsets(sys, modes, key, &rows, &[])?;
+    let (selection, choice) = select(sys, ops, &rows, &found, point);
+    finish(sys, ops, modes, key, rows, found, selection, choice)
+}
+
+/// Continuous variables with `stateSelect` prefer or always of which no derivative occurs.
+fn preferred(sys: &System, rows: &[(usize, Row)]) -> Vec<VarId> {
+    let mut highest: FxHashMap<VarId, u8> = FxHashMap::default();
+    for (_, row) in rows {
+        for (v, o) in crate::modes::continuous_args(sys, row) {
+            let h = highest.entry(v).or_insert(0);
+            *h = o.max(*h);
+        }
+    }
+    let mut out: Vec<VarId> = highest
+        .into_iter()
+        .filter(|&(v, o)| o == 0 && sys.dae.vars[v].state_select >= StateSelect::Prefer)
+        .map(|(v, _)| v)
+        .collect();
+    out.sort_unstable();
+    out
+}
+
+/// Offsets c and d, the variables, the index.
+type Offsets = (Vec<u8>, FxHashMap<VarId, u8>, Vec<VarId>, i32);
+
+fn select(
+    sys: &mut System,
+    ops: &mut RowOps,
+    rows: &[(usize, Row)],
+    (c, d, vars, _): &Offsets,
+    point: &dyn Point,
+) -> (Selection, Choice) {
+    let selection = Selection::new(sys, ops, rows, c, d, vars);
+    let values = selection.values(sys, point);
+    let choice = selection.choose(sys, &values, &[]);
+    (selection, choice)
+}
+
+/// Differentiated rows and the order of evaluation, once offsets and states are known.
+#[allow(clippy::too_many_arguments)]
+fn finish(
+    sys: &mut System,
+    ops: &mut RowOps,
+    modes: &Modes,
+    key: &ModeKey,
+    rows: Vec<(usize, Row)>,
+    (c, d, vars, index): Offsets,
+    selection: Selection,
+    choice: Choice,
+) -> Result<StructuralPlan, Diagnostic> {
     let levels: Vec<Vec<Row>> = rows
         .iter()
         .zip(&c)
@@ -217,9 +282,6 @@ pub fn plan_mode(
             levels
         })
         .collect();
-    let selection = Selection::new(sys, ops, &rows, &c, &d, &vars);
-    let values = selection.values(sys, point);
-    let choice = selection.choose(sys, &values, &[]);
     let mut plan = StructuralPlan {
         key: key.clone(),
         rows,
@@ -263,16 +325,17 @@ pub fn replan_states(
     Ok(new)
 }
 
-/// Σ-method on the active rows.
+/// Σ-method on the active rows, as if the variables of `asked` occurred differentiated.
 fn offsets(
     sys: &System,
     modes: &Modes,
     key: &ModeKey,
     rows: &[(usize, Row)],
-) -> Result<(Vec<u8>, FxHashMap<VarId, u8>, Vec<VarId>, i32), Diagnostic> {
+    asked: &[VarId],
+) -> Result<Offsets, Diagnostic> {
     let mut column: FxHashMap<VarId, u32> = FxHashMap::default();
     let mut vars: Vec<VarId> = Vec::new();
-    let entries: Vec<Vec<(u32, i32)>> = rows
+    let mut entries: Vec<Vec<(u32, i32)>> = rows
         .iter()
         .map(|(_, row)| {
             crate::modes::continuous_args(sys, row)
@@ -295,13 +358,20 @@ fn offsets(
             }
         }
     }
-    let signature = Signature::from_rows(vars.len(), &entries);
+    // der(v) read by a row with an unknown of its own, which is forgotten again.
+    for (k, v) in asked.iter().enumerate() {
+        if let Some(&j) = column.get(v) {
+            entries.push(vec![(j, 1), ((vars.len() + k) as u32, 0)]);
+        }
+    }
+    let signature = Signature::from_rows(vars.len() + asked.len(), &entries);
     match sigma_method(&signature) {
         Ok(o) => {
-            let c = o.c.iter().map(|&c| c as u8).collect();
+            let c = o.c.iter().take(rows.len()).map(|&c| c as u8).collect();
             let d = vars.iter().zip(&o.d).map(|(&v, &d)| (v, d as u8)).collect();
             Ok((c, d, vars, o.index))
         }
+        Err(_) if !asked.is_empty() => offsets(sys, modes, key, rows, &[]),
         Err(s) => Err(explain_singular(sys, modes, key, rows, &vars, &s)),
     }
 }

@@ -385,9 +385,18 @@ impl Elimination {
             if overall < 1e-13 {
                 break;
             }
-            // A less wanted class wins unless its pivot is much smaller.
+            // A less wanted class wins unless its pivot is much smaller; between what is preferred and what is not, only
+            // a pivot that is as good as zero counts.
+            let top = (0..tops.len()).rfind(|&k| tops[k].is_some_and(|t| t.0 == overall)).unwrap_or(0);
+            let prefer = StateSelect::Prefer as i32;
             let pick = tops.iter().enumerate().find_map(|(k, t)| {
-                let demand = if classes[k].0 < StateSelect::Default as i32 { 1e-6 } else { 0.15 };
+                let demand = if classes[k].0 < StateSelect::Default as i32 {
+                    1e-6
+                } else if classes[k].0 < prefer && classes[top].0 >= prefer {
+                    1e-9
+                } else {
+                    0.15
+                };
                 t.filter(|t| t.0 >= demand * overall)
             });
             let Some((_, pi, pj)) = pick else { break };
