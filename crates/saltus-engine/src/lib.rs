@@ -21,7 +21,9 @@ use saltus_program::{Backend, Interpreter};
 use saltus_resolve::{ClassId, ClassTable, StdFileSystem};
 use saltus_results::Sink;
 use saltus_sim::{Model, Observer, RunOptions, RunReport};
-use saltus_structure::{Modes, RowOps, SimplifyOptions, System, analyse_modes, fold_zero_parameters, lower, simplify};
+use saltus_structure::{
+    Modes, RowOps, SimplifyOptions, System, analyse_modes, fold_vanishing_calls, fold_zero_parameters, lower, simplify,
+};
 use saltus_syntax::ast::{ClassBody, ClassDef, ClassKind, Element};
 use std::path::{Path, PathBuf};
 
@@ -207,8 +209,12 @@ impl Engine {
         };
         let late: Vec<_> = saltus_structure::late_parameters(&sys);
         let values = modes::parameter_values(&sys);
-        fold_zero_parameters(&mut sys, &mut ops, &|v| values.get(&v) == Some(&0.0) && !late.contains(&v));
+        let value = |v| values.get(&v).copied().filter(|_| !late.contains(&v));
+        fold_zero_parameters(&mut sys, &mut ops, &value);
         simplify(&mut sys, &mut ops, how);
+        if fold_vanishing_calls(&mut sys, &value) {
+            simplify(&mut sys, &mut ops, how);
+        }
         let modes = analyse_modes(&mut sys, &mut ops);
         (sys, ops, modes)
     }

@@ -591,9 +591,8 @@ impl<'t> Flattener<'t> {
         {
             // A thin function that calls heavy ones (a state record from a property function) is inlined around them.
             let count = if self.weight(f) <= INLINE_WEIGHT { 0 } else { self.dae.functions.len() as u32 };
-            let heavy: Vec<bool> = (0..count)
-                .map(|g| self.weight(FuncId(g)) > INLINE_WEIGHT && !self.is_thin(FuncId(g)))
-                .collect();
+            let heavy: Vec<bool> =
+                (0..count).map(|g| self.weight(FuncId(g)) > INLINE_WEIGHT && !self.is_thin(FuncId(g))).collect();
             let stay = |g: FuncId| heavy.get(g.0 as usize).is_some_and(|h| *h);
             let (functions, pool) = (&self.dae.functions, &mut self.dae.pool);
             match saltus_function::call_symbolic_keeping(functions, f, &flat, pool, INLINE_BUDGET, &stay) {

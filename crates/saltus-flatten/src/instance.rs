@@ -658,7 +658,7 @@ impl<'t> Flattener<'t> {
                             && let Slot::Node(k) = self.child(p, i)?
                             && k != n
                         {
-                            let k = if self.node(k).outer.is_some() { self.real(k)? } else { k };
+                            let k = self.inner_part(k);
                             self.node_mut(n).outer = Some(Some(k));
                             return Ok(k);
                         }
@@ -670,6 +670,7 @@ impl<'t> Flattener<'t> {
                             && let Slot::Node(k) = self.child(p, i)?
                             && k != n
                         {
+                            let k = self.inner_part(k);
                             self.node_mut(n).outer = Some(Some(k));
                             return Ok(k);
                         }
@@ -718,6 +719,31 @@ impl<'t> Flattener<'t> {
                 Ok(k)
             }
         }
+    }
+
+    /// What components inside see of `k`: itself, or for `inner outer` the component it declares for them, which is not
+    /// the one its own class sees.
+    fn inner_part(&mut self, k: NodeId) -> NodeId {
+        let (Some(parent), Some(_)) = (self.node(k).parent, self.node(k).outer) else { return k };
+        let name = self.node(k).name;
+        if let Some(&inner) = self.extra.get(&(parent, name)) {
+            return inner;
+        }
+        let cref = self.node(k).cref.clone();
+        let inner = self.new_node(name, Some(parent), NodeKind::Component, cref);
+        let from = self.node(k);
+        let (clause, dims_from, live, variability, protected) =
+            (from.clause, from.dims_from, from.live, from.variability, from.protected);
+        let node = self.node_mut(inner);
+        node.clause = clause;
+        node.dims_from = dims_from;
+        node.live = live;
+        node.variability = variability;
+        node.protected = protected;
+        node.inner = true;
+        self.extra.insert((parent, name), inner);
+        self.extra_order.push(inner);
+        inner
     }
 
     /// The dimensions of a component.

@@ -532,7 +532,9 @@ impl<'t> Flattener<'t> {
             FExpr::Array(v) => v.iter().map(|a| self.expr_weight(a, deep)).sum(),
             FExpr::Range(a, _, b) => 3 + self.expr_weight(a, deep) + self.expr_weight(b, deep),
             FExpr::Comprehension(b, _) | FExpr::Reduction(_, b, _) => self.expr_weight(b, deep).saturating_mul(8),
-            FExpr::Call(f, args, _) => args.iter().map(|a| self.expr_weight(a, deep)).sum::<usize>() + self.call_weight(*f, deep),
+            FExpr::Call(f, args, _) => {
+                args.iter().map(|a| self.expr_weight(a, deep)).sum::<usize>() + self.call_weight(*f, deep)
+            }
             FExpr::Builtin(_, args) => 3 + args.iter().map(|a| self.expr_weight(a, deep)).sum::<usize>(),
         }
     }

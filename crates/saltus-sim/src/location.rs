@@ -51,6 +51,8 @@ pub(crate) struct Location {
     pub released: FxHashMap<usize, f64>,
     /// Relations whose event changed nothing: not looked for before this time; how often that happened.
     hesitating: FxHashMap<usize, (f64, i32)>,
+    /// Relations whose function has been at zero ever since they crossed.
+    grazing: FxHashSet<usize>,
     /// Largest |g| of each relation since its last event.
     amplitude: Vec<f64>,
     x: Vec<f64>,
@@ -98,10 +100,14 @@ impl Location {
     }
 
     /// The value that calls for an event if the function stays there: zero if the bit is one that zero does not have
-    /// (unless the function has just been released from a surface), the next integer.
+    /// (unless the function has just been released from a surface, or has made itself zero by crossing: flipping back would
+    /// never end), the next integer.
     fn reached(&self, relation: usize, kind: &RelationKind, bit: f64) -> Option<f64> {
         match kind {
-            RelationKind::Sign(_) => (bit != plain(kind, 0.0) && !self.released.contains_key(&relation)).then_some(0.0),
+            RelationKind::Sign(_) => (bit != plain(kind, 0.0)
+                && !self.released.contains_key(&relation)
+                && !self.grazing.contains(&relation))
+            .then_some(0.0),
             RelationKind::Floor => Some(bit + 1.0),
         }
     }
@@ -114,6 +120,9 @@ impl Location {
         }
         let a = &mut self.amplitude[relation];
         *a = a.max(big);
+        if !self.grazing.is_empty() && big > m.band(relation) {
+            self.grazing.remove(&relation);
+        }
         if !self.released.is_empty() && self.released.get(&relation).is_some_and(|b| big > 100.0 * b) {
             self.released.remove(&relation);
         }
@@ -500,6 +509,7 @@ impl Location {
                 }
                 if !fired.is_empty() {
                     self.ahead.retain(|a| !fired.contains(&step.program.crossings.functions[a.function].relation));
+                    self.grazing.extend(&fired);
                     return Some((t, fired));
                 }
                 if t >= step.t1 {

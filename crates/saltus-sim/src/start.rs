@@ -233,18 +233,25 @@ impl Model {
                 matches!(i, Item::Residual { row, .. } | Item::Value { row, .. }
                     if row.args.contains(&Operand::var(HybridDae::LAMBDA)))
             });
-        if led && homotopy == Some(0) && self.lead(steps).is_ok() {
-            return Ok(());
+        // Of several solutions the model has chosen the one that its simplified expressions lead to: without an order of the
+        // user's own they come first.
+        let first = homotopy == Some(0) || self.start_options.methods == StartOptions::default().methods;
+        if led && first {
+            if self.lead(steps).is_ok() {
+                return Ok(());
+            }
+            self.machine.host.error = None;
+            self.restore_guess(&guess);
         }
         if self.start_options.spread {
             self.restore_guess(&guess);
             self.spread(init);
         }
-        let first = match self.machine.run(steps) {
+        let failure = match self.machine.run(steps) {
             Ok(()) => return Ok(()),
             Err(e) => e,
         };
-        if self.start_options.methods.contains(&StartMethod::LeastSquares) && !matches!(first, Trouble::Function(_)) {
+        if self.start_options.methods.contains(&StartMethod::LeastSquares) && !matches!(failure, Trouble::Function(_)) {
             let reached = self.machine.values.clone();
             self.restore_guess(&guess);
             if !self.start_options.spread {
@@ -256,7 +263,7 @@ impl Model {
             self.machine.host.error = None;
             self.restore_guess(&reached);
         }
-        if led && homotopy != Some(0) {
+        if led && !first {
             let reached = self.machine.values.clone();
             self.restore_guess(&guess);
             if self.lead(steps).is_ok() {
@@ -265,7 +272,7 @@ impl Model {
             self.machine.host.error = None;
             self.restore_guess(&reached);
         }
-        Err(first)
+        Err(failure)
     }
 
     /// Gives guesses to what has none, from what has.
@@ -293,6 +300,8 @@ impl Model {
         self.machine.values[slot] = 0.0;
         let mut outcome = self.machine.run(steps);
         let mut good = self.machine.values.clone();
+        // Methods that look far away would leave the path.
+        let patient = std::mem::replace(&mut self.machine.patient, false);
         while outcome.is_ok() && at < 1.0 {
             let next: f64 = f64::min(at + step, 1.0);
             self.machine.values[slot] = next;
@@ -312,6 +321,7 @@ impl Model {
                 }
             }
         }
+        self.machine.patient = patient;
         self.machine.values[slot] = 1.0;
         outcome
     }

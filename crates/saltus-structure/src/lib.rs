@@ -8,6 +8,7 @@
 //!
 //! Absent here: numbers of a run (a [`Point`] lends some), memory layout, code.
 
+mod coefficients;
 mod incidence;
 mod init;
 mod loops;
@@ -19,6 +20,7 @@ mod selection;
 mod simplify;
 mod system;
 
+pub use coefficients::{fold_vanishing_calls, fold_zero_parameters};
 pub use incidence::{Conflict, Incidence};
 pub use init::{InitPlan, Wish, cell_name, late_parameters, plan_initialization, spread_guesses, start_value};
 pub use loops::{Loop, solved};
@@ -27,5 +29,5 @@ pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};
 pub use plan::{Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_choice, plan_mode, replan_states};
 pub use rows::RowOps;
 pub use selection::{Choice, Entry, Reason, Selection, Watch, jacobian_entry};
-pub use simplify::{SimplifyOptions, fold_zero_parameters, simplify};
+pub use simplify::{SimplifyOptions, simplify};
 pub use system::*;

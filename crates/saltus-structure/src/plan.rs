@@ -6,7 +6,7 @@ use crate::selection::{Choice, Selection};
 use crate::system::{DiscKind, Role, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{Operand, Row, VarId, equation_text};
+use saltus_dae::{Operand, Row, StateSelect, VarId, equation_text};
 use saltus_expr::{Calls, Coefficient};
 use saltus_graph::{Bipartite, Matching, NONE, Signature, Singular, block_order, sigma_method, weighted_matching};
 

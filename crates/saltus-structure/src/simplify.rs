@@ -38,32 +38,6 @@ enum Trivial {
     Nothing,
 }
 
-/// Parameters whose value is exactly zero count as constants in equations: `C*der(v) = i` with C = 0 holds no derivative.
-pub fn fold_zero_parameters(sys: &mut System, ops: &mut RowOps, zero: &dyn Fn(VarId) -> bool) {
-    for k in 0..sys.equations.len() {
-        let row = &sys.equations[k].row;
-        let args: Box<[Operand]> = row
-            .args
-            .iter()
-            .map(|&a| match a {
-                Operand::Var { var, order: 0, .. } if sys.dae.vars[var].ty == VarType::Real && zero(var) => {
-                    Operand::Const(0.0)
-                }
-                _ => a,
-            })
-            .collect();
-        if args != row.args {
-            let row = Row { template: row.template, args };
-            let folded = ops.fold(&mut sys.dae, &row, |v| v == 0.0);
-            let row = tidy(&mut sys.dae, &folded);
-            // An equation that would lose its last variable is left for the messages to show as written.
-            if row.args.iter().any(|a| matches!(a, Operand::Var { var, .. } if sys.role(*var) == Role::Continuous)) {
-                sys.equations[k].row = row;
-            }
-        }
-    }
-}
-
 /// Eliminates trivial equations.
 pub fn simplify(sys: &mut System, ops: &mut RowOps, options: SimplifyOptions) {
     if options.keep_all {

@@ -338,3 +338,36 @@ error: b is of type Boolean, but the value is Integer
 --> model.mo:4:15
 error: s is of type String, but the value is Integer
 --> model.mo:5:14
+
+--- inner-outer-is-two-components flatten ---
+model Level
+  Real depth;
+end Level;
+model Leaf
+  outer Level level;
+  Real y = level.depth;
+end Leaf;
+model Nest
+  inner outer Level level(depth = own + 1);
+  Real own = level.depth;
+  Leaf leaf;
+end Nest;
+model M
+  inner Level level(depth = time);
+  Nest nest;
+  Leaf leaf;
+end M;
+--- expect ---
+model M
+  Real level.depth;
+  Real nest.own;
+  Real nest.leaf.y;
+  Real nest.level.depth;
+  Real leaf.y;
+equation
+  level.depth = time;
+  nest.own = level.depth;
+  nest.leaf.y = nest.level.depth;
+  nest.level.depth = nest.own + 1;
+  leaf.y = level.depth;
+end M;

@@ -255,3 +255,21 @@ time,x
 0.0,0.0
 0.5,1.0
 1.0,1.0
+
+--- integer-of-a-sum-that-jumps-back simulate --stop 3 --intervals 3 ---
+model M
+  Boolean a = time >= 1 and time < 2;
+  Real f;
+  Integer n;
+equation
+  f = -(if a then 1.0 else 0.0);
+  n = -integer(f);
+end M;
+--- expect ---
+time,a,f,n
+0.0,false,0.0,0
+1.0,false,0.0,0
+1.0,true,-1.0,1
+2.0,true,-1.0,1
+2.0,false,0.0,0
+3.0,false,0.0,0

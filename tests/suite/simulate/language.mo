@@ -173,3 +173,16 @@ end M;
 exit: 3
 error: there is no C code for nobody_has_this: name it in an Include or Library annotation of the external function
 --> model.mo:1:10
+
+--- homotopy-chooses-among-solutions simulate --stop 1 --intervals 1 ---
+model M "a latch: 3, 0 and -3 solve it; the simplified expression chooses"
+  parameter Real g = 2;
+  Real low, high;
+equation
+  low = homotopy(actual = min(3, max(-3, g*low)), simplified = -3);
+  high = homotopy(actual = min(3, max(-3, g*high)), simplified = 3);
+end M;
+--- expect ---
+time,g,low,high
+0.0,2.0,-3.0,3.0
+1.0,2.0,-3.0,3.0

@@ -324,3 +324,69 @@ blocks:
   5: der(s) from der(s) = -r*(sin(phi)*der(phi)) - l*(sin(theta)*der(theta))
   6: v from der(s) = v
   7: s from s = r*cos(phi) + l*cos(theta)
+
+--- preferred-states-need-no-derivative analyze ---
+model M
+  Real U(start = 100), m(start = 2), u, T(start = 10, stateSelect = StateSelect.prefer);
+equation
+  der(m) = 1;
+  der(U) = 40 + sin(time);
+  U = m*u;
+  u = 4*T + 0.1*T^2;
+end M;
+
+--- expect ---
+model M
+before simplification: 4 equations, 4 continuous variables
+after: 4 equations, 4 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 2
+states (2): m, T
+differentiated 1x: U = m*u
+differentiated 1x: u = 4*T + 0.1*T^2
+blocks:
+  1: der(m) from der(m) = 1
+  2: der(U) from der(U) = 40 + sin(time)
+  3: u from u = 4*T + 0.1*T^2
+  4: U from U = m*u
+  5: der(u) from der(U) = der(m)*u + m*der(u)
+  6: der(T) from der(u) = 4*der(T) + 0.1*(2*T*der(T))
+
+--- preferred-but-given-stays-algebraic analyze ---
+model M
+  Real T(stateSelect = StateSelect.prefer), x(start = 0);
+equation
+  T = 300 + sin(time);
+  der(x) = T - x;
+end M;
+
+--- expect ---
+model M
+before simplification: 2 equations, 2 continuous variables
+after: 2 equations, 2 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 1
+states (1): x
+blocks:
+  1: T from T = 300 + sin(time)
+  2: der(x) from der(x) = T - x
+
+--- factor-of-parameters-that-is-zero analyze ---
+model M
+  parameter Real C = 1e-6, fraction = 1, R = 10;
+  Real c, v, i;
+equation
+  c = C*(1 - fraction)*exp(v/2);
+  i = c*der(v);
+  v = R*i + sin(time);
+end M;
+
+--- expect ---
+model M
+before simplification: 3 equations, 3 continuous variables
+after: 1 equations, 1 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 1
+states (0):
+blocks:
+  1: v from v = sin(time)
