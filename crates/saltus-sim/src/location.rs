@@ -104,10 +104,10 @@ impl Location {
     /// never end), the next integer.
     fn reached(&self, relation: usize, kind: &RelationKind, bit: f64) -> Option<f64> {
         match kind {
-            RelationKind::Sign(_) => (bit != plain(kind, 0.0)
-                && !self.released.contains_key(&relation)
-                && !self.grazing.contains(&relation))
-            .then_some(0.0),
+            RelationKind::Sign(_) => {
+                (bit != plain(kind, 0.0) && !self.released.contains_key(&relation) && !self.grazing.contains(&relation))
+                    .then_some(0.0)
+            }
             RelationKind::Floor => Some(bit + 1.0),
         }
     }

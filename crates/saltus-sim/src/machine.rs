@@ -233,6 +233,13 @@ pub struct TimeSwitch {
     pub slots: [u32; 2],
 }
 
+/// Guesses from the last accepted step. A step that is tried again begins from them: the first trial may have gone past
+/// the end of a branch of solutions, and its values lie on another.
+pub struct Anchor {
+    latest: f64,
+    guesses: Vec<(u32, f64)>,
+}
+
 /// The values of a run and what evaluates them.
 pub struct Machine {
     /// All numbers.
@@ -255,6 +262,8 @@ pub struct Machine {
     pub patient: bool,
     /// Widens what counts as "at zero" while a consistent mode is searched for (1 otherwise).
     pub slack: f64,
+    /// Guesses of the last accepted step, while an integrator tries the next.
+    pub anchor: Option<Anchor>,
     /// The robust methods, in order.
     pub methods: Vec<BlockMethod>,
     /// What happens, if somebody wants to know.
@@ -284,6 +293,24 @@ impl Machine {
                     .collect()
             })
             .collect()
+    }
+
+    /// Takes the present values of these slots as what trials begin from.
+    pub fn drop_anchor(&mut self, slots: &[u32]) {
+        let guesses: Vec<(u32, f64)> = slots.iter().map(|&s| (s, self.values[s as usize])).collect();
+        self.anchor = (!guesses.is_empty()).then_some(Anchor { latest: f64::NEG_INFINITY, guesses });
+    }
+
+    /// Back to the anchor's guesses, if `t` lies before what was tried last.
+    pub fn return_to_anchor(&mut self, t: f64) {
+        if let Some(a) = &mut self.anchor {
+            if t < a.latest {
+                for &(s, v) in &a.guesses {
+                    self.values[s as usize] = v;
+                }
+            }
+            a.latest = t;
+        }
     }
 
     /// Runs one batch.

@@ -42,6 +42,8 @@ pub struct ModeProgram {
     pub bounds: Vec<(f64, f64)>,
     /// Pattern of the Jacobian of the derivatives by the states; `None`: full.
     pub pattern: Option<Pattern>,
+    /// Slots of unknowns that are found by iteration: their present values are the guesses.
+    pub iterated: Vec<u32>,
     /// Crossing functions that must be searched for.
     pub crossings: Crossings,
     /// Which discrete values the derivatives depend on.
@@ -235,6 +237,7 @@ impl Model {
             hold_relations: false,
             patient: true,
             slack: 1.0,
+            anchor: None,
             methods: crate::start::block_methods(&StartOptions::default()),
             journal: None,
         };
@@ -632,6 +635,13 @@ impl Model {
         let key = (plan.key.clone(), plan.states.clone());
         let watch = RefCell::new(self.watch(&plan));
         self.layout.extend(&mut self.machine.values);
+        let iterated = continuous
+            .iter()
+            .flat_map(|s| match s {
+                Step::Solve(b) if !b.linear => b.unknowns.clone(),
+                _ => Vec::new(),
+            })
+            .collect();
         let program = Rc::new(ModeProgram {
             plan,
             tangent,
@@ -642,6 +652,7 @@ impl Model {
             nominal,
             bounds,
             pattern,
+            iterated,
             crossings,
             sensitivity,
             active,

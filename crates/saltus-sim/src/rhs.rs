@@ -41,6 +41,7 @@ impl Rhs<'_> {
     }
 
     fn evaluate(&mut self, steps: &[Step], t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+        self.machine.return_to_anchor(t);
         place(self.machine, self.delays, self.program, t, x);
         if let Err(e) = self.machine.run(steps) {
             self.trouble = Some(e);

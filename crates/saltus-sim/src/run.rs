@@ -377,9 +377,11 @@ impl Runner<'_> {
                 }
             }
             let tstop = self.stop.min(hard);
+            model.machine.drop_anchor(&program.iterated);
             let mut rhs = self.rhs(model, &program);
             let outcome = integrator.step(&mut rhs, tstop);
             let trouble = rhs.trouble.take();
+            model.machine.anchor = None;
             if let Err(e) = outcome {
                 let here = integrator.t();
                 if let Some((at, after)) = self.elsewhere(model, &program, &*integrator, here, sink, observer)? {

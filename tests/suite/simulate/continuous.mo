@@ -108,3 +108,18 @@ end M;
 time,a,b,q,r,m,x
 0.0,7,-2,-3,1,-1,0.0
 1.0,7,-2,-3,1,-1,2.0
+
+--- a-branch-of-solutions-is-followed-to-its-end simulate --stop 1.2 --intervals 4 --tolerance 1e-8 ---
+model Relaxation "a Schmitt trigger without events: y jumps where its branch ends, at x = 0.999 after t = 0.4995"
+  Real x(start = 0, fixed = true), y(start = -2);
+equation
+  der(x) = -y;
+  y = noEvent(if 1000*(y + 2*x) > 2 then 2 else if 1000*(y + 2*x) < -2 then -2 else 1000*(y + 2*x));
+end Relaxation;
+--- expect ---
+time,x,y
+0.0,0.0,-2.0
+0.3,0.5999999999999999,-2.0
+0.6,0.7980019990009994,2.0
+0.8999999999999999,0.19800199900099957,2.0
+1.2,-0.4019980009990005,2.0
