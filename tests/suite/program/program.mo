@@ -83,9 +83,7 @@ continuous
     #2 := a + b^3 - 2*x
     jacobian:
       #3 := 2*a
-      #4 := 1
-      #5 := 1
-      #6 := 3*b^2
+      #4 := 3*b^2
   der(x) := a
 
 --- relations-and-when program ---

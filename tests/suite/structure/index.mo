@@ -342,6 +342,9 @@ after: 4 equations, 4 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 2
 states (2): m, T
+  m: chosen because the constraints determine the others best
+  T: chosen by stateSelect = prefer
+dummy derivatives (2): U, u
 differentiated 1x: U = m*u
 differentiated 1x: u = 4*T + 0.1*T^2
 blocks:

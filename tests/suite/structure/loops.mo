@@ -116,43 +116,11 @@ equation
   u1 = R1*i;
   u2 = R2*i;
   u1 + u2 = sin(time);
-
---- thin-functions-are-inlined-around-heavy-ones analyze ---
-record State
-  Real p, d;
-end State;
-function density
-  input Real p;
-  output Real d;
-algorithm
-  d := 0;
-  for i in 1:2 loop
-    for j in 1:2 loop
-      for k in 1:2 loop
-        d := d + sin(i*p) + cos(j*p) + exp(-k*p^2)/(1 + i*j*k);
-      end for;
-    end for;
-  end for;
-end density;
-function state
-  input Real p;
-  output State s;
-algorithm
-  s := State(p = p, d = density(p));
-end state;
-model M
-  State s;
-  Real p;
-equation
-  p = 2 + time;
-  s = state(p);
 end M;
 --- expect ---
 model M
 before simplification: 3 equations, 3 continuous variables
 after: 3 equations, 3 variables
-
-after: 2 equations, 2 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 1
 states (0):
@@ -210,5 +178,43 @@ how i is computed:
   u from u + v = 1 (model.mo:6:3)
   v is a state
 
+--- thin-functions-are-inlined-around-heavy-ones analyze ---
+record State
+  Real p, d;
+end State;
+function density
+  input Real p;
+  output Real d;
+algorithm
+  d := 0;
+  for i in 1:2 loop
+    for j in 1:2 loop
+      for k in 1:2 loop
+        d := d + sin(i*p) + cos(j*p) + exp(-k*p^2)/(1 + i*j*k);
+      end for;
+    end for;
+  end for;
+end density;
+function state
+  input Real p;
+  output State s;
+algorithm
+  s := State(p = p, d = density(p));
+end state;
+model M
+  State s;
+  Real p;
+equation
+  p = 2 + time;
+  s = state(p);
+end M;
+--- expect ---
+model M
+before simplification: 3 equations, 3 continuous variables
+after: 2 equations, 2 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 1
+states (0):
+blocks:
   1: s.p from s.p = 2 + time
   2: s.d from s.d = density(s.p)

@@ -98,9 +98,9 @@ equation
   x = p;
 end M;
 --- expect ---
-exit: 4
-has no unknown
-p is a parameter: the equation determines nothing
+exit: 3
+error: p is a parameter: an equation cannot determine it
+--> model.mo:5:3
 
 --- incidence-x-may-not-be-fixed error check ---
 // 0 = f(x), 0 = g(x, y, z): of three unknowns one may be fixed, but not x.
