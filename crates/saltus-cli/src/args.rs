@@ -343,6 +343,12 @@ pub struct AnalyzeArgs {
     /// Say how a variable is computed
     #[arg(long, value_name = "VAR")]
     pub explain: Option<String>,
+    /// Show what one instant solves, mode by mode
+    #[arg(long)]
+    pub schemes: bool,
+    /// Show the schemes with equations shifted at most N times (0: before latent equations are added)
+    #[arg(long, value_name = "N")]
+    pub shifts: Option<u32>,
 }
 
 /// `saltus init`.

@@ -28,7 +28,13 @@ pub struct Event<'a> {
     micro_steps: usize,
     mode: Option<&'a str>,
     impulses: Vec<Impulse<'a>>,
-    residual: f64,
+    /// Declared conserved quantities, before and after.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    conserved: Vec<Change<'a>>,
+    /// Largest residual of the active equations after the event, and the equation that has it.
+    residual: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worst: Option<&'a str>,
 }
 
 #[derive(Debug, Serialize)]
@@ -56,7 +62,9 @@ impl<'a> Event<'a> {
             micro_steps: event.micro_steps,
             mode: event.mode.as_deref(),
             impulses: event.impulses.iter().map(|(name, size)| Impulse { name, size: *size }).collect(),
+            conserved: event.conserved.iter().map(change).collect(),
             residual: event.residual,
+            worst: event.worst.as_deref(),
         }
     }
 
@@ -134,7 +142,9 @@ mod tests {
             micro_steps: 1,
             mode: Some("open = true".into()),
             impulses: vec![("f".into(), f64::NAN)],
-            residual: 0.0,
+            conserved: Vec::new(),
+            residual: Some(0.0),
+            worst: None,
         }
     }
 

@@ -40,6 +40,8 @@ pub fn analyze(arguments: &AnalyzeArgs) -> Result<(), Failure> {
         picture: arguments.picture.is_some(),
         incidence: arguments.incidence.is_some(),
         all_modes: false,
+        schemes: arguments.schemes || arguments.shifts.is_some(),
+        shifts: arguments.shifts,
     };
     let analysis = session.engine.analyze(dae, &request);
     let analysis = session.need(analysis)?;

@@ -178,6 +178,10 @@ impl Observer for Watch {
         }
     }
 
+    fn wants_residuals(&self) -> bool {
+        self.events.is_some() || self.trace == Some(Trace::Events)
+    }
+
     fn cancelled(&self) -> bool {
         INTERRUPTED.load(Ordering::Relaxed)
     }
@@ -194,6 +198,15 @@ fn in_words(event: &EventRecord) -> String {
     }
     for (name, size) in &event.impulses {
         parts.push(format!("impulse of {} in {name}", number(*size)));
+    }
+    for (name, before, after) in &event.conserved {
+        if (before - after).abs() > 1e-9 * (1.0 + before.abs()) {
+            parts.push(format!("{name} is not conserved: {} before, {} after", number(*before), number(*after)));
+        }
+    }
+    if let Some(r) = event.residual.filter(|r| *r > 1e-6) {
+        let worst = event.worst.as_deref().unwrap_or("an equation");
+        parts.push(format!("residual {r:.1e} in {worst}"));
     }
     if event.micro_steps > 1 {
         parts.push(format!("{} micro-steps", event.micro_steps));
@@ -233,7 +246,9 @@ mod tests {
             micro_steps: 2,
             mode: Some("engaged = true".into()),
             impulses: vec![("tau".into(), -12.0)],
-            residual: 0.0,
+            conserved: Vec::new(),
+            residual: None,
+            worst: None,
         };
         assert_eq!(
             in_words(&event),

@@ -424,6 +424,8 @@ pub struct HybridDae {
     pub soft_targets: Vec<SoftTarget>,
     /// First values of unknowns of initialization, beyond start values: (variable, derivative, value).
     pub guesses: Vec<(VarId, u8, f64)>,
+    /// Quantities that events must leave as they are (`annotation(__Saltus_conserved = true)`): reported, not enforced.
+    pub conserved: Vec<VarId>,
     /// The `experiment` annotation.
     pub experiment: Experiment,
 }
@@ -467,6 +469,7 @@ impl HybridDae {
             initial_calls: Vec::new(),
             soft_targets: Vec::new(),
             guesses: Vec::new(),
+            conserved: Vec::new(),
             experiment: Experiment::default(),
         }
     }

@@ -42,7 +42,7 @@ pub fn analyze(
         let _ = writeln!(
             text,
             "structural conditions: {}",
-            model.modes.keyed.iter().map(|&v| sys.condition_text(v)).collect::<Vec<_>>().join(", ")
+            model.modes.conditions(&key).iter().map(|&v| sys.condition_text(v)).collect::<Vec<_>>().join(", ")
         );
         let _ = writeln!(text, "mode shown: {}", key_text(sys, &model.modes, &key));
     }

@@ -9,6 +9,7 @@ mod export_c;
 mod modes;
 mod program;
 mod scenario;
+mod schemes;
 mod workbench;
 
 pub use scenario::{Entry, Kind, Line, Scenario, ScenarioFile};
@@ -64,6 +65,8 @@ pub struct Engine {
     last: Option<Box<Model>>,
     table: ClassTable,
     code: std::rc::Rc<saltus_codegen::CodeStore>,
+    /// The system speaks of next values instead of derivatives.
+    difference: bool,
 }
 
 /// What `analyze` should show besides sizes, index, states and blocks.
@@ -77,6 +80,10 @@ pub struct AnalyzeRequest {
     pub incidence: bool,
     /// Check all modes (done by `check`).
     pub all_modes: bool,
+    /// `--schemes`: what one instant solves, mode by mode.
+    pub schemes: bool,
+    /// `--shifts N`: how often an equation may be shifted in a scheme.
+    pub shifts: Option<u32>,
 }
 
 /// The outcome of `analyze`.
@@ -97,7 +104,7 @@ impl Engine {
         for p in &options.libraries {
             table.add_path(p.to_string_lossy().into_owned());
         }
-        Engine { options, diagnostics: Vec::new(), last: None, table, code: std::rc::Rc::default() }
+        Engine { options, diagnostics: Vec::new(), last: None, table, code: std::rc::Rc::default(), difference: false }
     }
 
     /// The files read so far (for rendering diagnostics).
@@ -117,6 +124,9 @@ impl Engine {
     /// qualified name: `model` if given, else the last top-level model of the file.
     pub fn open(&mut self, target: &str, model: Option<&str>) -> Option<String> {
         if Path::new(target).exists() {
+            if target.ends_with(".mdae") {
+                return self.open_mdae(target);
+            }
             let ids = match self.table.load_file(target) {
                 Ok(ids) => ids,
                 Err(e) => {
@@ -147,6 +157,34 @@ impl Engine {
             return None;
         }
         Some(model.unwrap_or(target).to_string())
+    }
+
+    /// Opens a system in the mini-language of the MODRIO document.
+    fn open_mdae(&mut self, target: &str) -> Option<String> {
+        let text = match std::fs::read_to_string(target) {
+            Ok(text) => text,
+            Err(e) => {
+                self.fail(Diagnostic::error(Stage::Usage, Span::NONE, format!("cannot read {target}: {e}")));
+                return None;
+            }
+        };
+        let stem = Path::new(target).file_stem().map_or_else(|| "System".into(), |s| s.to_string_lossy().into_owned());
+        match saltus_mdae::translate(&stem, &text) {
+            Ok(t) => {
+                self.difference = t.difference;
+                self.table.load_text(target, t.text);
+                let found = self.table.take_diagnostics();
+                self.diagnostics.extend(found);
+                (!self.failed()).then_some(t.name)
+            }
+            Err(problems) => {
+                for (from, _, message) in problems {
+                    let line = text[..from.min(text.len())].matches('\n').count() + 1;
+                    self.fail(Diagnostic::error(Stage::FrontEnd, Span::NONE, format!("{target}:{line}: {message}")));
+                }
+                None
+            }
+        }
     }
 
     /// The class itself if it is a model; else the last model in it.
@@ -215,7 +253,7 @@ impl Engine {
         if fold_vanishing_calls(&mut sys, &value) {
             simplify(&mut sys, &mut ops, how);
         }
-        let modes = analyse_modes(&mut sys, &mut ops);
+        let modes = analyse_modes(&mut sys);
         (sys, ops, modes)
     }
 
@@ -238,13 +276,17 @@ impl Engine {
 
     /// Structural analysis as text; with errors `None`.
     pub fn analyze(&mut self, dae: HybridDae, request: &AnalyzeRequest) -> Option<Analysis> {
-        let (mut sys, mut ops, modes) = self.prepare(dae);
+        let (mut sys, mut ops, mut modes) = self.prepare(dae);
         if request.all_modes {
-            let found = modes::check_modes(&mut sys, &mut ops, &modes, (0.0, f64::INFINITY));
+            let found = modes::check_modes(&mut sys, &mut ops, &mut modes, (0.0, f64::INFINITY), true);
             self.diagnostics.extend(found);
             if self.failed() {
                 return None;
             }
+        }
+        if request.schemes {
+            let text = schemes::schemes(&mut sys, &mut ops, &mut modes, request.shifts);
+            return Some(Analysis { text, ..Analysis::default() });
         }
         let place = |span: Span| if span.is_none() { String::new() } else { self.table.sources().describe(span) };
         match analyze::analyze(sys, ops, modes, request, &place, self.backend()) {
@@ -315,11 +357,22 @@ impl Engine {
         sink: &mut dyn Sink,
         observer: &mut dyn Observer,
     ) -> Option<RunReport> {
-        let (mut sys, mut ops, modes) = self.prepare(dae);
+        if self.difference {
+            self.fail(
+                Diagnostic::error(
+                    Stage::Structure,
+                    Span::NONE,
+                    "not supported yet: running a system of next values (x•)",
+                )
+                .hint("analyze --schemes shows what an instant solves; write x' for a derivative"),
+            );
+            return None;
+        }
+        let (mut sys, mut ops, mut modes) = self.prepare(dae);
         let e = sys.dae.experiment;
         let start = run.start.or(e.start).unwrap_or(0.0);
         let stop = run.stop.or(e.stop).unwrap_or(start + 1.0);
-        let found = modes::check_modes(&mut sys, &mut ops, &modes, (start, stop));
+        let found = modes::check_modes(&mut sys, &mut ops, &mut modes, (start, stop), true);
         self.diagnostics.extend(found);
         if self.failed() {
             return None;

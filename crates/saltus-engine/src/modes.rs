@@ -1,88 +1,408 @@
 //! All modes ahead of time: which are structurally singular.
 //!
+//! Guards become Boolean functions of what is not a function of other guards (relations, memories); equations are matched
+//! to variables in all modes at once (`saltus_graph::modal_matching`), and what is left over tells the singular modes.
+//!
 //! A condition that follows from time and parameters alone will come true by itself: a singular mode it leads into is
 //! an error. Other singular modes are warnings; entering one stops the run.
 
 use rustc_hash::FxHashMap;
-use saltus_base::{Diagnostic, Severity};
-use saltus_dae::{HybridDae, Operand, Row, VarId, Variability};
-use saltus_expr::{NoCalls, affine_in};
-use saltus_structure::{DiscKind, Generic, ModeKey, Modes, RelationKind, RowOps, System, plan_mode};
+use saltus_base::{Diagnostic, Severity, Span, Stage};
+use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability};
+use saltus_expr::{Binary, ExprId, NoCalls, Node, RelOp, Unary, affine_in};
+use saltus_graph::{Bdd, Bdds, modal_matching};
+use saltus_structure::{
+    DiscKind, Generic, ModeKey, Modes, RelationKind, Role, RowOps, System, plan_mode, singular_with,
+};
 
-/// Modes looked at before giving up.
-const LIMIT: usize = 512;
+/// Nodes of decision diagrams made before giving up.
+const LIMIT: usize = 1_000_000;
 
-/// Plans every mode (up to a bound).
-pub fn check_modes(sys: &mut System, ops: &mut RowOps, modes: &Modes, span: (f64, f64)) -> Vec<Diagnostic> {
-    let n = modes.keyed.len();
-    if n == 0 {
+/// Singular modes that are shown.
+const SHOWN: usize = 3;
+
+/// Finds the structurally singular modes. `all`: also those that only a run could lead into.
+pub fn check_modes(
+    sys: &mut System,
+    ops: &mut RowOps,
+    modes: &mut Modes,
+    span: (f64, f64),
+    all: bool,
+) -> Vec<Diagnostic> {
+    if modes.next(sys, ops, &[]).is_empty() {
         return Vec::new();
     }
-    let mut out = Vec::new();
-    let certain = modes_by_time(sys, modes, span);
+    let certain = modes_by_time(sys, ops, modes, span);
     for key in &certain {
         if let Err(d) = plan_mode(sys, ops, modes, key, &Generic) {
             return vec![d];
         }
     }
-    let total = if n < 24 { 1usize << n } else { usize::MAX };
-    let mut singular = 0;
-    for k in 0..total.min(LIMIT) {
-        let key: ModeKey = (0..n).map(|i| k >> i & 1 == 1).collect();
-        if certain.contains(&key) || excluded(sys, modes, &key) {
-            continue;
-        }
-        if let Err(mut d) = plan_mode(sys, ops, modes, &key, &Generic) {
-            singular += 1;
-            d.severity = Severity::Warning;
-            if singular <= 3 {
-                out.push(d);
-            }
-        }
+    if !all {
+        return Vec::new();
     }
-    if total > LIMIT && singular > 0 {
+    let mut guards = Guards::new(sys);
+    guards.system(sys);
+    let mut out = Vec::new();
+    let total = guards.rows.len();
+    let left = modal_matching(&mut guards.bdds, &guards.rows, &guards.cols, &guards.edges, LIMIT);
+    let mut singular = Bdd::FALSE;
+    if left.examined == total {
+        for f in left.rows.iter().chain(&left.cols) {
+            singular = guards.bdds.or(singular, *f);
+        }
+    } else {
+        for f in &left.rows {
+            singular = guards.bdds.or(singular, *f);
+        }
         out.push(Diagnostic::warning(
-            saltus_base::Stage::Structure,
-            saltus_base::Span::NONE,
-            format!("not finished: {LIMIT} modes checked, {singular} of them singular"),
+            Stage::Structure,
+            Span::NONE,
+            format!(
+                "the check of all modes is not finished: {} of {total} equations examined in all their modes",
+                left.examined
+            ),
         ));
+    }
+    singular = guards.bdds.and(singular, guards.invariant);
+    let conditions: Vec<VarId> = guards.conditions();
+    let mut shown = 0;
+    while let Some(cube) = guards.bdds.cube(singular) {
+        let value = |x: u32| cube.iter().find(|c| c.0 == x).is_some_and(|c| c.1);
+        let text: Vec<String> =
+            cube.iter().map(|&(x, up)| format!("{} = {up}", guards.atom_text(sys, x as usize))).collect();
+        let values: FxHashMap<VarId, bool> =
+            conditions.iter().map(|&v| (v, guards.bdds.eval(guards.formulas[&v], value))).collect();
+        if shown == SHOWN {
+            out.push(Diagnostic::warning(
+                Stage::Structure,
+                Span::NONE,
+                format!("and more singular modes, one of them: {}", text.join(", ")),
+            ));
+            break;
+        }
+        shown += 1;
+        if let Some(mut d) = singular_with(sys, ops, &values, &text.join(", ")) {
+            d.severity = Severity::Warning;
+            out.push(d);
+        }
+        // All modes that share these values.
+        let mut modes = Bdd::TRUE;
+        for (x, up) in cube {
+            let v = guards.bdds.var(x);
+            let v = if up { v } else { guards.bdds.not(v) };
+            modes = guards.bdds.and(modes, v);
+        }
+        singular = guards.bdds.minus(singular, modes);
     }
     out
 }
 
-/// Conditions that exclude each other: two equalities of one variable with different constants.
-fn excluded(sys: &System, modes: &Modes, key: &ModeKey) -> bool {
-    let mut seen: FxHashMap<(VarId, bool), f64> = FxHashMap::default();
-    for (&v, &b) in modes.keyed.iter().zip(key) {
-        if !b {
-            continue;
+/// What a Boolean variable of the diagrams stands for.
+#[derive(Clone, Debug, PartialEq)]
+enum Atom {
+    /// A condition with memory, or a function of numbers that is not looked into.
+    Condition(VarId),
+    /// `variable == value`.
+    Equal(Operand, f64),
+}
+
+/// Guards as Boolean functions, and the guarded incidence.
+struct Guards {
+    bdds: Bdds,
+    atoms: Vec<Atom>,
+    formulas: FxHashMap<VarId, Bdd>,
+    /// Which discrete equation defines a variable.
+    definition: FxHashMap<VarId, usize>,
+    /// What no mode can violate: values exclude each other, assertions hold.
+    invariant: Bdd,
+    rows: Vec<Bdd>,
+    cols: Vec<Bdd>,
+    edges: Vec<Vec<(u32, Bdd)>>,
+}
+
+impl Guards {
+    fn new(sys: &System) -> Guards {
+        Guards {
+            bdds: Bdds::default(),
+            atoms: Vec::new(),
+            formulas: FxHashMap::default(),
+            definition: sys.discrete.iter().enumerate().map(|(k, d)| (d.var, k)).collect(),
+            invariant: Bdd::TRUE,
+            rows: Vec::new(),
+            cols: Vec::new(),
+            edges: Vec::new(),
         }
-        let Some(d) = sys.discrete.iter().find(|d| d.var == v) else { continue };
-        let DiscKind::Value(row) = &d.kind else { continue };
-        let saltus_expr::Node::Binary(saltus_expr::Binary::Eq, a, c) = *sys.dae.pool.node(row.template) else {
-            continue;
-        };
-        let side = |e| match sys.dae.pool.node(e) {
-            saltus_expr::Node::Hole(k) => Some(row.args[*k as usize]),
-            saltus_expr::Node::Const(bits) => Some(Operand::Const(f64::from_bits(*bits))),
-            _ => None,
-        };
-        if let (Some(x), Some(Operand::Const(c))) | (Some(Operand::Const(c)), Some(x)) = (side(a), side(c)) {
-            let key = match x {
-                Operand::Var { var, .. } => (var, false),
-                Operand::Pre { var } => (var, true),
-                Operand::Const(_) => continue,
-            };
-            if *seen.entry(key).or_insert(c) != c {
-                return true;
+    }
+
+    fn atom(&mut self, atom: Atom) -> Bdd {
+        let k = self.atoms.iter().position(|a| *a == atom).unwrap_or_else(|| {
+            self.atoms.push(atom);
+            self.atoms.len() - 1
+        });
+        self.bdds.var(k as u32)
+    }
+
+    fn atom_text(&self, sys: &System, k: usize) -> String {
+        match &self.atoms[k] {
+            Atom::Condition(v) => sys.condition_text(*v),
+            Atom::Equal(op, value) => {
+                let name = op.variable().map_or_else(String::new, |v| sys.dae.vars[v].name.clone());
+                let name = if matches!(op, Operand::Pre { .. }) { format!("pre({name})") } else { name };
+                format!("({name} == {value})")
             }
         }
     }
-    false
+
+    /// The Boolean function a discrete variable is.
+    fn formula(&mut self, sys: &System, v: VarId) -> Bdd {
+        let v = match sys.resolve(Operand::var(v)) {
+            Operand::Const(c) => return if c != 0.0 { Bdd::TRUE } else { Bdd::FALSE },
+            op => op.variable().unwrap_or(v),
+        };
+        if let Some(&f) = self.formulas.get(&v) {
+            return f;
+        }
+        // A definition that comes back to itself is a memory of its own.
+        let own = self.atom(Atom::Condition(v));
+        self.formulas.insert(v, own);
+        let f = match self.definition.get(&v).map(|&k| &sys.discrete[k].kind) {
+            Some(DiscKind::Value(row)) => {
+                let row = row.clone();
+                self.expression(sys, &row, row.template)
+            }
+            _ => None,
+        };
+        let f = f.unwrap_or(own);
+        self.formulas.insert(v, f);
+        f
+    }
+
+    /// The Boolean function an expression is, if it is one of discrete variables.
+    fn expression(&mut self, sys: &System, row: &Row, e: ExprId) -> Option<Bdd> {
+        Some(match *sys.dae.pool.node(e) {
+            Node::Const(bits) => {
+                if f64::from_bits(bits) != 0.0 {
+                    Bdd::TRUE
+                } else {
+                    Bdd::FALSE
+                }
+            }
+            Node::Hole(k) => match row.args[k as usize] {
+                Operand::Var { var, order: 0, .. }
+                    if sys.dae.vars[var].ty == VarType::Boolean && sys.role(var) == Role::Discrete =>
+                {
+                    self.formula(sys, var)
+                }
+                _ => return None,
+            },
+            Node::Unary(Unary::Not, a) => {
+                let a = self.expression(sys, row, a)?;
+                self.bdds.not(a)
+            }
+            Node::Binary(Binary::And, a, b) => {
+                let (a, b) = (self.expression(sys, row, a)?, self.expression(sys, row, b)?);
+                self.bdds.and(a, b)
+            }
+            Node::Binary(Binary::Or, a, b) => {
+                let (a, b) = (self.expression(sys, row, a)?, self.expression(sys, row, b)?);
+                self.bdds.or(a, b)
+            }
+            Node::If(c, a, b) => {
+                let c = self.expression(sys, row, c)?;
+                let (a, b) = (self.expression(sys, row, a)?, self.expression(sys, row, b)?);
+                let yes = self.bdds.and(c, a);
+                let no = self.bdds.minus(b, c);
+                self.bdds.or(yes, no)
+            }
+            Node::Binary(op @ (Binary::Eq | Binary::Ne), a, b) => {
+                let side = |e| match sys.dae.pool.node(e) {
+                    Node::Hole(k) => Some(row.args[*k as usize]),
+                    Node::Const(bits) => Some(Operand::Const(f64::from_bits(*bits))),
+                    _ => None,
+                };
+                let (x, c) = match (side(a)?, side(b)?) {
+                    (x, Operand::Const(c)) | (Operand::Const(c), x) => (x, c),
+                    _ => return None,
+                };
+                if x.variable().is_none_or(|v| sys.role(v) != Role::Discrete) {
+                    return None;
+                }
+                let f = self.atom(Atom::Equal(x, c));
+                if op == Binary::Ne { self.bdds.not(f) } else { f }
+            }
+            _ => return None,
+        })
+    }
+
+    /// The modes in which a branch is the chosen one.
+    fn guard(&mut self, sys: &System, guard: Option<(usize, u32)>) -> Bdd {
+        let mut f = Bdd::TRUE;
+        let mut at = guard;
+        while let Some((g, branch)) = at {
+            let group = &sys.groups[g];
+            for (k, &c) in group.conditions.iter().enumerate().take(branch as usize + 1) {
+                let c = self.formula(sys, c);
+                f = if k == branch as usize { self.bdds.and(f, c) } else { self.bdds.minus(f, c) };
+            }
+            at = group.parent;
+        }
+        f
+    }
+
+    /// Rows, columns and edges with the modes in which they exist.
+    fn system(&mut self, sys: &System) {
+        let mut column: FxHashMap<VarId, u32> = FxHashMap::default();
+        for eq in &sys.equations {
+            let exists = self.guard(sys, eq.guard);
+            let mut present: Vec<Bdd> = vec![Bdd::FALSE; eq.row.args.len()];
+            self.incidence(sys, &eq.row, eq.row.template, exists, &mut present, 0);
+            let mut list: Vec<(u32, Bdd)> = Vec::new();
+            for (a, when) in eq.row.args.iter().zip(present) {
+                let Operand::Var { var, .. } = *a else { continue };
+                if sys.role(var) != Role::Continuous || when.is_false() {
+                    continue;
+                }
+                let j = *column.entry(var).or_insert_with(|| {
+                    self.cols.push(Bdd::FALSE);
+                    self.cols.len() as u32 - 1
+                });
+                self.cols[j as usize] = self.bdds.or(self.cols[j as usize], when);
+                match list.iter_mut().find(|e| e.0 == j) {
+                    Some(e) => e.1 = self.bdds.or(e.1, when),
+                    None => list.push((j, when)),
+                }
+            }
+            self.rows.push(exists);
+            self.edges.push(list);
+        }
+        self.exclusions();
+        self.thresholds(sys);
+        // An assertion over guards says which of their combinations occur.
+        for (row, k) in &sys.assertions {
+            if sys.dae.assertions[*k].error
+                && let Some(f) = self.expression(sys, row, row.template)
+            {
+                let outside = self.guard(sys, sys.dae.assertions[*k].guard.map(|(g, b)| (g.index(), b)));
+                let outside = self.bdds.not(outside);
+                let f = self.bdds.or(outside, f);
+                self.invariant = self.bdds.and(self.invariant, f);
+            }
+        }
+    }
+
+    /// In which modes each operand of a row is read.
+    fn incidence(&mut self, sys: &System, row: &Row, e: ExprId, when: Bdd, present: &mut [Bdd], depth: usize) {
+        if when.is_false() || depth > 500 {
+            return;
+        }
+        match sys.dae.pool.node(e) {
+            Node::Hole(k) => {
+                let k = *k as usize;
+                present[k] = self.bdds.or(present[k], when);
+            }
+            Node::If(c, a, b) => {
+                let (c, a, b) = (*c, *a, *b);
+                match self.expression(sys, row, c) {
+                    Some(f) => {
+                        let yes = self.bdds.and(when, f);
+                        let no = self.bdds.minus(when, f);
+                        self.incidence(sys, row, a, yes, present, depth + 1);
+                        self.incidence(sys, row, b, no, present, depth + 1);
+                    }
+                    None => {
+                        for x in [c, a, b] {
+                            self.incidence(sys, row, x, when, present, depth + 1);
+                        }
+                    }
+                }
+            }
+            _ => {
+                let mut children = Vec::new();
+                sys.dae.pool.children(e, |x| children.push(x));
+                // Without conditionals below, all of it is read.
+                let mut conditional = false;
+                sys.dae.pool.visit(e, |_, n| conditional |= matches!(n, Node::If(..)));
+                if !conditional {
+                    for k in sys.dae.pool.holes(e) {
+                        present[k as usize] = self.bdds.or(present[k as usize], when);
+                    }
+                    return;
+                }
+                for x in children {
+                    self.incidence(sys, row, x, when, present, depth + 1);
+                }
+            }
+        }
+    }
+
+    /// A variable has one value at a time.
+    fn exclusions(&mut self) {
+        let atoms = self.atoms.clone();
+        for (i, a) in atoms.iter().enumerate() {
+            for (k, b) in atoms.iter().enumerate().skip(i + 1) {
+                if let (Atom::Equal(x, c), Atom::Equal(y, d)) = (a, b)
+                    && x == y
+                    && c != d
+                {
+                    let (f, g) = (self.bdds.var(i as u32), self.bdds.var(k as u32));
+                    let both = self.bdds.and(f, g);
+                    self.invariant = self.bdds.minus(self.invariant, both);
+                }
+            }
+        }
+    }
+
+    /// Relations of one expression with several constants: `u > 2` implies `u > 1`.
+    fn thresholds(&mut self, sys: &System) {
+        // expression - constant, the direction in which the relation is true, the atom
+        let mut known: Vec<(ExprId, Vec<Operand>, f64, bool, u32)> = Vec::new();
+        for k in 0..self.atoms.len() {
+            let Atom::Condition(v) = self.atoms[k] else { continue };
+            let Some(DiscKind::Relation(i)) = self.definition.get(&v).map(|&d| &sys.discrete[d].kind) else { continue };
+            let r = &sys.relations[*i];
+            let RelationKind::Sign(op) = r.kind else { continue };
+            let Node::Binary(Binary::Sub, a, b) = *sys.dae.pool.node(r.g.template) else { continue };
+            let constant = |e: ExprId| match sys.dae.pool.node(e) {
+                Node::Const(bits) => Some(f64::from_bits(*bits)),
+                Node::Hole(k) => match r.g.args[*k as usize] {
+                    Operand::Const(c) => Some(c),
+                    _ => None,
+                },
+                _ => None,
+            };
+            if let Some(c) = constant(b) {
+                let up = matches!(op, RelOp::Gt | RelOp::Ge);
+                let args: Vec<Operand> = sys.dae.pool.holes(a).iter().map(|&h| r.g.args[h as usize]).collect();
+                known.push((a, args, c, up, k as u32));
+            }
+        }
+        for (i, x) in known.iter().enumerate() {
+            for y in &known[i + 1..] {
+                if x.0 != y.0 || x.1 != y.1 || x.2 == y.2 {
+                    continue;
+                }
+                let (low, high) = if x.2 < y.2 { (x, y) } else { (y, x) };
+                let (f, g) = (self.bdds.var(low.4), self.bdds.var(high.4));
+                // Above the higher one is above the lower one.
+                let above_low = if low.3 { f } else { self.bdds.not(f) };
+                let above_high = if high.3 { g } else { self.bdds.not(g) };
+                let wrong = self.bdds.minus(above_high, above_low);
+                self.invariant = self.bdds.minus(self.invariant, wrong);
+            }
+        }
+    }
+
+    /// Every condition met.
+    fn conditions(&self) -> Vec<VarId> {
+        let mut out: Vec<VarId> = self.formulas.keys().copied().collect();
+        out.sort_unstable();
+        out
+    }
 }
 
 /// Keys that occur because of time and parameters alone, if all keyed conditions depend on nothing else.
-fn modes_by_time(sys: &mut System, modes: &Modes, span: (f64, f64)) -> Vec<ModeKey> {
+fn modes_by_time(sys: &mut System, ops: &mut RowOps, modes: &mut Modes, span: (f64, f64)) -> Vec<ModeKey> {
     let parameters = parameter_values(sys);
     // Instants at which time relations switch.
     let mut instants = vec![span.0];
@@ -120,14 +440,10 @@ fn modes_by_time(sys: &mut System, modes: &Modes, span: (f64, f64)) -> Vec<ModeK
             instants[w] + 1.0
         });
         let t = 0.5 * (instants[w] + end);
-        let mut key = ModeKey::new();
-        for &v in &modes.keyed {
-            match truth(sys, &parameters, v, t, 0) {
-                Some(b) => key.push(b != 0.0),
-                None => break,
-            }
-        }
-        if key.len() == modes.keyed.len() && !keys.contains(&key) {
+        let known = |sys: &System, v: VarId| truth(sys, &parameters, v, t, 0).map(|b| b != 0.0);
+        if let Some(key) = modes.key(sys, ops, &known)
+            && !keys.contains(&key)
+        {
             keys.push(key);
         }
     }

@@ -198,7 +198,7 @@ impl Workbench {
         if self.structure.is_none() {
             let mut sys = lower(self.dae.clone());
             let mut ops = RowOps::default();
-            let modes = analyse_modes(&mut sys, &mut ops);
+            let modes = analyse_modes(&mut sys);
             let mut model = Model::new(sys, ops, modes, Box::new(Interpreter::new()))?;
             model.parameters(self.scenario.time)?;
             model.guess_discrete();

@@ -245,6 +245,9 @@ impl<'t> Flattener<'t> {
         let count: usize = dims.iter().product();
         let m = self.leaf_mod(n)?;
         let at = |k: usize| VarId::new(first.index() + k);
+        if self.annotated(n, "__Saltus_conserved") {
+            self.dae.conserved.extend((0..count).map(at));
+        }
         for (name, c) in &m.children {
             if let Some(fixed) = c.violated {
                 let p = self.node(n).parent.unwrap_or(n);

@@ -330,6 +330,9 @@ impl<'t> Flattener<'t> {
         let name = match &c.function.parts[..] {
             [p] => p.name.name.as_str(),
             [p, _] if p.name.name == "Connections" => return Ok(()),
+            [p, q] if p.name.name == "Saltus" && q.name.name == "complementarity" => {
+                return self.complementarity(env, c, span);
+            }
             _ => "",
         };
         match name {
@@ -351,6 +354,35 @@ impl<'t> Flattener<'t> {
                 Ok(())
             }
         }
+    }
+
+    /// `Saltus.complementarity(a, b)`: 0 ≤ a ⟂ b ≥ 0, as the curve a = max(s, 0), b = max(-s, 0) over a parameter s.
+    fn complementarity(&mut self, env: &Env, c: &saltus_syntax::ast::Call, span: Span) -> R<()> {
+        let [a, b] = &c.args[..] else {
+            return Err(self.err(span, "Saltus.complementarity needs two arguments"));
+        };
+        let mut sides: Vec<Vec<ExprId>> = Vec::new();
+        for e in [a, b] {
+            sides.push(self.eval(env, e)?.scalar_list());
+        }
+        if sides[0].len() != sides[1].len() {
+            return Err(self.err(span, "the arguments of Saltus.complementarity differ in size"));
+        }
+        for k in 0..sides[0].len() {
+            let origin = self.origin(env, span, "complementarity");
+            let s = self.hidden("complementarity", VarType::Real, Variability::Continuous, origin);
+            let s = self.var_expr(s);
+            let zero = self.dae.pool.num(0.0);
+            let free = self.dae.pool.relation(saltus_expr::RelOp::Gt, s, zero);
+            let minus = self.dae.pool.neg(s);
+            let first = self.dae.pool.select(free, s, zero);
+            let second = self.dae.pool.select(free, zero, minus);
+            for (side, curve) in [(sides[0][k], first), (sides[1][k], second)] {
+                let residual = self.dae.pool.sub(side, curve);
+                self.add_equation(env, residual, span, "complementarity");
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn assertion(

@@ -1356,12 +1356,17 @@ impl<'t> Flattener<'t> {
 
     /// `annotation(Evaluate = true)`.
     pub(crate) fn evaluated(&self, n: NodeId) -> bool {
+        self.annotated(n, "Evaluate")
+    }
+
+    /// Whether a component carries `annotation(name = true)`.
+    pub(crate) fn annotated(&self, n: NodeId, name: &str) -> bool {
         let Some((_, c, _)) = self.node(n).clause else { return false };
         let Some(a) = &c.annotation else { return false };
         a.args.iter().any(|a| match a {
             saltus_syntax::ast::Argument::Modification { path, modification: Some(m), .. } => {
                 path.len() == 1
-                    && path[0].name == "Evaluate"
+                    && path[0].name == name
                     && matches!(m.binding.as_ref().map(|e| &e.kind), Some(ExprKind::Boolean(true)))
             }
             _ => false,

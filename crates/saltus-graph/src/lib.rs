@@ -22,7 +22,7 @@
 //! * ids are dense and start at 0; [`NONE`] (`u32::MAX`) means "no partner";
 //! * ids out of range are ignored, arrays too short are read as if padded with
 //!   the neutral value: no function panics because sizes disagree;
-//! * nothing recurses: a path of a million nodes is as safe as a short one;
+//! * nothing recurses (decision diagrams aside, once per variable): a path of a million nodes is as safe as a short one;
 //! * everything is deterministic: equal input, equal output.
 //!
 //! The pendulum `x″ = −λx, y″ = −λy − g, x² + y² = L²`, columns `x, y, λ`:
@@ -42,22 +42,26 @@
 //! # Ok::<(), saltus_graph::Singular>(())
 //! ```
 
+mod bdd;
 mod bipartite;
 mod coloring;
 mod components;
 mod dulmage_mendelsohn;
 mod matching;
 mod maxflow;
+mod modal;
 mod pantelides;
 mod sigma;
 mod tearing;
 
+pub use bdd::{Bdd, Bdds};
 pub use bipartite::Bipartite;
 pub use coloring::color_columns;
 pub use components::{block_order, scc, scc_csr};
 pub use dulmage_mendelsohn::{DmParts, dulmage_mendelsohn};
 pub use matching::{Augmenter, Matching, augment, hopcroft_karp, hopcroft_karp_from, weighted_matching};
 pub use maxflow::MaxFlow;
+pub use modal::{ModalMatching, modal_matching};
 pub use pantelides::{Pantelides, pantelides};
 pub use sigma::{Offsets, Signature, Singular, canonical_offsets, sigma_method};
 pub use tearing::{TearHint, Tearing, UNSOLVABLE, tear};

@@ -95,8 +95,12 @@ pub struct EventRecord {
     pub mode: Option<String>,
     /// Impulses: variable and size (∫ over the instant).
     pub impulses: Vec<(String, f64)>,
-    /// Largest scaled residual of the active equations after the restart.
-    pub residual: f64,
+    /// Quantities declared as conserved: name, before, after.
+    pub conserved: Vec<(String, f64, f64)>,
+    /// Largest residual of the active equations after the restart, relative to what stands in them (if asked for).
+    pub residual: Option<f64>,
+    /// The equation that has it.
+    pub worst: Option<String>,
 }
 
 /// Follows a run from outside.
@@ -105,6 +109,10 @@ pub trait Observer {
     fn progress(&mut self, _t: f64) {}
     /// An event was handled.
     fn event(&mut self, _event: &EventRecord) {}
+    /// Whether events should carry the residuals of the equations after them.
+    fn wants_residuals(&self) -> bool {
+        false
+    }
     /// Something worth saying once (warnings, Zeno, sliding), with the source place if known.
     fn message(&mut self, _text: &str, _span: saltus_base::Span) {}
     /// Whether the run should end now, keeping its results.

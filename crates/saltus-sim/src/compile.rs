@@ -7,7 +7,7 @@ use saltus_expr::{Binary, Coefficient, ExprId, Node, Pool, Unary};
 use saltus_graph::{Bipartite, Matching, block_order};
 use saltus_program::{Backend, Batch, Rows};
 use saltus_solver::linear::{LinearSolver, Pattern};
-use saltus_structure::{Cell, Item, Loop, Role, RowOps, Sequence, System, solved};
+use saltus_structure::{Block, Cell, Item, Loop, Role, RowOps, Sequence, System, solved};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -141,9 +141,14 @@ impl Compiler<'_> {
 
     /// A whole sequence.
     pub fn sequence(&mut self, seq: &Sequence) -> Vec<Step> {
+        self.blocks(&seq.items, &seq.blocks)
+    }
+
+    /// Some blocks of a sequence.
+    pub fn blocks(&mut self, items: &[Item], blocks: &[Block]) -> Vec<Step> {
         let mut steps = Vec::new();
-        for block in &seq.blocks {
-            self.block(&seq.items, &block.items, &block.unknowns, &mut steps);
+        for block in blocks {
+            self.block(items, &block.items, &block.unknowns, &mut steps);
         }
         steps
     }

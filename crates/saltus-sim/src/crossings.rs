@@ -18,6 +18,13 @@ pub struct Crossings {
     pub states: Vec<usize>,
 }
 
+impl Crossings {
+    /// The relations that are searched for.
+    pub fn relations(&self) -> impl Iterator<Item = usize> + '_ {
+        self.functions.iter().map(|f| f.relation)
+    }
+}
+
 /// One crossing function.
 pub struct Function {
     /// Index into the system's relations.
@@ -207,7 +214,9 @@ impl Model {
         let everything = vec![true; seq.blocks.len()];
         let mut final_: FxHashSet<VarId> = self.discrete_reads(seq, &everything).iter().map(|c| c.var).collect();
         final_.extend(direct.iter().map(|c| c.var));
-        final_.extend(self.modes.keyed.iter().filter_map(|&v| self.sys.resolve(Operand::var(v)).variable()));
+        final_.extend(
+            self.modes.conditions(&plan.key).into_iter().filter_map(|v| self.sys.resolve(Operand::var(v)).variable()),
+        );
         for r in &self.sys.reactions {
             if matches!(r.action, Action::Reinit { .. } | Action::Terminate { .. } | Action::Assert { .. }) {
                 for &c in &self.sys.whens[r.when].branches[r.branch].0 {

@@ -4,9 +4,10 @@
 use crate::api::{EventKind, EventRecord, Observer};
 use crate::crossings::Sensitivity;
 use crate::model::{ModeProgram, Model};
+use rustc_hash::FxHashSet;
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{Action, Message, Piece, VarId};
-use saltus_structure::RelationKind;
+use saltus_structure::{ModeKey, RelationKind};
 use std::rc::Rc;
 
 /// What an event led to.
@@ -41,6 +42,7 @@ impl Model {
         self.machine.patient = true;
         self.machine.plain_relations = false;
         let before: Vec<f64> = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
+        let conserved = self.conserved();
         let states_before: Vec<(u32, f64)> =
             program.states.iter().map(|s| (s.0, self.machine.values[s.0 as usize])).collect();
         self.remember();
@@ -84,6 +86,9 @@ impl Model {
         let mut reinitialized: Vec<u32> = Vec::new();
         let mut mode_changes = 0;
         let mut micro = 0;
+        // What a mode change starts from: the equations of the old mode no longer hold with the new conditions.
+        let mut left = self.continuous_values(&program);
+        let mut judged = FxHashSet::default();
         let mut keys = vec![program.plan.key.clone()];
         let mut when_fired = false;
         let mut alternating: Vec<VarId> = Vec::new();
@@ -92,7 +97,12 @@ impl Model {
             if micro > MAX_ITERATIONS {
                 return Err(self.no_fixed_point(t, &alternating));
             }
-            self.machine.run(&program.event).map_err(|e| self.explain(&e, Stage::Run, t, "event handling failed"))?;
+            // Guards first: if they end the mode, its equations are not solved again.
+            let failed = |me: &Model, e| me.explain(&e, Stage::Run, t, "event handling failed");
+            self.machine.run(&program.guards).map_err(|e| failed(self, e))?;
+            if self.key() == program.plan.key {
+                self.machine.run(&program.event).map_err(|e| failed(self, e))?;
+            }
             // Reactions of when-branches with a rising edge.
             let mut restarts: Vec<(u32, f64)> = Vec::new();
             for k in 0..self.sys.reactions.len() {
@@ -148,6 +158,23 @@ impl Model {
                     .map(|d| d.2)
                     .collect();
             }
+            let key = self.key();
+            let switched = key != program.plan.key;
+            // A constraint that reads a discrete variable may move the states although the mode stays.
+            let displaced = !switched
+                && restarts.is_empty()
+                && reinitialized.is_empty()
+                && program
+                    .latent
+                    .iter()
+                    .any(|&(s, p)| self.machine.values[s as usize] != self.machine.values[p as usize]);
+            if switched || displaced {
+                for (&s, &v) in program.cells.iter().zip(&left) {
+                    if !reinitialized.contains(&s) {
+                        self.machine.values[s as usize] = v;
+                    }
+                }
+            }
             let mut moved = false;
             // New values of states come before previous values are taken.
             for (slot, v) in restarts {
@@ -158,28 +185,25 @@ impl Model {
                 self.machine.values[slot as usize] = v;
             }
             self.remember();
-            let key = self.key();
-            let mut switched = false;
-            if key != program.plan.key {
+            if switched {
                 mode_changes += 1;
                 if mode_changes > 64 || (!changed && keys.contains(&key) && mode_changes > 8) {
-                    let list: Vec<String> = keys.iter().rev().take(6).filter_map(|k| self.key_text(k)).collect();
-                    return Err(Diagnostic::error(
-                        Stage::Run,
-                        Span::NONE,
-                        format!(
-                            "at time {t:?} the modes change without end; no consistent mode among: {}",
-                            list.join(" | ")
-                        ),
-                    ));
+                    return Err(self.no_end(t, &keys));
                 }
-                keys.push(key.clone());
-                let next = self.mode(&key)?;
-                let jump = self.jump(&next, t)?;
-                impulses.extend(jump.impulses);
-                program = self.reselect(&next)?.unwrap_or(next);
-                switched = true;
+                let (next, jump) = self.enter(&program, &key, t, &mut judged)?;
+                keys.push(next.plan.key.clone());
+                add_impulses(&mut impulses, self.named(jump.impulses));
+                program = next;
                 kind = EventKind::Mode;
+            } else if displaced {
+                let was: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
+                let jump = self.jump(&program, t)?;
+                let moved = |k: &usize| self.machine.values[program.states[*k].0 as usize] != was[*k];
+                reinitialized.extend((0..was.len()).filter(moved).map(|k| program.states[k].0));
+                add_impulses(&mut impulses, self.named(jump.impulses));
+            }
+            if switched || displaced {
+                left = self.continuous_values(&program);
             }
             if !changed && !moved && !switched {
                 break;
@@ -225,10 +249,60 @@ impl Model {
         }
         self.machine.patient = false;
         let mode = self.key_text(&program.plan.key);
-        let record =
-            EventRecord { time: t, kind, fired: words, changed, micro_steps: micro, mode, impulses, residual: 0.0 };
+        let conserved =
+            self.conserved().into_iter().zip(conserved).map(|((name, now), (_, was))| (name, was, now)).collect();
+        let mut record = EventRecord {
+            time: t,
+            kind,
+            fired: words,
+            changed,
+            micro_steps: micro,
+            mode,
+            impulses,
+            conserved,
+            residual: None,
+            worst: None,
+        };
+        if observer.wants_residuals() {
+            let (residual, worst) = self.residual(&program);
+            record.residual = Some(residual);
+            record.worst = worst.map(|(eq, level)| self.equation(eq, level).0);
+        }
         let memoryless = !memory && reinitialized.is_empty() && mode_changes == 0 && ticked.is_empty() && !when_fired;
         Ok(Handled { program, terminated, record, reinitialized, changed: slots, memoryless })
+    }
+
+    /// Values of a mode's continuous cells.
+    fn continuous_values(&self, program: &ModeProgram) -> Vec<f64> {
+        program.cells.iter().map(|&s| self.machine.values[s as usize]).collect()
+    }
+
+    /// The quantities declared as conserved, as they are now.
+    fn conserved(&mut self) -> Vec<(String, f64)> {
+        let declared: Vec<VarId> = self.sys.dae.conserved.clone();
+        declared
+            .into_iter()
+            .map(|v| {
+                let value = match self.locate(v) {
+                    Ok((s, sign)) => sign * self.machine.values.get(s as usize).copied().unwrap_or(0.0),
+                    Err(c) => c,
+                };
+                (self.sys.dae.vars[v].name.clone(), value)
+            })
+            .collect()
+    }
+
+    fn named(&self, impulses: Vec<(VarId, f64)>) -> Vec<(String, f64)> {
+        impulses.into_iter().map(|(v, size)| (self.sys.condition_text(v), size)).collect()
+    }
+
+    fn no_end(&self, t: f64, keys: &[ModeKey]) -> Diagnostic {
+        let list: Vec<String> = keys.iter().rev().take(6).filter_map(|k| self.key_text(k)).collect();
+        Diagnostic::error(
+            Stage::Run,
+            Span::NONE,
+            format!("at time {t:?} the modes change without end; no consistent mode among: {}", list.join(" | ")),
+        )
     }
 
     fn no_fixed_point(&self, t: f64, alternating: &[VarId]) -> Diagnostic {
@@ -289,5 +363,15 @@ impl Model {
             }
         }
         (hard, soft)
+    }
+}
+
+/// Impulses of several changes at one instant add up.
+fn add_impulses(sum: &mut Vec<(String, f64)>, more: Vec<(String, f64)>) {
+    for (name, size) in more {
+        match sum.iter_mut().find(|s| s.0 == name) {
+            Some(s) => s.1 += size,
+            None => sum.push((name, size)),
+        }
     }
 }

@@ -1,20 +1,150 @@
 //! Restart after a mode change: the new mode's latent equations decide which states jump and which variables carry an
 //! impulse. Stages s = K … 1, one n×n system each (see `docs/mathematics.md`, mode changes).
 
+use crate::machine::plain;
 use crate::model::{ModeProgram, Model};
+use rustc_hash::FxHashSet;
 use saltus_base::{Diagnostic, Stage};
 use saltus_dae::{Operand, Row, VarId};
 use saltus_solver::linear::{LinearSolver, Pattern};
-use saltus_structure::{Cell, Point, cell_name, jacobian_entry};
+use saltus_structure::{Cell, DiscKind, ModeKey, Point, RelationKind, jacobian_entry};
+use std::rc::Rc;
 
 /// What happened at a mode change.
 #[derive(Clone, Debug, Default)]
 pub struct Jump {
     /// Impulsive variables with ∫ over the instant.
-    pub impulses: Vec<(String, f64)>,
+    pub impulses: Vec<(VarId, f64)>,
 }
 
+/// Modes tried at one change before giving up.
+const CANDIDATES: usize = 256;
+
 impl Model {
+    /// Enters the mode `key` from `old`, whose left limits are the present values.
+    ///
+    /// Guards without memory that depend on what they guard (a diode's `s < 0`) are part of the problem: the mode must
+    /// agree with its own guards, which read impulses first, then values, then where these go. If the mode called for does
+    /// not, the mode its guards ask for is tried from the same left limits, then those nearby.
+    pub fn enter(
+        &mut self,
+        old: &ModeProgram,
+        key: &ModeKey,
+        t: f64,
+        judged: &mut FxHashSet<(usize, ModeKey)>,
+    ) -> Result<(Rc<ModeProgram>, Jump), Diagnostic> {
+        let free = |me: &Model, key: &ModeKey| -> Vec<VarId> {
+            let conditions = me.modes.conditions(key);
+            conditions.into_iter().filter(|v| !old.early.contains(v) && me.memoryless(*v)).collect()
+        };
+        if free(self, key).is_empty() {
+            let next = self.mode(key).map_err(|d| self.at_run_time(d))?;
+            let jump = self.jump(&next, t)?;
+            let program = self.reselect(&next)?.unwrap_or(next);
+            self.leave_zero(&program, judged);
+            return Ok((program, jump));
+        }
+        let base = self.machine.values.clone();
+        let mut tried: Vec<ModeKey> = Vec::new();
+        let mut todo: Vec<ModeKey> = vec![key.clone()];
+        let mut failure: Option<Diagnostic> = None;
+        let mut at = 0;
+        while at < todo.len() && tried.len() < CANDIDATES {
+            let candidate = todo[at].clone();
+            at += 1;
+            if tried.contains(&candidate) {
+                continue;
+            }
+            tried.push(candidate.clone());
+            match self.try_mode_change(&base, &candidate, t, judged) {
+                Ok((program, jump, reached)) if reached == candidate => return Ok((program, jump)),
+                Ok((.., reached)) => todo.insert(at, reached),
+                Err(e) => {
+                    failure.get_or_insert(e);
+                }
+            }
+            // Neighbours: one more condition changed.
+            self.machine.values[..base.len()].copy_from_slice(&base);
+            for v in free(self, &candidate) {
+                let mut other = self.modes.values(&candidate);
+                other.entry(v).and_modify(|b| *b = !*b);
+                todo.push(self.key_with(&other));
+            }
+        }
+        self.machine.values[..base.len()].copy_from_slice(&base);
+        Err(failure.unwrap_or_else(|| {
+            let list: Vec<String> = tried.iter().take(6).filter_map(|k| self.key_text(k)).collect();
+            let span = free(self, key).first().and_then(|&v| self.sys.dae.vars[v].origin.span);
+            Diagnostic::error(
+                Stage::Run,
+                span.unwrap_or(saltus_base::Span::NONE),
+                format!("at time {t:?} no mode agrees with its own guards; tried: {}", list.join(" | ")),
+            )
+            .hint("the guards depend on what they guard: check their signs, or break the circle with pre()")
+        }))
+    }
+
+    /// Whether a condition is a function of present values alone.
+    fn memoryless(&self, v: VarId) -> bool {
+        self.sys.discrete.iter().find(|d| d.var == v).is_some_and(|d| match &d.kind {
+            DiscKind::Relation(_) => true,
+            DiscKind::Value(row) => !row.args.iter().any(|a| matches!(a, Operand::Pre { .. })),
+            DiscKind::When(..) => false,
+        })
+    }
+
+    /// Restarts in a mode from the given left limits and says which mode its guards then ask for.
+    fn try_mode_change(
+        &mut self,
+        base: &[f64],
+        key: &ModeKey,
+        t: f64,
+        judged: &mut FxHashSet<(usize, ModeKey)>,
+    ) -> Result<(Rc<ModeProgram>, Jump, ModeKey), Diagnostic> {
+        let next = self.mode(key).map_err(|d| self.at_run_time(d))?;
+        self.machine.values[..base.len()].copy_from_slice(base);
+        for (v, b) in self.modes.values(key) {
+            if let Ok((s, _)) = self.locate(v) {
+                self.machine.values[s as usize] = f64::from(b);
+            }
+        }
+        let jump = self.jump(&next, t)?;
+        let program = self.reselect(&next)?.unwrap_or(next);
+        let failed = |me: &Model, e| me.explain(&e, Stage::Run, t, "the restart failed");
+        self.machine.run(&program.continuous).map_err(|e| failed(self, e))?;
+        self.leave_zero(&program, judged);
+        let keep = self.machine.values.clone();
+        for i in program.crossings.relations() {
+            let push = self.impulse_of(i, &jump.impulses);
+            if push != 0.0 {
+                let r = &self.machine.relations[i];
+                self.machine.values[r.var as usize] = plain(&r.kind, push);
+            } else {
+                self.machine.relation(i);
+            }
+        }
+        self.machine.run(&program.definitions).map_err(|e| failed(self, e))?;
+        let reached = self.key();
+        if reached == *key {
+            // Discrete values are settled by the event iteration, from what they were.
+            self.machine.values.copy_from_slice(&keep);
+        }
+        Ok((program, jump, reached))
+    }
+
+    /// What impulses do to a crossing function.
+    fn impulse_of(&mut self, relation: usize, impulses: &[(VarId, f64)]) -> f64 {
+        let row = self.sys.relations[relation].g.clone();
+        let mut sum = 0.0;
+        for &(v, size) in impulses {
+            if row.args.iter().any(|a| a.variable() == Some(v)) {
+                let point = self.snapshot();
+                sum += size * jacobian_entry(&mut self.sys, &mut self.ops, &row, v, 0, &point);
+            }
+        }
+        sum
+    }
+
     fn eval_row(&self, row: &Row, point: &dyn Point) -> f64 {
         let mut calls = point.calls();
         saltus_expr::eval(
@@ -110,11 +240,98 @@ impl Model {
             }
             for (j, &v) in plan.vars.iter().enumerate() {
                 if plan.d[&v] + 1 == s && u[j].abs() > 1e-9 {
-                    out.impulses.push((cell_name(&self.sys, Cell::new(v, 0)), u[j]));
+                    out.impulses.push((v, u[j]));
                 }
             }
         }
         Ok(out)
+    }
+
+    /// Relations that are at zero as a mode begins are judged by where the new mode takes them (MODRIO 2.3, the
+    /// lexicographic order of a function and its derivatives): a rope that has just gone slack is not taut again because
+    /// its length is still exactly L. The first derivative that is not zero shows in a short look ahead.
+    pub fn leave_zero(&mut self, program: &ModeProgram, judged: &mut FxHashSet<(usize, ModeKey)>) {
+        let before = self.machine.values.clone();
+        if program.states.is_empty() || self.machine.run(&program.continuous).is_err() {
+            self.machine.host.error = None;
+            self.machine.values = before;
+            return;
+        }
+        let crossings: Vec<usize> = program.crossings.relations().collect();
+        let mut here = vec![0.0; crossings.len()];
+        self.machine.crossing_values(&crossings, &mut here);
+        let scale = |me: &Model, i: usize| {
+            let g = &me.sys.relations[i].g;
+            let read = |a: &Operand| Cell::of(me.sys.resolve(*a)).and_then(|c| me.layout.find(c));
+            g.args.iter().filter_map(read).map(|s| me.machine.values[s as usize].abs()).fold(0.0f64, f64::max)
+        };
+        let mut near: Vec<(usize, f64, f64)> = Vec::new();
+        for (&i, &g) in crossings.iter().zip(&here) {
+            let size = scale(self, i).max(self.machine.relations[i].size).max(1e-2);
+            if matches!(self.machine.relations[i].kind, RelationKind::Sign(_))
+                && g.abs() <= 1e-10 * size
+                && judged.insert((i, program.plan.key.clone()))
+            {
+                near.push((i, g, size));
+            }
+        }
+        if !near.is_empty() {
+            let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
+            let dx: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.1 as usize]).collect();
+            let unit = x.iter().zip(&dx).map(|(x, d)| (x.abs() + 1.0) / (d.abs() + 1e-30)).fold(1.0f64, f64::min);
+            let t = self.machine.values[self.machine.time as usize];
+            let mut decided: Vec<(usize, f64, f64, f64)> = Vec::new();
+            for h in [1e-6, 1e-5, 1e-4, 1e-3, 1e-2] {
+                let Some(ahead) = self.look_ahead(program, &crossings, t, &x, h * unit) else { break };
+                near.retain(|&(i, g, size)| {
+                    let at = crossings.iter().position(|&k| k == i).unwrap_or(0);
+                    let change = ahead[at] - g;
+                    let clear = change.abs() > 1e-12 * size;
+                    if clear {
+                        decided.push((i, g, change, size));
+                    }
+                    !clear
+                });
+            }
+            self.machine.values = before;
+            for (i, g, change, size) in decided {
+                let tolerance = self.machine.tolerance;
+                let r = &mut self.machine.relations[i];
+                self.machine.values[r.var as usize] = plain(&r.kind, change);
+                r.left = g;
+                r.floor = tolerance * size.max(1.0);
+            }
+        } else {
+            self.machine.values = before;
+        }
+        self.machine.host.error = None;
+    }
+
+    /// All crossing functions after one classical Runge–Kutta step of length h.
+    fn look_ahead(
+        &mut self,
+        program: &ModeProgram,
+        crossings: &[usize],
+        t: f64,
+        x: &[f64],
+        h: f64,
+    ) -> Option<Vec<f64>> {
+        let mut slope = |me: &mut Model, t: f64, x: &[f64]| -> Option<Vec<f64>> {
+            crate::rhs::place(&mut me.machine, &me.delays, program, t, x);
+            me.machine.run(&program.continuous).ok()?;
+            let dx: Vec<f64> = program.states.iter().map(|s| me.machine.values[s.1 as usize]).collect();
+            dx.iter().all(|v| v.is_finite()).then_some(dx)
+        };
+        let along = |k: &[f64], h: f64| -> Vec<f64> { x.iter().zip(k).map(|(x, k)| x + h * k).collect() };
+        let k1 = slope(self, t, x)?;
+        let k2 = slope(self, t + 0.5 * h, &along(&k1, 0.5 * h))?;
+        let k3 = slope(self, t + 0.5 * h, &along(&k2, 0.5 * h))?;
+        let k4 = slope(self, t + h, &along(&k3, h))?;
+        let mean: Vec<f64> = (0..x.len()).map(|i| (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]) / 6.0).collect();
+        slope(self, t + h, &along(&mean, h))?;
+        let mut g = vec![0.0; crossings.len()];
+        self.machine.crossing_values(crossings, &mut g);
+        Some(g)
     }
 
     fn stage_value(&mut self, v: VarId, d: u8, s: u8) -> f64 {

@@ -123,8 +123,12 @@ impl Location {
         if !self.grazing.is_empty() && big > m.band(relation) {
             self.grazing.remove(&relation);
         }
+        if r.floor > 0.0 {
+            self.released.entry(relation).or_insert(r.floor);
+        }
         if !self.released.is_empty() && self.released.get(&relation).is_some_and(|b| big > 100.0 * b) {
             self.released.remove(&relation);
+            r.floor = 0.0;
         }
     }
 

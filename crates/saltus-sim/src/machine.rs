@@ -223,6 +223,8 @@ pub struct RelationSlots {
     pub left: f64,
     /// Keeps its value while an event is handled: the solution slides along its surface.
     pub frozen: bool,
+    /// Widens the zero while g leaves it after a mode change: what the integrator may be wrong by.
+    pub floor: f64,
 }
 
 /// A relation `slope * time + rest` over things that change only at events.
@@ -260,6 +262,8 @@ pub struct Machine {
     pub hold_relations: bool,
     /// Newton falls back on slow, robust methods.
     pub patient: bool,
+    /// Relative tolerance of the run.
+    pub tolerance: f64,
     /// Widens what counts as "at zero" while a consistent mode is searched for (1 otherwise).
     pub slack: f64,
     /// Guesses of the last accepted step, while an integrator tries the next.
@@ -350,7 +354,8 @@ impl Machine {
 
     /// What "at zero" means for a relation.
     pub fn band(&self, i: usize) -> f64 {
-        1e-12 * self.slack * self.relations[i].size.max(1e-2)
+        let r = &self.relations[i];
+        (1e-12 * self.slack * r.size.max(1e-2)).max(r.floor)
     }
 
     /// Evaluates a relation into its variable.
@@ -598,5 +603,5 @@ pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation, held: 
         ];
         time = Some(TimeSwitch { batches, slots });
     }
-    RelationSlots { batch, g, var, kind: r.kind.clone(), time, size: 0.0, left: f64::NAN, frozen: false }
+    RelationSlots { batch, g, var, kind: r.kind.clone(), time, size: 0.0, left: f64::NAN, frozen: false, floor: 0.0 }
 }

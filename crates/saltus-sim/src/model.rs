@@ -16,8 +16,8 @@ use saltus_function::Function;
 use saltus_program::{Backend, Batch};
 use saltus_solver::linear::Pattern;
 use saltus_structure::{
-    Alias, Cell, Choice, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, Watch, better_choice, cell_name,
-    key_text, plan_mode, replan_states, start_value,
+    Alias, Block, Cell, Choice, Item, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, Watch,
+    better_choice, cell_name, key_text, plan_mode, replan_states, singular_with, start_value,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -34,6 +34,12 @@ pub struct ModeProgram {
     pub tangent: Option<Tangent>,
     /// The same with the discrete part.
     pub event: Vec<Step>,
+    /// What of it is known before any equation is solved anew.
+    pub guards: Vec<Step>,
+    /// Definitions of discrete variables without memory, in order.
+    pub definitions: Vec<Step>,
+    /// Discrete variables that `guards` determine.
+    pub early: FxHashSet<VarId>,
     /// Slots of states and of their derivatives.
     pub states: Vec<(u32, u32)>,
     /// Absolute scale of each state.
@@ -52,6 +58,12 @@ pub struct ModeProgram {
     pub active: FxHashSet<VarId>,
     /// Whether the choice of states still suits.
     watch: RefCell<StateWatch>,
+    /// Slots of all its continuous cells.
+    pub cells: Vec<u32>,
+    /// Discrete variables that latent equations read (slot, previous value): when one changes, states may jump.
+    pub latent: Vec<(u32, u32)>,
+    /// Kernels of all residuals, made when first asked for.
+    pub residuals: std::cell::OnceCell<Vec<Residual>>,
 }
 
 /// The choice of a mode's states, and what computes the entries of the Jacobian it rests on.
@@ -60,6 +72,18 @@ struct StateWatch {
     batches: Vec<Batch>,
     /// Signed slots per entry that is watched.
     slots: FxHashMap<usize, Vec<(f64, u32)>>,
+}
+
+/// How the residual of one active equation is computed.
+pub struct Residual {
+    /// Computes it.
+    pub batch: Batch,
+    /// Where it is.
+    pub slot: u32,
+    /// Slots of what stands in the equation.
+    pub reads: Vec<u32>,
+    /// The equation and how often it was differentiated.
+    pub source: (usize, u8),
 }
 
 /// A delay line.
@@ -236,6 +260,7 @@ impl Model {
             plain_relations: false,
             hold_relations: false,
             patient: true,
+            tolerance: 1e-6,
             slack: 1.0,
             anchor: None,
             methods: crate::start::block_methods(&StartOptions::default()),
@@ -582,6 +607,27 @@ impl Model {
             let assigned = c.assigned.take();
             (continuous, c.sequence(&plan.event), assigned)
         });
+        let early_blocks: Vec<Block> = plan.early.iter().map(|&k| plan.event.blocks[k].clone()).collect();
+        let early = early_blocks.iter().flat_map(|b| b.unknowns.iter().map(|c| c.var)).collect();
+        let definition = |i: usize| match &plan.event.items[i] {
+            Item::Value { cell, row } => {
+                (cell.order == 0 && !row.args.iter().any(|a| matches!(a, Operand::Pre { .. }))).then_some(*cell)
+            }
+            _ => None,
+        };
+        let definitions: Vec<Block> = plan
+            .event
+            .blocks
+            .iter()
+            .flat_map(|b| {
+                b.items.iter().filter_map(|&i| Some(Block { items: vec![i], unknowns: vec![definition(i)?] }))
+            })
+            .collect();
+        let items = &plan.event.items;
+        let (guards, definitions) = self.compile(|c| {
+            let guards = c.blocks(items, &early_blocks);
+            (guards, c.blocks(items, &definitions))
+        });
         let states: Vec<(u32, u32)> = plan
             .states
             .iter()
@@ -623,6 +669,20 @@ impl Model {
         let pattern = dependence::pattern(&derivatives, &states, self.machine.values.len());
         let tangent =
             assigned.and_then(|rows| self.compile(|c| Tangent::new(c, &derivatives, &states, &rows, pattern.as_ref())));
+        let mut cells: Vec<u32> = Vec::new();
+        for &v in &plan.vars {
+            cells.extend((0..=plan.d[&v]).map(|k| self.layout.slot(Cell::new(v, k))));
+        }
+        let mut latent: Vec<(u32, u32)> = Vec::new();
+        for ((_, row), _) in plan.rows.iter().zip(&plan.c).filter(|(_, c)| **c > 0) {
+            for a in &row.args {
+                if let Operand::Var { var, order: 0, .. } = *a
+                    && self.sys.role(var) == Role::Discrete
+                {
+                    latent.push((self.layout.slot(Cell::new(var, 0)), self.layout.slot(Cell::pre(var))));
+                }
+            }
+        }
         // Every previous value that something reads.
         self.previous = self
             .layout
@@ -648,6 +708,9 @@ impl Model {
             continuous,
             derivatives,
             event,
+            guards,
+            definitions,
+            early,
             states,
             nominal,
             bounds,
@@ -657,6 +720,9 @@ impl Model {
             sensitivity,
             active,
             watch,
+            cells,
+            latent,
+            residuals: Default::default(),
         });
         self.programs.insert(key, program.clone());
         program
@@ -687,6 +753,37 @@ impl Model {
         rows.sort_by_key(|(_, r)| r.template);
         let batches = self.compile(|c| c.batches(rows.iter().copied()));
         StateWatch { choice, batches, slots }
+    }
+
+    /// The largest residual of the mode's equations, derivatives included, relative to what stands in them; and where.
+    pub fn residual(&mut self, program: &ModeProgram) -> (f64, Option<(usize, u8)>) {
+        if program.residuals.get().is_none() {
+            let plan = &program.plan;
+            let list = self.compile(|c| {
+                let mut list = Vec::new();
+                for (levels, (eq, _)) in plan.levels.iter().zip(&plan.rows) {
+                    for (k, row) in levels.iter().enumerate() {
+                        let slot = c.layout.scratch(0.0);
+                        let batch = c.batch(slot, row);
+                        let reads = batch.rows.words[1..].iter().map(|w| w & !saltus_program::NEGATE).collect();
+                        list.push(Residual { batch, slot, reads, source: (*eq, k as u8) });
+                    }
+                }
+                list
+            });
+            let _ = program.residuals.set(list);
+        }
+        let mut worst = (0.0, None);
+        for r in program.residuals.get().into_iter().flatten() {
+            self.machine.batch(&r.batch);
+            let scale = r.reads.iter().map(|&s| self.machine.values[s as usize].abs()).fold(1.0, f64::max);
+            let value = self.machine.values[r.slot as usize].abs() / scale;
+            if !(value <= worst.0) {
+                worst = (value, Some(r.source));
+            }
+        }
+        self.machine.host.error = None;
+        worst
     }
 
     /// The same mode with states that suit the present values better, if there are such.
@@ -720,14 +817,22 @@ impl Model {
 
     /// The key that the condition variables call for now.
     pub fn key(&mut self) -> ModeKey {
-        let keyed = self.modes.keyed.clone();
-        keyed
-            .iter()
-            .map(|&v| match self.locate(v) {
-                Ok((s, _)) => self.machine.values.get(s as usize).copied().unwrap_or(0.0) != 0.0,
-                Err(c) => c != 0.0,
-            })
-            .collect()
+        self.key_with(&FxHashMap::default())
+    }
+
+    /// The same with other values of some conditions.
+    pub fn key_with(&mut self, other: &FxHashMap<VarId, bool>) -> ModeKey {
+        let (layout, values) = (&self.layout, &self.machine.values);
+        let truth = |sys: &System, v: VarId| {
+            let now = || match sys.resolve(Operand::var(v)) {
+                Operand::Const(c) => c != 0.0,
+                op => Cell::of(op)
+                    .and_then(|c| layout.find(c))
+                    .is_some_and(|s| values.get(s as usize).is_some_and(|x| *x != 0.0)),
+            };
+            Some(other.get(&v).copied().unwrap_or_else(now))
+        };
+        self.modes.key(&mut self.sys, &mut self.ops, &truth).unwrap_or_default()
     }
 
     /// The key as text, if the model has one.
@@ -739,7 +844,12 @@ impl Model {
     pub fn equation(&self, eq: usize, level: u8) -> (String, Span, String) {
         let n = self.sys.equations.len();
         let (row, origin) = if eq < n {
-            (&self.sys.equations[eq].row, &self.sys.equations[eq].origin)
+            let now = |v: VarId| {
+                self.layout
+                    .find(Cell::new(v, 0))
+                    .map(|s| self.machine.values.get(s as usize).is_some_and(|x| *x != 0.0))
+            };
+            (&self.sys.equations[eq].row, self.sys.equations[eq].origin_in(&now))
         } else if let Some(e) = self.sys.initial.get(eq.wrapping_sub(n)) {
             (&e.row, &e.origin)
         } else {
@@ -764,29 +874,34 @@ impl Model {
 
     /// If the present values of all conditions make the equations structurally singular, the explanation.
     pub fn structural_explanation(&mut self, program: &ModeProgram) -> Option<Diagnostic> {
-        let mut all = self.modes.clone();
+        let mut values = self.modes.values(&program.plan.key);
+        let known = values.len();
         for (_, row) in &program.plan.rows {
             for a in &row.args {
                 if let Operand::Var { var, order: 0, .. } = *a
                     && self.sys.dae.vars[var].ty == VarType::Boolean
                     && self.sys.role(var) == Role::Discrete
-                    && !all.keyed.contains(&var)
+                    && let Some(s) = self.layout.find(Cell::new(var, 0))
                 {
-                    all.keyed.push(var);
+                    values.insert(var, self.machine.values[s as usize] != 0.0);
                 }
             }
         }
-        if all.keyed.len() == self.modes.keyed.len() {
+        if values.len() == known {
             return None;
         }
-        let keyed = std::mem::replace(&mut self.modes, all.clone());
-        let key = self.key();
-        self.modes = keyed;
-        let point = self.snapshot();
-        let mut d = plan_mode(&mut self.sys, &mut self.ops, &all, &key, &point).err()?;
+        let mut named: Vec<(VarId, bool)> = values.iter().map(|(&v, &b)| (v, b)).collect();
+        named.sort_unstable();
+        let text: Vec<String> = named.iter().map(|&(v, b)| format!("{} = {b}", self.sys.condition_text(v))).collect();
+        let d = singular_with(&mut self.sys, &mut self.ops, &values, &text.join(", "))?;
+        Some(self.at_run_time(d))
+    }
+
+    /// A structural explanation met while running: it names the time.
+    pub fn at_run_time(&self, mut d: Diagnostic) -> Diagnostic {
         d.stage = Stage::Run;
         d.message = format!("at time {:?}: {}", self.machine.values[self.machine.time as usize], d.message);
-        Some(d)
+        d
     }
 
     /// A failed evaluation as a diagnostic.

@@ -54,6 +54,7 @@ pub fn run(
         .max(1);
     let solver = options.solver.as_deref().unwrap_or("auto");
     let choice = Choice::new(solver, start).ok_or_else(|| unknown_solver(solver))?;
+    model.machine.tolerance = tolerance;
     let program = model.initialize(start)?;
     model.start_tickers(start)?;
     let mut r = Runner {

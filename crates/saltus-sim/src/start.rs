@@ -110,12 +110,11 @@ impl Model {
         let mut tried: Vec<ModeKey> = Vec::new();
         let mut failure: Option<(Diagnostic, Vec<f64>)> = None;
         let mut key = self.key();
-        let bits = key.len();
-        let limit = 1usize << bits.min(8);
+        let limit = 1usize << key.len().min(8);
         while tried.len() < limit.max(4) {
             if tried.contains(&key) {
                 // Cycling: look at the modes not tried yet, nearest first.
-                let Some(next) = nearest_untried(&key, &tried) else { break };
+                let Some(next) = self.nearest_untried(&key, &tried) else { break };
                 key = next;
             }
             tried.push(key.clone());
@@ -130,7 +129,7 @@ impl Model {
                 Err(e) => {
                     let values = self.machine.values.clone();
                     failure.get_or_insert((e, values));
-                    if bits == 0 {
+                    if key.is_empty() {
                         break;
                     }
                 }
@@ -474,6 +473,25 @@ impl Model {
             self.machine.values[p as usize] = self.machine.values[s as usize];
         }
     }
+
+    /// The mode with the fewest conditions changed that has not been tried.
+    fn nearest_untried(&mut self, key: &ModeKey, tried: &[ModeKey]) -> Option<ModeKey> {
+        let conditions = self.modes.conditions(key);
+        let n = conditions.len();
+        if n > 16 {
+            return None;
+        }
+        let mut masks: Vec<u32> = (1..1u32 << n).collect();
+        masks.sort_by_key(|m| m.count_ones());
+        for m in masks {
+            let other = conditions.iter().zip(key).enumerate().map(|(i, (&v, b))| (v, b ^ (m >> i & 1 == 1))).collect();
+            let k = self.key_with(&other);
+            if !tried.contains(&k) {
+                return Some(k);
+            }
+        }
+        None
+    }
 }
 
 /// What the blocks iterate on.
@@ -487,17 +505,4 @@ fn reduced(steps: &[Step]) -> Vec<Cell> {
         }
     }
     out
-}
-
-fn nearest_untried(key: &ModeKey, tried: &[ModeKey]) -> Option<ModeKey> {
-    let n = key.len();
-    if n > 16 {
-        return None;
-    }
-    let mut masks: Vec<u32> = (1..1u32 << n).collect();
-    masks.sort_by_key(|m| m.count_ones());
-    masks
-        .into_iter()
-        .map(|m| key.iter().enumerate().map(|(i, b)| b ^ (m >> i & 1 == 1)).collect::<ModeKey>())
-        .find(|k| !tried.contains(k))
 }

@@ -64,7 +64,7 @@ impl Incidence {
                 items.push(Item::Value { cell: Cell::new(id, 0), row: b.clone() });
             }
         }
-        let values: FxHashMap<_, bool> = modes.keyed.iter().copied().zip(key.iter().copied()).collect();
+        let values = modes.values(key);
         let base = sys.equations.len();
         let before = items.len();
         for (k, eq) in sys.initial.iter().enumerate() {

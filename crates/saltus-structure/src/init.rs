@@ -146,7 +146,7 @@ pub fn plan_initialization(
     }
     // Initial equations and fixed starts.
     let hard_from = problem.items.len();
-    let values: FxHashMap<VarId, bool> = modes.keyed.iter().copied().zip(key.iter().copied()).collect();
+    let values = modes.values(key);
     let base = sys.equations.len();
     for (k, eq) in sys.initial.iter().enumerate() {
         if chosen(sys, eq.guard, &|v| values.get(&v).copied().unwrap_or(false)) {

@@ -26,7 +26,9 @@ pub use init::{InitPlan, Wish, cell_name, late_parameters, plan_initialization, 
 pub use loops::{Loop, solved};
 pub use lower::lower;
 pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};
-pub use plan::{Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_choice, plan_mode, replan_states};
+pub use plan::{
+    Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_choice, plan_mode, replan_states, singular_with,
+};
 pub use rows::RowOps;
 pub use selection::{Choice, Entry, Reason, Selection, Watch, jacobian_entry};
 pub use simplify::{SimplifyOptions, simplify};

@@ -204,7 +204,12 @@ impl Lower {
         let (a, b) = (pool.hole(0), pool.hole(1));
         let template = pool.sub(a, b);
         let args = Box::new([Operand::var(v), Operand::Var { var, order, neg: false }]);
-        self.sys.equations.push(SysEq { row: Row { template, args }, guard: None, origin: origin.clone() });
+        self.sys.equations.push(SysEq {
+            row: Row { template, args },
+            guard: None,
+            origin: origin.clone(),
+            merged: None,
+        });
         self.derivatives.insert((var, order), v);
         v
     }
@@ -271,7 +276,7 @@ impl Lower {
         }
         let row = self.events(row, origin);
         let row = self.conditions(&row, origin);
-        self.sys.equations.push(SysEq { row, guard, origin: origin.clone() });
+        self.sys.equations.push(SysEq { row, guard, origin: origin.clone(), merged: None });
     }
 
     /// Compound conditions of if-expressions over discrete variables become variables, so that a mode is a set of bits.
@@ -533,14 +538,14 @@ impl Lower {
         for eq in &initial {
             let template = plain(&mut self.sys.dae.pool, eq.row.template);
             let row = self.no_derivatives(&Row { template, args: eq.row.args.clone() }, &eq.origin);
-            self.sys.initial.push(SysEq { row, guard: guard(eq.guard), origin: eq.origin.clone() });
+            self.sys.initial.push(SysEq { row, guard: guard(eq.guard), origin: eq.origin.clone(), merged: None });
         }
         let calls = std::mem::take(&mut self.sys.dae.initial_calls);
         for c in &calls {
             let args = self.call_arguments(&c.args);
             for (k, &out) in c.outputs.iter().enumerate() {
                 let row = self.call_row(Some(out), c.func, &args, k);
-                self.sys.initial.push(SysEq { row, guard: guard(c.guard), origin: c.origin.clone() });
+                self.sys.initial.push(SysEq { row, guard: guard(c.guard), origin: c.origin.clone(), merged: None });
             }
         }
         let assertions = std::mem::take(&mut self.sys.dae.assertions);

@@ -1,40 +1,107 @@
 //! Which conditions are part of the mode key, and the equations of a given mode.
 //!
 //! If-equations whose branches hold equally many equations are merged row by row into conditionals first. A condition
-//! then enters the key only if, for one of its values, the edges it takes away break the transversal of the union
-//! beyond repair on tight edges: only then do offsets (and with them states, index, unknowns) differ.
+//! then enters the key only if some of its values break the transversal of the union beyond repair on tight edges: only
+//! then do offsets (and with them states, index, unknowns) differ.
+//!
+//! A key is a path in a decision tree: which condition matters next may depend on the values of those before it. With
+//! `if a then (if b then … end if) else … end if` the keys are (a, b), (a, not b) and (not a).
 
 use crate::rows::{RowOps, tidy};
-use crate::system::{DiscEq, DiscKind, Role, SysEq, System};
+use crate::system::{DiscEq, DiscKind, Merged, Role, SysEq, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType};
 use saltus_expr::{ExprId, Node, Pool};
-use saltus_graph::{Augmenter, Bipartite, Signature, sigma_method};
+use saltus_graph::{Augmenter, Bipartite, Matching, NONE, Offsets, Signature, block_order, sigma_method};
 
-/// Values of the keyed condition variables, in the order of [`Modes::keyed`].
+/// Values of the conditions on a path of the decision tree, see [`Modes::conditions`].
 pub type ModeKey = Vec<bool>;
 
-/// The mode structure of a system.
+/// The mode structure of a system: the part of the decision tree that was looked at so far.
 #[derive(Clone, Debug, Default)]
 pub struct Modes {
-    /// Condition variables that form the key.
-    pub keyed: Vec<VarId>,
+    /// Per path: which conditions matter next (none: the key is complete).
+    next: FxHashMap<ModeKey, Vec<VarId>>,
 }
 
-/// Merges what can be merged and finds the keyed conditions.
-pub fn analyse_modes(sys: &mut System, ops: &mut RowOps) -> Modes {
-    merge_groups(sys);
-    merge_discrete(sys);
-    let mut keyed: Vec<VarId> = Vec::new();
-    for g in sys.groups.iter().filter(|g| g.structural) {
-        for &c in &g.conditions {
-            if !keyed.contains(&c) && sys.role(c) == Role::Discrete {
-                keyed.push(c);
+impl Modes {
+    /// The condition variables of a key, in its order.
+    pub fn conditions(&self, key: &[bool]) -> Vec<VarId> {
+        let mut out: Vec<VarId> = Vec::new();
+        while out.len() < key.len() {
+            match self.next.get(&key[..out.len()]) {
+                Some(more) if !more.is_empty() => out.extend(more),
+                _ => break,
+            }
+        }
+        out.truncate(key.len());
+        out
+    }
+
+    /// The values a key gives to its condition variables.
+    pub fn values(&self, key: &[bool]) -> FxHashMap<VarId, bool> {
+        self.conditions(key).into_iter().zip(key.iter().copied()).collect()
+    }
+
+    /// The conditions that matter after the path `key`; none if it is complete.
+    pub fn next(&mut self, sys: &mut System, ops: &mut RowOps, key: &[bool]) -> Vec<VarId> {
+        if let Some(next) = self.next.get(key) {
+            return next.clone();
+        }
+        let next = undecided(sys, ops, &self.values(key));
+        self.next.insert(key.to_vec(), next.clone());
+        next
+    }
+
+    /// The key under which the conditions have the values `truth` gives; `None` where it does not know one of them.
+    pub fn key(
+        &mut self,
+        sys: &mut System,
+        ops: &mut RowOps,
+        truth: &dyn Fn(&System, VarId) -> Option<bool>,
+    ) -> Option<ModeKey> {
+        let mut key = ModeKey::new();
+        loop {
+            let next = self.next(sys, ops, &key);
+            if next.is_empty() {
+                return Some(key);
+            }
+            for v in next {
+                key.push(truth(sys, v)?);
             }
         }
     }
-    keyed.extend(structural_conditions(sys, ops, &keyed));
-    Modes { keyed }
+}
+
+/// Merges what can be merged; the decision tree grows as modes are asked for.
+pub fn analyse_modes(sys: &mut System) -> Modes {
+    merge_groups(sys);
+    merge_discrete(sys);
+    Modes::default()
+}
+
+/// The conditions that decide structure next, when those in `known` have the given values.
+fn undecided(sys: &mut System, ops: &mut RowOps, known: &FxHashMap<VarId, bool>) -> Vec<VarId> {
+    // If-equations in chosen branches: their first condition that is not known to be false.
+    let mut out: Vec<VarId> = Vec::new();
+    for g in 0..sys.groups.len() {
+        let group = &sys.groups[g];
+        if !group.structural || !chosen(sys, group.parent, &|v| known.get(&v).copied().unwrap_or(false)) {
+            continue;
+        }
+        if let Some(&c) = group.conditions.iter().find(|c| known.get(c) != Some(&false))
+            && !known.contains_key(&c)
+            && sys.role(c) == Role::Discrete
+            && !out.contains(&c)
+        {
+            out.push(c);
+        }
+    }
+    if !out.is_empty() {
+        return out;
+    }
+    let rows = rows_with(sys, ops, known);
+    structural_conditions(sys, ops, &rows)
 }
 
 /// Rewrites groups with equally large branches as conditionals; the others are marked structural.
@@ -78,9 +145,13 @@ fn merge_groups(sys: &mut System) {
                 let branch = sys.equations[members[b][k]].row.clone();
                 row = select(&mut sys.dae, c, &branch, &row);
             }
+            let branch = |i: usize| (sys.equations[i].origin.clone(), sys.equations[i].merged.clone());
+            let merged =
+                Merged { conditions: conditions.clone(), branches: members.iter().map(|m| branch(m[k])).collect() };
             let at = members[0][k];
             sys.equations[at].row = row;
             sys.equations[at].guard = parent;
+            sys.equations[at].merged = Some(Box::new(merged));
         }
         let dead: FxHashSet<usize> = members[1..].iter().flatten().copied().collect();
         let mut i = 0;
@@ -199,160 +270,237 @@ pub(crate) fn specialise(sys: &mut System, ops: &mut RowOps, row: &Row, value: i
     tidy(&mut sys.dae, &folded)
 }
 
-fn structural_conditions(sys: &mut System, ops: &mut RowOps, already: &[VarId]) -> Vec<VarId> {
-    // Which Boolean conditions stand in which continuous rows?
-    let mut rows_of: Vec<(VarId, Vec<usize>)> = Vec::new();
-    let mut at: FxHashMap<VarId, usize> = FxHashMap::default();
-    for (i, eq) in sys.equations.iter().enumerate() {
-        for k in condition_holes(&sys.dae.pool, eq.row.template) {
-            if let Operand::Var { var, order: 0, .. } = eq.row.args[k as usize]
-                && sys.dae.vars[var].ty == VarType::Boolean
-                && sys.role(var) == Role::Discrete
-                && !already.contains(&var)
-            {
-                let slot = *at.entry(var).or_insert_with(|| {
-                    rows_of.push((var, Vec::new()));
-                    rows_of.len() - 1
-                });
-                rows_of[slot].1.push(i);
-            }
-        }
-    }
-    if rows_of.is_empty() {
+/// Conditions tried in all combinations inside one block; with more, alone and in pairs.
+const COMBINATIONS: usize = 10;
+
+/// Boolean conditions of the rows that decide structure.
+///
+/// The union of all branches has offsets and a block triangular form on tight edges; a mode keeps the offsets exactly if
+/// every diagonal block keeps a transversal. So blocks are looked at one by one, with the conditions that take edges
+/// from inside them.
+fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row)]) -> Vec<VarId> {
+    let conditions: Vec<Vec<VarId>> = rows
+        .iter()
+        .map(|(_, row)| {
+            let mut vars: Vec<VarId> = condition_holes(&sys.dae.pool, row.template)
+                .into_iter()
+                .filter_map(|k| match row.args[k as usize] {
+                    Operand::Var { var, order: 0, .. }
+                        if sys.dae.vars[var].ty == VarType::Boolean && sys.role(var) == Role::Discrete =>
+                    {
+                        Some(var)
+                    }
+                    _ => None,
+                })
+                .collect();
+            vars.sort_unstable();
+            vars.dedup();
+            vars
+        })
+        .collect();
+    if conditions.iter().all(Vec::is_empty) {
         return Vec::new();
     }
-    // The union system; unequal branches are represented by their else part.
-    let active: Vec<usize> =
-        (0..sys.equations.len()).filter(|&i| chosen(sys, sys.equations[i].guard, &|_| false)).collect();
-    let position: FxHashMap<usize, usize> = active.iter().enumerate().map(|(p, &i)| (i, p)).collect();
     let mut columns: FxHashMap<VarId, u32> = FxHashMap::default();
-    let mut entries: Vec<Vec<(u32, i32)>> = Vec::new();
-    for &i in &active {
-        let row: Vec<(VarId, u8)> = continuous_args(sys, &sys.equations[i].row).collect();
-        entries.push(
-            row.into_iter()
+    let entries: Vec<Vec<(u32, i32)>> = rows
+        .iter()
+        .map(|(_, row)| {
+            continuous_args(sys, row)
                 .map(|(v, o)| {
                     let n = columns.len() as u32;
                     (*columns.entry(v).or_insert(n), i32::from(o))
                 })
-                .collect(),
-        );
-    }
+                .collect()
+        })
+        .collect();
     let signature = Signature::from_rows(columns.len(), &entries);
     let Ok(offsets) = sigma_method(&signature) else {
         // No union structure to compare with: every condition that changes incidence decides structure.
-        return rows_of
-            .into_iter()
-            .filter(|(v, rows)| rows.iter().any(|&i| loses_edges(sys, ops, i, *v)))
-            .map(|(v, _)| v)
-            .collect();
+        let mut out: Vec<VarId> = conditions.iter().flatten().copied().collect();
+        out.sort_unstable();
+        out.dedup();
+        out.retain(|&v| {
+            rows.iter().zip(&conditions).any(|((_, row), c)| c.contains(&v) && loses_edges(sys, ops, row, v))
+        });
+        return out;
     };
-    let mut keyed = Vec::new();
-    for (var, rows) in rows_of {
-        let mut breaks = false;
-        for value in [true, false] {
-            let mut changed: Vec<(usize, Vec<u32>)> = Vec::new();
-            let mut broken = false;
-            for &i in &rows {
-                let Some(&p) = position.get(&i) else {
-                    // In a branch that the union does not show: if it changes incidence, it may decide structure.
-                    breaks |= loses_edges(sys, ops, i, var);
-                    continue;
-                };
-                let row = sys.equations[i].row.clone();
-                let row = specialise(sys, ops, &row, |v| (v == var).then_some(value));
-                let tight: Vec<u32> = continuous_args(sys, &row)
-                    .filter_map(|(v, o)| {
-                        let j = *columns.get(&v)?;
-                        (offsets.d[j as usize] - offsets.c[p] == i32::from(o)).then_some(j)
-                    })
-                    .collect();
-                broken |= !tight.contains(&offsets.transversal.row_to_col[p]);
-                changed.push((p, tight));
-            }
-            if broken && !repairable(&signature, &offsets, &changed) {
-                breaks = true;
-                break;
-            }
-        }
-        if breaks {
-            keyed.push(var);
-        }
-    }
-    // Conditions inside conditions: every combination of one row's conditions must leave it a column.
-    for (&i, &p) in &position {
-        let row = sys.equations[i].row.clone();
-        let conditions: Vec<VarId> = condition_holes(&sys.dae.pool, row.template)
-            .into_iter()
-            .filter_map(|k| match row.args[k as usize] {
-                Operand::Var { var, order: 0, .. } if at.contains_key(&var) => Some(var),
-                _ => None,
-            })
-            .collect();
-        if !(2..=5).contains(&conditions.len()) || conditions.iter().all(|v| keyed.contains(v)) {
+    let tight = signature.tight(&offsets.c, &offsets.d);
+    let mut keyed: Vec<VarId> = Vec::new();
+    for block in block_order(&tight, &offsets.transversal) {
+        if block.iter().all(|&i| conditions[i as usize].is_empty()) {
             continue;
         }
-        for mask in 0..1u32 << conditions.len() {
-            let value = |mask: u32| {
-                move |v: VarId, conditions: &[VarId]| {
-                    conditions.iter().position(|&c| c == v).map(|k| mask >> k & 1 == 1)
-                }
-            };
-            let tight_of = |sys: &mut System, ops: &mut RowOps, mask: u32| -> Vec<u32> {
-                let r = specialise(sys, ops, &row, |v| value(mask)(v, &conditions));
-                continuous_args(sys, &r)
-                    .filter_map(|(v, o)| {
-                        let j = *columns.get(&v)?;
-                        (offsets.d[j as usize] - offsets.c[p] == i32::from(o)).then_some(j)
-                    })
-                    .collect()
-            };
-            let tight = tight_of(sys, ops, mask);
-            if tight.contains(&offsets.transversal.row_to_col[p])
-                || repairable(&signature, &offsets, &[(p, tight.clone())])
-            {
-                continue;
-            }
-            for (k, &v) in conditions.iter().enumerate() {
-                if !keyed.contains(&v) && tight_of(sys, ops, mask ^ 1 << k) != tight {
-                    keyed.push(v);
-                }
-            }
-        }
+        let mut b = TightBlock::new(rows, &conditions, &columns, &offsets, &tight, &block);
+        keyed.extend(b.deciding(sys, ops));
     }
     keyed.sort_unstable();
+    keyed.dedup();
     keyed
 }
 
-fn loses_edges(sys: &mut System, ops: &mut RowOps, eq: usize, var: VarId) -> bool {
-    let row = sys.equations[eq].row.clone();
-    let all: FxHashSet<(VarId, u8)> = continuous_args(sys, &row).collect();
+/// A diagonal block of the union on tight edges, and what conditions do to it.
+struct TightBlock<'a> {
+    rows: Vec<&'a Row>,
+    /// Conditions of each row.
+    conditions: Vec<&'a [VarId]>,
+    columns: &'a FxHashMap<VarId, u32>,
+    offsets: &'a Offsets,
+    /// Row of the block ⇒ row of the system.
+    row_of: Vec<usize>,
+    /// Column of the system ⇒ column of the block.
+    local: FxHashMap<u32, u32>,
+    /// All tight edges inside.
+    union: Vec<Vec<u32>>,
+    /// Tight edges of a row for values of its conditions (`None`: both).
+    edges: FxHashMap<(usize, Vec<Option<bool>>), Vec<u32>>,
+}
+
+impl<'a> TightBlock<'a> {
+    fn new(
+        rows: &'a [(usize, Row)],
+        conditions: &'a [Vec<VarId>],
+        columns: &'a FxHashMap<VarId, u32>,
+        offsets: &'a Offsets,
+        tight: &Bipartite,
+        block: &[u32],
+    ) -> TightBlock<'a> {
+        let row_of: Vec<usize> = block.iter().map(|&i| i as usize).collect();
+        let local: FxHashMap<u32, u32> =
+            row_of.iter().enumerate().map(|(k, &i)| (offsets.transversal.row_to_col[i], k as u32)).collect();
+        let union =
+            row_of.iter().map(|&i| tight.row(i).iter().filter_map(|j| local.get(j).copied()).collect()).collect();
+        TightBlock {
+            rows: row_of.iter().map(|&i| &rows[i].1).collect(),
+            conditions: row_of.iter().map(|&i| conditions[i].as_slice()).collect(),
+            columns,
+            offsets,
+            row_of,
+            local,
+            union,
+            edges: FxHashMap::default(),
+        }
+    }
+
+    /// Tight edges of row k when its conditions have these values.
+    fn edges_of(&mut self, sys: &mut System, ops: &mut RowOps, k: usize, values: &[Option<bool>]) -> Vec<u32> {
+        if values.iter().all(Option::is_none) {
+            return self.union[k].clone();
+        }
+        let key = (k, values.to_vec());
+        if let Some(e) = self.edges.get(&key) {
+            return e.clone();
+        }
+        let names = self.conditions[k];
+        let row = specialise(sys, ops, self.rows[k], |v| names.iter().position(|&c| c == v).and_then(|p| values[p]));
+        let (c, d) = (self.offsets.c[self.row_of[k]], &self.offsets.d);
+        let mut e: Vec<u32> = continuous_args(sys, &row)
+            .filter_map(|(v, o)| {
+                let j = *self.columns.get(&v)?;
+                (d[j as usize] - c == i32::from(o)).then(|| self.local.get(&j).copied()).flatten()
+            })
+            .collect();
+        e.sort_unstable();
+        e.dedup();
+        self.edges.insert(key, e.clone());
+        e
+    }
+
+    /// Whether the block loses its transversal under these values.
+    fn breaks(&mut self, sys: &mut System, ops: &mut RowOps, value: &dyn Fn(VarId) -> Option<bool>) -> bool {
+        let n = self.rows.len();
+        let mut lists = Vec::with_capacity(n);
+        for k in 0..n {
+            let values: Vec<Option<bool>> = self.conditions[k].iter().map(|&c| value(c)).collect();
+            lists.push(self.edges_of(sys, ops, k, &values));
+        }
+        let g = Bipartite::from_rows(n, &lists);
+        // The union's transversal runs along the diagonal; repair what was lost.
+        let mut m = Matching::empty(n, n);
+        for (k, list) in lists.iter().enumerate() {
+            if list.contains(&(k as u32)) {
+                m.row_to_col[k] = k as u32;
+                m.col_to_row[k] = k as u32;
+                m.size += 1;
+            }
+        }
+        let mut augmenter = Augmenter::new();
+        (0..n).any(|k| m.row_to_col[k] == NONE && !augmenter.augment(&g, &mut m, k as u32))
+    }
+
+    /// The conditions whose value decides whether the block keeps its transversal.
+    fn deciding(&mut self, sys: &mut System, ops: &mut RowOps) -> Vec<VarId> {
+        // Only conditions that take away a tight edge can matter.
+        let mut all: Vec<VarId> = self.conditions.iter().flat_map(|c| c.iter().copied()).collect();
+        all.sort_unstable();
+        all.dedup();
+        let mut relevant: FxHashSet<VarId> = FxHashSet::default();
+        for k in 0..self.rows.len() {
+            let names = self.conditions[k];
+            if names.len() > COMBINATIONS {
+                relevant.extend(names);
+                continue;
+            }
+            let lists: Vec<Vec<u32>> = (0..1usize << names.len())
+                .map(|mask| {
+                    let values: Vec<Option<bool>> = (0..names.len()).map(|p| Some(mask >> p & 1 == 1)).collect();
+                    self.edges_of(sys, ops, k, &values)
+                })
+                .collect();
+            let matters = |p: usize| (0..lists.len()).any(|mask| lists[mask] != lists[mask ^ 1 << p]);
+            relevant.extend((0..names.len()).filter(|&p| matters(p)).map(|p| names[p]));
+        }
+        all.retain(|v| relevant.contains(v));
+        let n = all.len();
+        if n == 0 {
+            return Vec::new();
+        }
+        if n <= COMBINATIONS {
+            let bad: Vec<bool> = (0..1usize << n)
+                .map(|mask| self.breaks(sys, ops, &|v| all.iter().position(|&c| c == v).map(|p| mask >> p & 1 == 1)))
+                .collect();
+            if bad.iter().all(|b| *b) {
+                return all;
+            }
+            return (0..n)
+                .filter(|&p| (0..bad.len()).any(|mask| bad[mask] != bad[mask ^ 1 << p]))
+                .map(|p| all[p])
+                .collect();
+        }
+        let mut out: Vec<VarId> = Vec::new();
+        for &v in &all {
+            if [true, false].into_iter().any(|b| self.breaks(sys, ops, &|c| (c == v).then_some(b))) {
+                out.push(v);
+            }
+        }
+        let alone: FxHashSet<VarId> = out.iter().copied().collect();
+        let rest: Vec<VarId> = all.into_iter().filter(|v| !alone.contains(v)).take(48).collect();
+        for (p, &v) in rest.iter().enumerate() {
+            for &w in &rest[p + 1..] {
+                let broken = (0..4u8).any(|mask| {
+                    self.breaks(sys, ops, &|c| match c {
+                        c if c == v => Some(mask & 1 == 1),
+                        c if c == w => Some(mask & 2 == 2),
+                        _ => None,
+                    })
+                });
+                if broken {
+                    out.extend([v, w]);
+                }
+            }
+        }
+        out.sort_unstable();
+        out.dedup();
+        out
+    }
+}
+
+fn loses_edges(sys: &mut System, ops: &mut RowOps, row: &Row, var: VarId) -> bool {
+    let all: FxHashSet<(VarId, u8)> = continuous_args(sys, row).collect();
     [true, false].into_iter().any(|value| {
-        let r = specialise(sys, ops, &row, |v| (v == var).then_some(value));
+        let r = specialise(sys, ops, row, |v| (v == var).then_some(value));
         let some: FxHashSet<(VarId, u8)> = continuous_args(sys, &r).collect();
         some.len() < all.len()
     })
-}
-
-/// Is there another transversal on tight edges when the given rows have only the given tight columns?
-fn repairable(signature: &Signature, offsets: &saltus_graph::Offsets, changed: &[(usize, Vec<u32>)]) -> bool {
-    let tight = signature.tight(&offsets.c, &offsets.d);
-    let mut rows: Vec<Vec<u32>> = (0..tight.n_rows()).map(|i| tight.row(i).to_vec()).collect();
-    for (p, cols) in changed {
-        rows[*p] = cols.clone();
-    }
-    let graph = Bipartite::from_rows(tight.n_cols(), &rows);
-    let mut m = offsets.transversal.clone();
-    for (p, cols) in changed {
-        let j = m.row_to_col[*p];
-        if !cols.contains(&j) {
-            m.row_to_col[*p] = saltus_graph::NONE;
-            m.col_to_row[j as usize] = saltus_graph::NONE;
-            m.size -= 1;
-        }
-    }
-    let mut augmenter = Augmenter::new();
-    changed.iter().all(|(p, _)| m.row_to_col[*p] != saltus_graph::NONE || augmenter.augment(&graph, &mut m, *p as u32))
 }
 
 /// Whether a guard's branch is the chosen one when `truth` gives the conditions.
@@ -365,7 +513,11 @@ pub fn chosen(sys: &System, guard: Option<(usize, u32)>, truth: &dyn Fn(VarId) -
 
 /// The continuous equations of a mode: (index into [`System::equations`], row).
 pub fn active_rows(sys: &mut System, ops: &mut RowOps, modes: &Modes, key: &ModeKey) -> Vec<(usize, Row)> {
-    let value: FxHashMap<VarId, bool> = modes.keyed.iter().copied().zip(key.iter().copied()).collect();
+    rows_with(sys, ops, &modes.values(key))
+}
+
+/// The continuous equations when some conditions have the given values.
+pub(crate) fn rows_with(sys: &mut System, ops: &mut RowOps, value: &FxHashMap<VarId, bool>) -> Vec<(usize, Row)> {
     let mut out = Vec::new();
     for i in 0..sys.equations.len() {
         let SysEq { row, guard, .. } = sys.equations[i].clone();
@@ -380,5 +532,6 @@ pub fn active_rows(sys: &mut System, ops: &mut RowOps, modes: &Modes, key: &Mode
 
 /// A mode key as text: `engaged = true, s23 = false`.
 pub fn key_text(sys: &System, modes: &Modes, key: &ModeKey) -> String {
-    modes.keyed.iter().zip(key).map(|(&v, b)| format!("{} = {b}", sys.condition_text(v))).collect::<Vec<_>>().join(", ")
+    let conditions = modes.conditions(key);
+    conditions.iter().zip(key).map(|(&v, b)| format!("{} = {b}", sys.condition_text(v))).collect::<Vec<_>>().join(", ")
 }

@@ -1,6 +1,6 @@
 //! The structural plan of one mode: differentiated equations, states, order of evaluation.
 
-use crate::modes::{ModeKey, Modes, active_rows, key_text};
+use crate::modes::{ModeKey, Modes, active_rows, key_text, rows_with};
 use crate::rows::RowOps;
 use crate::selection::{Choice, Selection};
 use crate::system::{DiscKind, Role, System};
@@ -156,6 +156,9 @@ pub struct StructuralPlan {
     pub continuous: Sequence,
     /// The same together with the discrete part, for event iteration.
     pub event: Sequence,
+    /// Blocks of [`StructuralPlan::event`] that are known before any equation is solved anew: guards come before what
+    /// they guard (MODRIO, principle 5).
+    pub early: Vec<usize>,
 }
 
 impl StructuralPlan {
@@ -206,9 +209,10 @@ pub fn plan_mode(
     let rows = active_rows(sys, ops, modes, key);
     // Variables preferred as states that do not occur differentiated: what determines them is differentiated too. Those
     // that do not become states after all are not asked for again.
+    let mode = Mode { values: modes.values(key), text: key_text(sys, modes, key) };
     let mut asked = preferred(sys, &rows);
     while !asked.is_empty() {
-        let Ok(found) = offsets(sys, modes, key, &rows, &asked) else { break };
+        let Ok(found) = offsets(sys, &mode, &rows, &asked) else { break };
         let (selection, choice) = select(sys, ops, &rows, &found, point);
         let before = asked.len();
         asked.retain(|&v| choice.states.contains(&Cell::new(v, 0)));
@@ -219,7 +223,7 @@ pub fn plan_mode(
             }
         }
     }
-    let found = offsets(sys, modes, key, &rows, &[])?;
+    let found = offsets(sys, &mode, &rows, &[])?;
     let (selection, choice) = select(sys, ops, &rows, &found, point);
     finish(sys, ops, modes, key, rows, found, selection, choice)
 }
@@ -295,6 +299,7 @@ fn finish(
         index,
         continuous: Sequence::default(),
         event: Sequence::default(),
+        early: Vec::new(),
     };
     sequence(sys, ops, modes, &mut plan)?;
     Ok(plan)
@@ -325,11 +330,33 @@ pub fn replan_states(
     Ok(new)
 }
 
+/// A mode as diagnostics need it.
+struct Mode {
+    values: FxHashMap<VarId, bool>,
+    text: String,
+}
+
+impl Mode {
+    fn suffix(&self) -> String {
+        if self.text.is_empty() { String::new() } else { format!(" in the mode {}", self.text) }
+    }
+}
+
+/// The explanation if the equations are structurally singular when conditions have these values; `text` names them.
+pub fn singular_with(
+    sys: &mut System,
+    ops: &mut RowOps,
+    values: &FxHashMap<VarId, bool>,
+    text: &str,
+) -> Option<Diagnostic> {
+    let rows = rows_with(sys, ops, values);
+    offsets(sys, &Mode { values: values.clone(), text: text.to_string() }, &rows, &[]).err()
+}
+
 /// Σ-method on the active rows, as if the variables of `asked` occurred differentiated.
 fn offsets(
     sys: &System,
-    modes: &Modes,
-    key: &ModeKey,
+    mode: &Mode,
     rows: &[(usize, Row)],
     asked: &[VarId],
 ) -> Result<Offsets, Diagnostic> {
@@ -350,7 +377,7 @@ fn offsets(
         })
         .collect();
     // A variable no active equation mentions is inactive in this mode; without modes it lacks an equation.
-    if modes.keyed.is_empty() {
+    if mode.values.is_empty() {
         for (id, _) in sys.dae.vars.iter() {
             if sys.role(id) == Role::Continuous && sys.alias[id].is_none() && !column.contains_key(&id) {
                 column.insert(id, vars.len() as u32);
@@ -371,8 +398,8 @@ fn offsets(
             let d = vars.iter().zip(&o.d).map(|(&v, &d)| (v, d as u8)).collect();
             Ok((c, d, vars, o.index))
         }
-        Err(_) if !asked.is_empty() => offsets(sys, modes, key, rows, &[]),
-        Err(s) => Err(explain_singular(sys, modes, key, rows, &vars, &s)),
+        Err(_) if !asked.is_empty() => offsets(sys, mode, rows, &[]),
+        Err(s) => Err(explain_singular(sys, mode, rows, &vars, &s)),
     }
 }
 
@@ -397,7 +424,8 @@ fn sequence(sys: &mut System, ops: &mut RowOps, modes: &Modes, plan: &mut Struct
     let mut problem = Problem::new(sys, items, unknowns);
     let matching = problem.matching(sys, ops);
     if !matching.is_perfect() {
-        return Err(explain_unmatched(sys, modes, &plan.key, &problem, &matching));
+        let mode = Mode { values: modes.values(&plan.key), text: key_text(sys, modes, &plan.key) };
+        return Err(explain_unmatched(sys, &mode, &problem, &matching));
     }
     plan.continuous = problem.blocks(&matching);
     // The event system adds the discrete part.
@@ -436,7 +464,35 @@ fn sequence(sys: &mut System, ops: &mut RowOps, modes: &Modes, plan: &mut Struct
     full.size = problem.items.len();
     problem.edges(sys);
     plan.event = problem.blocks(&full);
+    plan.early = early_blocks(sys, &plan.event);
     Ok(())
+}
+
+/// Discrete blocks that depend on nothing an event may change but on other such blocks.
+fn early_blocks(sys: &System, event: &Sequence) -> Vec<usize> {
+    let mut out = Vec::new();
+    // Continuous unknowns that read discrete variables, discrete variables that read those.
+    let mut touched: FxHashSet<Cell> = FxHashSet::default();
+    for (k, b) in event.blocks.iter().enumerate() {
+        let own = |c: &Cell| b.unknowns.contains(c);
+        let discrete = |c: &Cell| c.order >= 0 && sys.role(c.var) == Role::Discrete;
+        let reads = || b.items.iter().flat_map(|&i| event.items[i].reads(sys)).filter(|c| !own(c));
+        // An equation that another mode writes differently is solved anew, whatever this mode reads.
+        let varies = |i: usize| match &event.items[i] {
+            Item::Residual { eq, .. } => sys.equations.get(*eq).is_some_and(|e| {
+                e.guard.is_some() || e.row.args.iter().filter_map(|&a| Cell::of(a)).any(|c| discrete(&c))
+            }),
+            _ => false,
+        };
+        let all_discrete = b.unknowns.iter().all(discrete);
+        let late = reads().any(|c| touched.contains(&c));
+        if all_discrete && !late {
+            out.push(k);
+        } else if all_discrete || late || b.unknowns.iter().any(discrete) || b.items.iter().any(|&i| varies(i)) {
+            touched.extend(&b.unknowns);
+        }
+    }
+    out
 }
 
 /// Items against unknowns, before ordering.
@@ -545,10 +601,6 @@ impl Problem {
     }
 }
 
-fn mode_suffix(sys: &System, modes: &Modes, key: &ModeKey) -> String {
-    if modes.keyed.is_empty() { String::new() } else { format!(" in the mode {}", key_text(sys, modes, key)) }
-}
-
 fn list(names: &[String], max: usize) -> String {
     let mut s = names.iter().take(max).cloned().collect::<Vec<_>>().join(", ");
     if names.len() > max {
@@ -557,19 +609,12 @@ fn list(names: &[String], max: usize) -> String {
     s
 }
 
-fn explain_singular(
-    sys: &System,
-    modes: &Modes,
-    key: &ModeKey,
-    rows: &[(usize, Row)],
-    vars: &[VarId],
-    s: &Singular,
-) -> Diagnostic {
+fn explain_singular(sys: &System, mode: &Mode, rows: &[(usize, Row)], vars: &[VarId], s: &Singular) -> Diagnostic {
     let names =
         |cols: &[u32]| -> Vec<String> { cols.iter().map(|&j| sys.dae.vars[vars[j as usize]].name.clone()).collect() };
     let mut message = format!(
         "the model is structurally singular{}: {} equations for {} unknowns",
-        mode_suffix(sys, modes, key),
+        mode.suffix(),
         rows.len(),
         vars.len()
     );
@@ -648,7 +693,7 @@ fn explain_singular(
         });
     }
     let first = s.parts.over_rows.first().or(s.parts.under_rows.first()).map(|&i| rows[i as usize].0);
-    let origin = first.map(|i| &sys.equations[i].origin);
+    let origin = first.map(|i| sys.equations[i].origin_in(&|v| mode.values.get(&v).copied()));
     let span = origin
         .and_then(|o| o.span)
         .or_else(|| s.parts.under_cols.first().and_then(|&j| sys.dae.vars[vars[j as usize]].origin.span));
@@ -657,7 +702,8 @@ fn explain_singular(
         d = d.within(o.instance.clone());
     }
     for &i in s.parts.over_rows.iter().skip(1).take(5) {
-        if let Some(span) = sys.equations[rows[i as usize].0].origin.span {
+        let origin = sys.equations[rows[i as usize].0].origin_in(&|v| mode.values.get(&v).copied());
+        if let Some(span) = origin.span {
             d = d.label(span, "against this equation");
         }
     }
@@ -665,7 +711,7 @@ fn explain_singular(
     d
 }
 
-fn explain_unmatched(sys: &System, modes: &Modes, key: &ModeKey, p: &Problem, m: &Matching) -> Diagnostic {
+fn explain_unmatched(sys: &System, mode: &Mode, p: &Problem, m: &Matching) -> Diagnostic {
     let cols: Vec<String> = m.free_cols().map(|j| sys.dae.vars[p.unknowns[j as usize].var].name.clone()).collect();
     let rows: Vec<String> = m
         .free_rows()
@@ -675,7 +721,9 @@ fn explain_unmatched(sys: &System, modes: &Modes, key: &ModeKey, p: &Problem, m:
         })
         .collect();
     let span = m.free_rows().find_map(|i| match &p.items[i as usize] {
-        Item::Residual { eq, .. } => sys.equations.get(*eq).and_then(|e| e.origin.span),
+        Item::Residual { eq, .. } => {
+            sys.equations.get(*eq).and_then(|e| e.origin_in(&|v| mode.values.get(&v).copied()).span)
+        }
         _ => None,
     });
     Diagnostic::error(
@@ -683,7 +731,7 @@ fn explain_unmatched(sys: &System, modes: &Modes, key: &ModeKey, p: &Problem, m:
         span.unwrap_or(Span::NONE),
         format!(
             "no order of evaluation{}: not determined: {}; equations left over: {}",
-            mode_suffix(sys, modes, key),
+            mode.suffix(),
             list(&cols, 8),
             list(&rows, 8)
         ),

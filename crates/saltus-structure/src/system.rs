@@ -37,8 +37,41 @@ pub struct SysEq {
     pub row: Row,
     /// Group and branch it stands in.
     pub guard: Option<(usize, u32)>,
-    /// Where it comes from.
+    /// Where it comes from (for a merged equation: its first branch).
     pub origin: Origin,
+    /// The branches it was merged from, if so.
+    pub merged: Option<Box<Merged>>,
+}
+
+/// Where the branches of a merged equation come from.
+#[derive(Clone, Debug)]
+pub struct Merged {
+    /// Conditions, in order.
+    pub conditions: Vec<VarId>,
+    /// One origin per condition and one for `else`; a branch may be merged itself.
+    pub branches: Vec<(Origin, Option<Box<Merged>>)>,
+}
+
+impl SysEq {
+    /// Where the equation comes from when the conditions have these values (`None`: not known).
+    pub fn origin_in(&self, truth: &dyn Fn(VarId) -> Option<bool>) -> &Origin {
+        let (mut origin, mut merged) = (&self.origin, &self.merged);
+        while let Some(m) = merged {
+            let mut chosen = m.conditions.len();
+            for (k, &c) in m.conditions.iter().enumerate() {
+                match truth(c) {
+                    Some(false) => {}
+                    Some(true) => {
+                        chosen = k;
+                        break;
+                    }
+                    None => return origin,
+                }
+            }
+            (origin, merged) = (&m.branches[chosen].0, &m.branches[chosen].1);
+        }
+        origin
+    }
 }
 
 /// How a discrete variable gets its value at an event.

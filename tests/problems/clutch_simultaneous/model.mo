@@ -1,0 +1,11 @@
+model ClutchSimultaneous
+  Real w1(start=6,fixed=true), w2(start=0,fixed=true), w3(start=-2,fixed=true), t12, t23;
+  Boolean a, b;
+equation
+  a = time >= 1; b = time >= 1;
+  1*der(w1) = - t12;
+  2*der(w2) = t12 - t23;
+  3*der(w3) = t23;
+  if a then w1 = w2; else t12 = 0; end if;
+  if b then w2 = w3; else t23 = 0; end if;
+end ClutchSimultaneous;

@@ -1,0 +1,125 @@
+Execution schemes in the form of the MODRIO document: figures 2.2, 2.4, 2.5, 2.7, 2.8 and 2.9.
+
+--- figure-2-2-pendulum analyze --schemes ---
+model Pendulum
+  Real x, y, T;
+equation
+  der(der(x)) = T*x;
+  der(der(y)) = T*y - 9.81;
+  x^2 + y^2 = 1;
+end Pendulum;
+--- expect ---
+
+--- figure-2-4-cup-and-ball-fails-without-shifts analyze --shifts 0 ---
+model CupAndBall
+  Real x, y, T;
+  Boolean gamma;
+equation
+  der(der(x)) = T*x;
+  der(der(y)) = T*y - 9.81;
+  gamma = x^2 + y^2 >= 1;
+  if gamma then
+    x^2 + y^2 = 1;
+  else
+    T = 0;
+  end if;
+end CupAndBall;
+--- expect ---
+
+--- figure-2-5-cup-and-ball analyze --schemes ---
+model CupAndBall
+  Real x, y, T;
+  Boolean gamma;
+equation
+  der(der(x)) = T*x;
+  der(der(y)) = T*y - 9.81;
+  gamma = x^2 + y^2 >= 1;
+  if gamma then
+    x^2 + y^2 = 1;
+  else
+    T = 0;
+  end if;
+end CupAndBall;
+--- expect ---
+
+--- figure-2-7-clutch-fails-without-shifts analyze --shifts 0 ---
+model Clutch
+  Real u1, u2, c1, c2;
+  Boolean gamma;
+equation
+  der(u1) = c1 - u1;
+  der(u2) = c2 - u2;
+  gamma = time > 1;
+  if gamma then
+    u1 = u2;
+    c1 + c2 = 0;
+  else
+    c1 = 0;
+    c2 = 0;
+  end if;
+end Clutch;
+--- expect ---
+
+--- figure-2-8-clutch analyze --schemes ---
+model Clutch
+  Real u1, u2, c1, c2;
+  Boolean gamma;
+equation
+  der(u1) = c1 - u1;
+  der(u2) = c2 - u2;
+  gamma = time > 1;
+  if gamma then
+    u1 = u2;
+    c1 + c2 = 0;
+  else
+    c1 = 0;
+    c2 = 0;
+  end if;
+end Clutch;
+--- expect ---
+
+--- figure-2-9-unilateral-constraint-lacks-an-equation analyze --schemes ---
+model Unilateral
+  Real x, u;
+  Boolean gamma;
+equation
+  der(x) = u - x;
+  gamma = 0 >= x - 1;
+  if gamma then
+    x = 1;
+  end if;
+end Unilateral;
+--- expect ---
+
+--- two-switches-determine-one-variable-twice check ---
+model TwoSwitches
+  Real v, i1, i2, u1, u2;
+  Boolean s1(start = false, fixed = true), s2(start = false, fixed = true);
+  Real t1(start = 0, fixed = true);
+equation
+  der(t1) = 1;
+  when t1 > 1 then s1 = not pre(s1); end when;
+  when t1 > 2 then s2 = not pre(s2); end when;
+  if s1 then v = 1; else i1 = 0; end if;
+  if s2 then v = 2; else i2 = 0; end if;
+  u1 = i1 + i2;
+  u2 = v + i1 - 2*i2 + u1;
+  v = 1 - i1 - i2;
+end TwoSwitches;
+--- expect ---
+
+--- an-assertion-excludes-the-singular-mode check ---
+model TwoSwitches
+  Real v, i1, i2;
+  Boolean s1(start = false, fixed = true), s2(start = false, fixed = true);
+  Real t1(start = 0, fixed = true);
+equation
+  der(t1) = 1;
+  assert(not (s1 and s2), "one switch at a time");
+  when t1 > 1 then s1 = not pre(s1); end when;
+  when t1 > 2 then s2 = not pre(s2); end when;
+  if s1 then v = 1; else i1 = 0; end if;
+  if s2 then v = 2; else i2 = 0; end if;
+  v = 1 - i1 - i2;
+end TwoSwitches;
+--- expect ---
