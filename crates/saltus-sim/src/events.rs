@@ -99,8 +99,18 @@ impl Model {
             }
             // Guards first: if they end the mode, its equations are not solved again.
             let failed = |me: &Model, e| me.explain(&e, Stage::Run, t, "event handling failed");
-            self.machine.run(&program.guards).map_err(|e| failed(self, e))?;
-            if self.key() == program.plan.key {
+            let over = !program.plan.key.is_empty() && {
+                let values: Vec<f64> = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
+                self.machine.run(&program.guards).map_err(|e| failed(self, e))?;
+                let over = self.key() != program.plan.key;
+                if !over {
+                    for (d, v) in self.discrete.iter().zip(values) {
+                        self.machine.values[d.0 as usize] = v;
+                    }
+                }
+                over
+            };
+            if !over {
                 self.machine.run(&program.event).map_err(|e| failed(self, e))?;
             }
             // Reactions of when-branches with a rising edge.
