@@ -9,6 +9,13 @@ equation
   x^2 + y^2 = 1;
 end Pendulum;
 --- expect ---
+execution scheme of Pendulum
+  (e1) der(der(x)) = T*x
+  (e2) der(der(y)) = T*y - 9.81
+  (e3) x^2 + y^2 = 1
+1. Assuming consistent values for x, y, x•, y•:
+2. solve for x•2, T, y•2 the block of equations {e1, e2, e3•2};
+3. Move to the next instant.
 
 --- figure-2-4-cup-and-ball-fails-without-shifts analyze --shifts 0 ---
 model CupAndBall
@@ -25,6 +32,23 @@ equation
   end if;
 end CupAndBall;
 --- expect ---
+execution scheme of CupAndBall
+  (e1) der(der(x)) = T*x
+  (e2) der(der(y)) = T*y - 9.81
+  (e3) T = 0
+  (e4) x^2 + y^2 = 1
+1. Assuming consistent values for x, y, x•, y•:
+2. Case:
+  (a) gamma = true:
+    i. regard (e3) as dead code;
+    ii. failure to solve [e4]: nothing is left to solve it for;
+    iii. failure to solve for x•2, T, y•2 the block of equations {e1, e2};
+  (b) gamma = false:
+    i. regard (e4) as dead code;
+    ii. solve [e3] for T;
+    iii. solve [e1] for x•2;
+    iv. solve [e2] for y•2;
+3. Move to the next instant.
 
 --- figure-2-5-cup-and-ball analyze --schemes ---
 model CupAndBall
@@ -41,6 +65,22 @@ equation
   end if;
 end CupAndBall;
 --- expect ---
+execution scheme of CupAndBall
+  (e1) der(der(x)) = T*x
+  (e2) der(der(y)) = T*y - 9.81
+  (e3) T = 0
+  (e4) x^2 + y^2 = 1
+1. Assuming consistent values for x, y, x•, y•:
+2. Case:
+  (a) gamma = true:
+    i. regard (e3) as dead code;
+    ii. solve for x•2, T, y•2 the block of equations {e1, e2, e4•2};
+  (b) gamma = false:
+    i. regard (e4) as dead code;
+    ii. solve [e3] for T;
+    iii. solve [e1] for x•2;
+    iv. solve [e2] for y•2;
+3. Move to the next instant.
 
 --- figure-2-7-clutch-fails-without-shifts analyze --shifts 0 ---
 model Clutch
@@ -59,6 +99,26 @@ equation
   end if;
 end Clutch;
 --- expect ---
+execution scheme of Clutch
+  (e1) der(u1) = c1 - u1
+  (e2) der(u2) = c2 - u2
+  (e3) c1 = 0
+  (e4) u1 = u2
+  (e5) c1 + c2 = 0
+  (e6) c2 = 0
+1. Assuming consistent values for u1, u2:
+2. Case:
+  (a) gamma = true:
+    i. regard (e3, e6) as dead code;
+    ii. failure to solve [e4]: nothing is left to solve it for;
+    iii. failure to solve for u1•, c1, u2•, c2 the block of equations {e1, e2, e5};
+  (b) gamma = false:
+    i. regard (e4, e5) as dead code;
+    ii. solve [e3] for c1;
+    iii. solve [e1] for u1•;
+    iv. solve [e6] for c2;
+    v. solve [e2] for u2•;
+3. Move to the next instant.
 
 --- figure-2-8-clutch analyze --schemes ---
 model Clutch
@@ -77,6 +137,25 @@ equation
   end if;
 end Clutch;
 --- expect ---
+execution scheme of Clutch
+  (e1) der(u1) = c1 - u1
+  (e2) der(u2) = c2 - u2
+  (e3) c1 = 0
+  (e4) u1 = u2
+  (e5) c1 + c2 = 0
+  (e6) c2 = 0
+1. Assuming consistent values for u1, u2:
+2. Case:
+  (a) gamma = true:
+    i. regard (e3, e6) as dead code;
+    ii. solve for u1•, c1, u2•, c2 the block of equations {e1, e2, e4•, e5};
+  (b) gamma = false:
+    i. regard (e4, e5) as dead code;
+    ii. solve [e3] for c1;
+    iii. solve [e1] for u1•;
+    iv. solve [e6] for c2;
+    v. solve [e2] for u2•;
+3. Move to the next instant.
 
 --- figure-2-9-unilateral-constraint-lacks-an-equation analyze --schemes ---
 model Unilateral
@@ -90,6 +169,18 @@ equation
   end if;
 end Unilateral;
 --- expect ---
+execution scheme of Unilateral
+  (e1) der(x) = u - x
+  (e2) x = 1
+1. Assuming consistent values for x:
+2. Case:
+  (a) gamma = true:
+    i. solve [e2•] for x•;
+    ii. solve [e1] for u;
+  (b) gamma = false:
+    i. regard (e2) as dead code;
+    ii. failure to solve for x•, u the block of equations {e1};
+3. Move to the next instant.
 
 --- two-switches-determine-one-variable-twice check ---
 model TwoSwitches
@@ -107,6 +198,7 @@ equation
   v = 1 - i1 - i2;
 end TwoSwitches;
 --- expect ---
+TwoSwitches: no errors, 1 warning
 
 --- an-assertion-excludes-the-singular-mode check ---
 model TwoSwitches
@@ -123,3 +215,4 @@ equation
   v = 1 - i1 - i2;
 end TwoSwitches;
 --- expect ---
+TwoSwitches: no errors
