@@ -21,6 +21,7 @@ pub fn analyze(
     let mut model = saltus_sim::Model::new(sys, ops, modes, backend)?;
     let start = model.sys.dae.experiment.start.unwrap_or(0.0);
     model.parameters(start)?;
+    model.guess_discrete();
     let key = model.key();
     let point = model.snapshot();
     let plan = plan_mode(&mut model.sys, &mut model.ops, &model.modes, &key, &point)?;

@@ -29,7 +29,7 @@ fn refuse<T>(what: &str) -> Result<T, Diagnostic> {
 /// The model as C.
 pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
     let m = &s.model;
-    if !m.modes.keyed.is_empty() {
+    if !s.program.plan.key.is_empty() {
         return refuse("several modes with equations of their own");
     }
     if !m.delays.is_empty() {

@@ -18,6 +18,9 @@ use saltus_structure::{
 /// Nodes of decision diagrams made before giving up.
 const LIMIT: usize = 1_000_000;
 
+/// Neighbouring thresholds whose order is used; beyond, more modes than can occur are looked at.
+const MOST_THRESHOLDS: usize = 64;
+
 /// Singular modes that are shown.
 const SHOWN: usize = 3;
 
@@ -64,7 +67,10 @@ pub fn check_modes(
             ),
         ));
     }
-    singular = guards.bdds.and(singular, guards.invariant);
+    if !singular.is_false() {
+        guards.invariants(sys);
+        singular = guards.bdds.and(singular, guards.invariant);
+    }
     let conditions: Vec<VarId> = guards.conditions();
     let mut shown = 0;
     while let Some(cube) = guards.bdds.cube(singular) {
@@ -167,7 +173,8 @@ impl Guards {
         let own = self.atom(Atom::Condition(v));
         self.formulas.insert(v, own);
         let f = match self.definition.get(&v).map(|&k| &sys.discrete[k].kind) {
-            Some(DiscKind::Value(row)) => {
+            // A function of very many is not looked into.
+            Some(DiscKind::Value(row)) if row.args.len() <= 24 => {
                 let row = row.clone();
                 self.expression(sys, &row, row.template)
             }
@@ -276,6 +283,10 @@ impl Guards {
             self.rows.push(exists);
             self.edges.push(list);
         }
+    }
+
+    /// What no mode can violate.
+    fn invariants(&mut self, sys: &System) {
         self.exclusions();
         self.thresholds(sys);
         // An assertion over guards says which of their combinations occur.
@@ -377,23 +388,21 @@ impl Guards {
                 known.push((a, args, c, up, k as u32));
             }
         }
-        for (i, x) in known.iter().enumerate() {
-            for y in &known[i + 1..] {
-                if x.0 != y.0 || x.1 != y.1 || x.2 == y.2 {
-                    continue;
-                }
-                let (low, high) = if x.2 < y.2 { (x, y) } else { (y, x) };
-                let (f, g) = (self.bdds.var(low.4), self.bdds.var(high.4));
-                // Above the higher one is above the lower one.
-                let above_low = if low.3 { f } else { self.bdds.not(f) };
-                let above_high = if high.3 { g } else { self.bdds.not(g) };
-                let wrong = self.bdds.minus(above_high, above_low);
-                self.invariant = self.bdds.minus(self.invariant, wrong);
+        // Neighbours are enough: above the higher one is above the lower one.
+        known.sort_by(|x, y| x.0.cmp(&y.0).then_with(|| x.2.total_cmp(&y.2)));
+        for pair in known.windows(2).take(MOST_THRESHOLDS) {
+            let [low, high] = pair else { continue };
+            if low.0 != high.0 || low.1 != high.1 || low.2 == high.2 {
+                continue;
             }
+            let (f, g) = (self.bdds.var(low.4), self.bdds.var(high.4));
+            let above_low = if low.3 { f } else { self.bdds.not(f) };
+            let above_high = if high.3 { g } else { self.bdds.not(g) };
+            let wrong = self.bdds.minus(above_high, above_low);
+            self.invariant = self.bdds.minus(self.invariant, wrong);
         }
     }
 
-    /// Every condition met.
     fn conditions(&self) -> Vec<VarId> {
         let mut out: Vec<VarId> = self.formulas.keys().copied().collect();
         out.sort_unstable();

@@ -113,11 +113,11 @@ impl Location {
     }
 
     fn note(&mut self, m: &mut Machine, relation: usize, big: f64) {
-        let r = &mut m.relations[relation];
-        r.size = r.size.max(big);
         if self.amplitude.len() <= relation {
             self.amplitude.resize(m.relations.len(), 0.0);
         }
+        let r = &mut m.relations[relation];
+        r.size = r.size.max(big);
         let a = &mut self.amplitude[relation];
         *a = a.max(big);
         if !self.grazing.is_empty() && big > m.band(relation) {
