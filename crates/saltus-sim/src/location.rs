@@ -116,19 +116,19 @@ impl Location {
         if self.amplitude.len() <= relation {
             self.amplitude.resize(m.relations.len(), 0.0);
         }
-        let r = &mut m.relations[relation];
-        r.size = r.size.max(big);
         let a = &mut self.amplitude[relation];
         *a = a.max(big);
-        if !self.grazing.is_empty() && big > m.band(relation) {
-            self.grazing.remove(&relation);
-        }
+        let r = &mut m.relations[relation];
+        r.size = r.size.max(big);
         if r.floor > 0.0 {
             self.released.entry(relation).or_insert(r.floor);
         }
         if !self.released.is_empty() && self.released.get(&relation).is_some_and(|b| big > 100.0 * b) {
             self.released.remove(&relation);
             r.floor = 0.0;
+        }
+        if !self.grazing.is_empty() && big > m.band(relation) {
+            self.grazing.remove(&relation);
         }
     }
 

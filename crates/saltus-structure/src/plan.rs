@@ -354,12 +354,7 @@ pub fn singular_with(
 }
 
 /// Σ-method on the active rows, as if the variables of `asked` occurred differentiated.
-fn offsets(
-    sys: &System,
-    mode: &Mode,
-    rows: &[(usize, Row)],
-    asked: &[VarId],
-) -> Result<Offsets, Diagnostic> {
+fn offsets(sys: &System, mode: &Mode, rows: &[(usize, Row)], asked: &[VarId]) -> Result<Offsets, Diagnostic> {
     let mut column: FxHashMap<VarId, u32> = FxHashMap::default();
     let mut vars: Vec<VarId> = Vec::new();
     let mut entries: Vec<Vec<(u32, i32)>> = rows
