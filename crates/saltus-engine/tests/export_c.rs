@@ -79,7 +79,11 @@ fn check(name: &str, text: &str, stop: f64, steps: usize, tolerance: f64, bits: 
     };
     e.simulate(dae, &run, &mut native, &mut Quiet).unwrap_or_else(|| panic!("{:?}", e.diagnostics));
     let mut compared = 0;
-    for (t, want) in &native.rows {
+    for (i, (t, want)) in native.rows.iter().enumerate() {
+        // Of the rows at an event, the last.
+        if native.rows.get(i + 1).is_some_and(|next| next.0 - t < 1e-9 * stop) {
+            continue;
+        }
         // Times of events differ by rounding: rows of the output grid are compared.
         let k = t * steps as f64 / stop;
         if (k - k.round()).abs() > 1e-9 {
