@@ -109,6 +109,7 @@ impl Model {
         let guess = self.machine.values.clone();
         let mut tried: Vec<ModeKey> = Vec::new();
         let mut failure: Option<(Diagnostic, Vec<f64>)> = None;
+        let mut edge: Option<ModeKey> = None;
         let mut key = self.key();
         let limit = 1usize << key.len().min(8);
         while tried.len() < limit.max(4) {
@@ -125,7 +126,12 @@ impl Model {
                     self.started.modes = tried.len();
                     return self.begin(program);
                 }
-                Ok((_, reached)) => key = reached,
+                Ok((_, reached)) => {
+                    if self.at_edge(&key, &reached) {
+                        edge.get_or_insert(key.clone());
+                    }
+                    key = reached;
+                }
                 Err(e) => {
                     let values = self.machine.values.clone();
                     failure.get_or_insert((e, values));
@@ -134,6 +140,18 @@ impl Model {
                     }
                 }
             }
+        }
+        // On the edge of a mode, its conditions count as it wants them: the run shows where it goes.
+        if let Some(key) = edge {
+            self.restore_guess(&guess);
+            let (program, _) = self.try_mode(&key, start)?;
+            for (v, value) in self.modes.values(&key) {
+                let slot = self.layout.slot(Cell::new(v, 0));
+                self.machine.values[slot as usize] = f64::from(value);
+            }
+            self.machine.plain_relations = false;
+            self.started.modes = tried.len();
+            return self.begin(program);
         }
         if let Some((failure, values)) = failure {
             self.restore_guess(&values);
@@ -148,6 +166,17 @@ impl Model {
                 keys.join(" | ")
             ),
         ))
+    }
+
+    /// Whether a mode and the one that its values call for differ in relations at zero only.
+    fn at_edge(&self, key: &ModeKey, reached: &ModeKey) -> bool {
+        let (wanted, found) = (self.modes.values(key), self.modes.values(reached));
+        wanted.iter().all(|(v, value)| {
+            found.get(v).is_none_or(|f| f == value)
+                || self.sys.relations.iter().zip(&self.machine.relations).any(|(r, slots)| {
+                    r.var == *v && self.machine.values[slots.g as usize].abs() <= 1e-12 * slots.size.max(1.0)
+                })
+        })
     }
 
     fn restore_guess(&mut self, guess: &[f64]) {
