@@ -26,7 +26,8 @@ picture: demo
 	mkdir -p docs/images
 	cp out/bouncing_ball.svg docs/images/bouncing_ball.svg
 
-test: setup format build
+# One compilation: tests and programs are built with the same features.
+test: setup format
 	$(CARGO) test $(PROFILE) --workspace
 	@$(MAKE) --no-print-directory lint
 

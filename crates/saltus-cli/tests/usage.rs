@@ -95,7 +95,7 @@ fn outputs_that_cannot_be_are_refused_before_the_model_is_read() {
 
 #[test]
 fn what_is_to_come_says_so() {
-    for command in ["init", "export", "run-fmu", "studio", "lsp"] {
+    for command in ["run-fmu", "studio", "lsp"] {
         refused(&[command], &format!("not supported yet: saltus {command}"));
         refused(&[command, "m.mo", "--option", "-x"], "not supported yet");
     }

@@ -293,7 +293,8 @@ impl Reader {
     fn xml(&mut self, text: &str) {
         use quick_xml::events::Event;
         let mut reader = quick_xml::Reader::from_str(text);
-        reader.config_mut().trim_text(true);
+        // Text comes in pieces around entities; an element's text is whole at its end.
+        let mut content = String::new();
         let mut open: Vec<String> = Vec::new();
         let mut path: Vec<String> = Vec::new();
         let mut line: Option<(Line, usize)> = None;
@@ -305,6 +306,7 @@ impl Reader {
             match event {
                 Ok(Event::Start(e)) => {
                     let tag = String::from_utf8_lossy(e.name().as_ref()).into_owned();
+                    content.clear();
                     if tag == "terminal" {
                         line = Some((Line::default(), before));
                     } else if let Some((l, _)) = &mut line {
@@ -320,36 +322,42 @@ impl Reader {
                         None => self.header(&tag, value, span),
                     }
                 }
-                Ok(Event::Text(t)) => {
-                    let raw = String::from_utf8_lossy(&t).into_owned();
-                    let value = quick_xml::escape::unescape(&raw).map_or(raw.clone(), |v| v.into_owned());
-                    let tag = open.last().cloned().unwrap_or_default();
-                    let parent = open.len().checked_sub(2).map(|k| open[k].as_str());
-                    match (&mut line, tag.as_str(), parent) {
-                        (Some((l, _)), _, _) => self.field(l, &tag, Some(value), span),
-                        (None, "name", Some("struct")) => path.push(value),
-                        (None, "name", Some("model")) => self.out.model = Some((value, span)),
+                Ok(Event::Text(t)) => content.push_str(&String::from_utf8_lossy(&t)),
+                Ok(Event::GeneralRef(r)) => {
+                    let raw = format!("&{};", String::from_utf8_lossy(&r));
+                    content.push_str(&quick_xml::escape::unescape(&raw).map_or(raw.clone(), |v| v.into_owned()));
+                }
+                Ok(Event::End(_)) => {
+                    let value = std::mem::take(&mut content).trim().to_string();
+                    if !value.is_empty() {
+                        let tag = open.last().cloned().unwrap_or_default();
+                        let parent = open.len().checked_sub(2).map(|k| open[k].as_str());
+                        match (&mut line, tag.as_str(), parent) {
+                            (Some((l, _)), _, _) => self.field(l, &tag, Some(value), span),
+                            (None, "name", Some("struct")) => path.push(value),
+                            (None, "name", Some("model")) => self.out.model = Some((value, span)),
+                            _ => {}
+                        }
+                    }
+                    match open.pop().as_deref() {
+                        Some("terminal") => {
+                            if let Some((mut l, start)) = line.take() {
+                                l.name = full_name(&path, &l.name);
+                                let span = self.span(start..after);
+                                l.span = Some(span);
+                                if l.name.is_empty() {
+                                    self.fault(span, "a terminal without a name");
+                                } else {
+                                    self.finish(l, span);
+                                }
+                            }
+                        }
+                        Some("struct") => {
+                            path.pop();
+                        }
                         _ => {}
                     }
                 }
-                Ok(Event::End(_)) => match open.pop().as_deref() {
-                    Some("terminal") => {
-                        if let Some((mut l, start)) = line.take() {
-                            l.name = full_name(&path, &l.name);
-                            let span = self.span(start..after);
-                            l.span = Some(span);
-                            if l.name.is_empty() {
-                                self.fault(span, "a terminal without a name");
-                            } else {
-                                self.finish(l, span);
-                            }
-                        }
-                    }
-                    Some("struct") => {
-                        path.pop();
-                    }
-                    _ => {}
-                },
                 Ok(Event::Eof) => break,
                 Ok(_) => {}
                 Err(e) => {

@@ -17,7 +17,7 @@ fn check(name: &str, text: &str) {
     let mut sys = lower(dae);
     let mut ops = RowOps::default();
     simplify(&mut sys, &mut ops, SimplifyOptions::default());
-    let modes = analyse_modes(&mut sys, &mut ops);
+    let modes = analyse_modes(&mut sys);
     let mut model = Model::new(sys, ops, modes, Box::new(Interpreter::new())).expect("a model");
     let program = model.initialize(0.0).expect("initial values");
     let n = program.states.len();

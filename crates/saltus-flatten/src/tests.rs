@@ -179,7 +179,7 @@ fn errors_say_what_is_wrong() {
     check_error("model M parameter Real p = time; end M;", "p is a parameter, but its value varies");
     check_error("model M Real x; Real x; end M;", "x is declared twice");
     check_error("model M extends M; end M;", "extends itself");
-    check_error("model M M m; end M;", "nested too deeply");
+    check_error("model M M m; end M;", "M contains itself");
     check_error("partial model M end M;", "is partial");
     check_error("model M Boolean b = 1; end M;", "b is of type Boolean, but the value is Integer");
     check_error("model M parameter Integer n = n + 1; Real x[n]; end M;", "depends on itself");

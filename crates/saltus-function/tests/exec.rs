@@ -468,7 +468,7 @@ fn tables_through_functions() {
     assert_eq!(call_f64(&all, FuncId(1), &[id, 5.0]).unwrap(), [-2.0]);
     assert_eq!(call_dual(&all, FuncId(1), &[id, 2.0], &[0.0, 3.0]).unwrap(), [-3.0]);
     let e = call_f64(&all, FuncId(2), &[id, 0.0]).unwrap_err();
-    assert_eq!(e.message, "not supported yet: external function no_such_function");
+    assert!(e.message.starts_with("there is no C code for no_such_function"), "{}", e.message);
     assert!(call_f64(&all, FuncId(1), &[1e9, 0.25]).is_err());
     let mut pool = Pool::new();
     let (h, u) = (pool.num(id), pool.num(0.5));

@@ -316,7 +316,7 @@ impl Model {
         x: &[f64],
         h: f64,
     ) -> Option<Vec<f64>> {
-        let mut slope = |me: &mut Model, t: f64, x: &[f64]| -> Option<Vec<f64>> {
+        let slope = |me: &mut Model, t: f64, x: &[f64]| -> Option<Vec<f64>> {
             crate::rhs::place(&mut me.machine, &me.delays, program, t, x);
             me.machine.run(&program.continuous).ok()?;
             let dx: Vec<f64> = program.states.iter().map(|s| me.machine.values[s.1 as usize]).collect();

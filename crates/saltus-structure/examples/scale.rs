@@ -128,7 +128,7 @@ fn main() {
             let mut ops = RowOps::default();
             simplify(&mut sys, &mut ops, SimplifyOptions::default());
             let t2 = t.elapsed();
-            let modes = analyse_modes(&mut sys, &mut ops);
+            let modes = analyse_modes(&mut sys);
             let t3 = t.elapsed();
             let plan = plan_mode(&mut sys, &mut ops, &modes, &Default::default(), &Generic);
             let t4 = t.elapsed();

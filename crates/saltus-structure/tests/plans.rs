@@ -86,7 +86,7 @@ fn regular_systems_get_states_and_an_order() {
             let mut sys = lower(random(n, 2, seed));
             let mut ops = RowOps::default();
             simplify(&mut sys, &mut ops, SimplifyOptions { keep_all: true, max: 0 });
-            let modes = analyse_modes(&mut sys, &mut ops);
+            let modes = analyse_modes(&mut sys);
             match plan_mode(&mut sys, &mut ops, &modes, &Default::default(), point) {
                 Ok(plan) => {
                     planned += 1;
