@@ -110,7 +110,7 @@ fn dual(s: &Shape, x: &[Dual2_64]) -> Option<Dual2_64> {
             }
         }
     };
-    let tame = [v.re, v.v1, v.v2].iter().all(|c| c.is_finite() && c.abs() < 1e4);
+    let tame = [v.re, v.v1, v.v2].iter().all(|c| c.is_finite() && c.abs() < 30.0);
     tame.then_some(v)
 }
 
