@@ -67,15 +67,8 @@ pub(crate) fn kernel(
     if !plan.holes_declared || stride > i64::from(i32::MAX) || word != types::I64 {
         return Err(JitError("template not fit for native code".into()));
     }
-    func.signature = module.make_signature();
-    func.signature.params.extend([AbiParam::new(word); 4]);
     let config = module.target_config();
-    let mut e = Emitter {
-        s: Scalars::new(FunctionBuilder::new(func, context), module, imports),
-        vals: vec![None; plan.ops.len()],
-        word,
-        holes: Holes::Words,
-    };
+    let mut e = Emitter::of(plan, module, func, context, imports);
     let entry = e.s.b.create_block();
     let row = e.s.b.create_block();
     let exit = e.s.b.create_block();
@@ -113,15 +106,8 @@ pub(crate) fn chain(
     imports: &mut Imports,
 ) -> Result<(), JitError> {
     let word = module.target_config().pointer_type();
-    func.signature = module.make_signature();
-    func.signature.params.extend([AbiParam::new(word); 4]);
     let config = module.target_config();
-    let mut e = Emitter {
-        s: Scalars::new(FunctionBuilder::new(func, context), module, imports),
-        vals: vec![None; plan.ops.len()],
-        word,
-        holes: Holes::Words,
-    };
+    let mut e = Emitter::of(plan, module, func, context, imports);
     let entry = e.s.b.create_block();
     e.s.b.append_block_params_for_function_params(entry);
     e.s.b.switch_to_block(entry);
@@ -149,15 +135,8 @@ pub(crate) fn run_kernel(
     if !plan.holes_declared || word != types::I64 || pattern.len() != plan.holes + 1 {
         return Err(JitError("template not fit for native code".into()));
     }
-    func.signature = module.make_signature();
-    func.signature.params.extend([AbiParam::new(word); 4]);
     let config = module.target_config();
-    let mut e = Emitter {
-        s: Scalars::new(FunctionBuilder::new(func, context), module, imports),
-        vals: vec![None; plan.ops.len()],
-        word,
-        holes: Holes::Words,
-    };
+    let mut e = Emitter::of(plan, module, func, context, imports);
     let entry = e.s.b.create_block();
     e.s.b.append_block_params_for_function_params(entry);
     e.s.b.switch_to_block(entry);
@@ -235,6 +214,27 @@ fn in_pairs(plan: &Plan, op: &Op) -> bool {
             matches!(op, Binary::Add | Binary::Sub | Binary::Mul | Binary::Div | Binary::Min | Binary::Max)
         }
         _ => false,
+    }
+}
+
+impl<'a> Emitter<'a> {
+    /// A function of four words (values, words, rows, host), not yet begun.
+    fn of(
+        plan: &Plan,
+        module: &'a mut JITModule,
+        func: &'a mut Function,
+        context: &'a mut FunctionBuilderContext,
+        imports: &'a mut Imports,
+    ) -> Emitter<'a> {
+        let word = module.target_config().pointer_type();
+        func.signature = module.make_signature();
+        func.signature.params.extend([AbiParam::new(word); 4]);
+        Emitter {
+            s: Scalars::new(FunctionBuilder::new(func, context), module, imports),
+            vals: vec![None; plan.ops.len()],
+            word,
+            holes: Holes::Words,
+        }
     }
 }
 

@@ -197,7 +197,7 @@ impl Workbench {
     fn structure(&mut self) -> Result<&mut Structure, Diagnostic> {
         if self.structure.is_none() {
             let mut sys = lower(self.dae.clone());
-            let mut ops = RowOps::default();
+            let ops = RowOps::default();
             let modes = analyse_modes(&mut sys);
             let mut model = Model::new(sys, ops, modes, Box::new(Interpreter::new()))?;
             model.parameters(self.scenario.time)?;

@@ -3,7 +3,7 @@
 use crate::eval::{first_of, ref_text};
 use crate::instance::{Found, Slot};
 use crate::lower::{Given, Signature};
-use crate::modifier::{NodeId, Scope, Source};
+use crate::modifier::{NodeId, Scope};
 use crate::template::MemberKind;
 use crate::value::{FuncValue, Rec, Ty, Value, stack};
 use crate::{Env, Flattener, Mode, R};
@@ -152,16 +152,13 @@ impl<'t> Flattener<'t> {
     ) -> R<Value> {
         let b = self.leaf_or_own_mod(k)?.binding.clone();
         let v = match &b {
-            Some(b) => match &b.source {
-                Source::Expr(e) => {
-                    // Other fields of the same record are visible.
-                    let inner = Env { scope: b.scope, locals: None, ..*env };
-                    let known: Vec<(Name, Value)> = if b.scope.node == node { fields.to_vec() } else { Vec::new() };
-                    let v = self.with_known(&known, &inner, &mut |me, env| me.eval(env, e))?;
-                    Some(first_of(&v))
-                }
-                Source::Value(v) => Some(v.clone()),
-            },
+            Some(b) => {
+                // Other fields of the same record are visible.
+                let inner = Env { scope: b.scope, locals: None, ..*env };
+                let known: Vec<(Name, Value)> = if b.scope.node == node { fields.to_vec() } else { Vec::new() };
+                let v = self.with_known(&known, &inner, &mut |me, env| me.eval(env, b.source))?;
+                Some(first_of(&v))
+            }
             None => None,
         };
         let _ = part;
@@ -816,9 +813,8 @@ impl<'t> Flattener<'t> {
                             && c.0 != u32::MAX
                             && let Ok(m) = self.leaf_or_own_mod(c)
                             && let Some(b) = &m.binding
-                            && let Source::Expr(x) = b.source
                         {
-                            found = Some((n, x, b.scope));
+                            found = Some((n, b.source, b.scope));
                             break;
                         }
                     }

@@ -1,6 +1,6 @@
 //! The instance tree: components and the classes they are looked up through, made when first asked for.
 
-use crate::modifier::{Binding, Mod, NodeId, Projection, Redeclared, Scope, Source, merge};
+use crate::modifier::{Binding, Mod, NodeId, Projection, Redeclared, Scope, merge};
 use crate::template::{ClassRef, MemberKind, Template};
 use crate::value::{Ty, Value, shape_text};
 use crate::{Env, Flattener, Mode, R};
@@ -878,12 +878,11 @@ impl<'t> Flattener<'t> {
     pub(crate) fn binding_value(&mut self, b: &Binding<'t>, mode: Mode) -> R<Value> {
         let konst = mode == Mode::Konst;
         let cached = if mode == Mode::Shape { None } else { b.cache.borrow().get(&konst).cloned() };
-        let mut v = match (cached, &b.source) {
-            (Some(v), _) => v,
-            (None, Source::Value(v)) => v.clone(),
-            (None, Source::Expr(e)) => {
+        let mut v = match cached {
+            Some(v) => v,
+            None => {
                 let env = Env { mode, ..Env::model(b.scope) };
-                let v = self.eval(&env, e)?;
+                let v = self.eval(&env, b.source)?;
                 if mode != Mode::Shape {
                     b.cache.borrow_mut().insert(konst, v.clone());
                 }

@@ -29,7 +29,7 @@ mod value;
 mod when;
 
 use instance::{Found, Node, NodeKind};
-use modifier::{Binding, Mod, NodeId, Scope, Source};
+use modifier::{Binding, Mod, NodeId, Scope};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Name, Severity, Span, Stage};
 use saltus_dae::{HybridDae, Row, RowBuilder, VarId, Variability};
@@ -439,7 +439,7 @@ impl<'t> Flattener<'t> {
             };
             let mut m = Rc::new(Mod {
                 binding: Some(Binding {
-                    source: Source::Expr(e),
+                    source: e,
                     scope: Scope::ROOT,
                     each: true,
                     projections: Vec::new(),

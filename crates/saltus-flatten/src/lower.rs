@@ -608,16 +608,11 @@ impl<'t> Flattener<'t> {
                 // A field of a record with a binding: handled at the record.
                 return Ok(());
             }
-            let v = match &b.source {
-                crate::modifier::Source::Expr(e) => {
-                    let keep = lx.scope;
-                    lx.scope = b.scope;
-                    let v = self.lower(lx, e);
-                    lx.scope = keep;
-                    v?
-                }
-                crate::modifier::Source::Value(v) => self.literal(lx, v)?,
-            };
+            let keep = lx.scope;
+            lx.scope = b.scope;
+            let v = self.lower(lx, b.source);
+            lx.scope = keep;
+            let v = v?;
             let (mut locals, mut leaves) = (Vec::new(), Vec::new());
             tree_locals(tree, &mut locals);
             self.ordered(&tree_value(tree), &v, &mut leaves, b.span)?;
@@ -1407,9 +1402,8 @@ impl<'t> Flattener<'t> {
             && self.node(n).variability == VariabilityPrefix::None
             && self.node(n).parent == Some(lx.scope.node)
             && let Some(b) = self.leaf_or_own_mod(n)?.binding.clone()
-            && let crate::modifier::Source::Expr(e) = b.source
         {
-            let v = self.lower(lx, e)?;
+            let v = self.lower(lx, b.source)?;
             return self.lower_subscripts(lx, v, &p.subscripts);
         }
         let env = Env::konst(lx.scope);
@@ -1777,7 +1771,7 @@ impl<'t> Flattener<'t> {
                                 // A default in terms of the other fields.
                                 let b = self.leaf_or_own_mod(k)?.binding.clone();
                                 match b.map(|b| b.source) {
-                                    Some(crate::modifier::Source::Expr(e)) => {
+                                    Some(e) => {
                                         let keep = (lx.scope, lx.iterators.len());
                                         lx.scope = Scope { node, part: m.part };
                                         lx.iterators.extend(fields.iter().cloned());

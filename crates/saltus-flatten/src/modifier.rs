@@ -33,16 +33,10 @@ pub(crate) enum Projection {
     Field(Name),
 }
 
-#[derive(Clone)]
-pub(crate) enum Source<'t> {
-    Expr(&'t Expr),
-    Value(Value),
-}
-
 /// `= e` somewhere, and what part of it is meant.
 #[derive(Clone)]
 pub(crate) struct Binding<'t> {
-    pub source: Source<'t>,
+    pub source: &'t Expr,
     pub scope: Scope,
     pub each: bool,
     pub projections: Vec<Projection>,
@@ -68,7 +62,6 @@ pub(crate) enum Redeclared<'t> {
 pub(crate) struct Redeclare<'t> {
     pub what: Redeclared<'t>,
     pub scope: Scope,
-    pub span: Span,
 }
 
 /// A modifier with everything below it. Outer modifiers are merged over inner ones.
@@ -167,14 +160,8 @@ impl<'t> Flattener<'t> {
         let Some(m) = m else { return self.no_mod.clone() };
         let mut out = Mod { span: m.span, broken: m.is_break, ..Mod::default() };
         if let Some(e) = &m.binding {
-            out.binding = Some(Binding {
-                source: Source::Expr(e),
-                scope,
-                each,
-                projections: Vec::new(),
-                cache: Rc::default(),
-                span: e.span,
-            });
+            out.binding =
+                Some(Binding { source: e, scope, each, projections: Vec::new(), cache: Rc::default(), span: e.span });
         }
         for a in &m.args {
             self.argument(&mut out, a, scope, each);
@@ -212,7 +199,7 @@ impl<'t> Flattener<'t> {
                     },
                     _ => return,
                 };
-                let redeclare = Some(Redeclare { what, scope, span: *span });
+                let redeclare = Some(Redeclare { what, scope });
                 out.put(name, Rc::new(Mod { redeclare, is_final: *is_final, span: Some(*span), ..Mod::default() }));
             }
         }

@@ -5,7 +5,7 @@
 //!         `i := U/(R1 + R2)` and then the inner assignments.
 
 use crate::plan::Cell;
-use crate::rows::{RowOps, tidy};
+use crate::rows::{Operands, RowOps, tidy};
 use crate::system::System;
 use rustc_hash::FxHashMap;
 use saltus_dae::{HybridDae, Operand, Row};
@@ -144,32 +144,25 @@ fn size(dae: &HybridDae, row: &Row) -> usize {
 
 /// A row with some of its operands replaced by their values.
 fn compose(dae: &mut HybridDae, row: &Row, values: &FxHashMap<Cell, Row>) -> Row {
-    let mut args: Vec<Operand> = Vec::new();
-    let place = |args: &mut Vec<Operand>, a: Operand| -> u32 {
-        let at = args.iter().position(|&b| b == a).unwrap_or_else(|| {
-            args.push(a);
-            args.len() - 1
-        });
-        at as u32
-    };
+    let mut args = Operands::default();
     let template = dae.pool.substitute(row.template, |pool, k| {
         let a = row.args[k as usize];
         match Cell::of(a).and_then(|c| values.get(&c)) {
             Some(value) => {
                 let e = pool.substitute(value.template, |pool, k| {
-                    let at = place(&mut args, value.args[k as usize]);
+                    let at = args.at(value.args[k as usize]);
                     pool.hole(at)
                 });
                 if matches!(a, Operand::Var { neg: true, .. }) { pool.neg(e) } else { e }
             }
             None => {
-                let at = place(&mut args, a);
+                let at = args.at(a);
                 pool.hole(at)
             }
         }
     });
     // A variable and its negative are one operand here.
-    let out = Row { template, args: args.into() };
+    let out = Row { template, args: args.list().into() };
     let mut flipped = out.clone();
     let mut changed = false;
     for k in 0..out.args.len() {
