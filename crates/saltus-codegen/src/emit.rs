@@ -105,7 +105,6 @@ pub(crate) fn chain(
     context: &mut FunctionBuilderContext,
     imports: &mut Imports,
 ) -> Result<(), JitError> {
-    let word = module.target_config().pointer_type();
     let config = module.target_config();
     let mut e = Emitter::of(plan, module, func, context, imports);
     let entry = e.s.b.create_block();

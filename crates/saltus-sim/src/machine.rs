@@ -3,15 +3,14 @@
 use crate::compile::{MixedBlock, Step};
 use crate::layout::Layout;
 use rustc_hash::FxHashSet;
-use saltus_dae::VarId;
-use saltus_expr::FuncId;
-use saltus_expr::RelOp;
+use saltus_dae::{HybridDae, Operand, Row, VarId};
+use saltus_expr::{FuncId, Node, RelOp};
 use saltus_function::{ExecError, Function};
 use saltus_program::{Backend, Batch, CallHost, Functions};
 use saltus_solver::nonlinear::{
     Method, PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, piecewise::LockedFailure, solve_piecewise,
 };
-use saltus_structure::{Cell, Relation, RelationKind, WhenHead};
+use saltus_structure::{Cell, Relation, RelationKind, Role, WhenHead, tidy};
 
 /// Why an evaluation failed.
 #[derive(Clone, Debug)]
@@ -225,6 +224,10 @@ pub struct RelationSlots {
     pub frozen: bool,
     /// Widens the zero while g leaves it after a mode change: what the integrator may be wrong by.
     pub floor: f64,
+    /// Computes g where all unknowns are zero: what it compares them with.
+    pub threshold: Option<(Batch, u32)>,
+    /// Bounds what counts as zero: who compares with 1e-16 tells it from zero.
+    pub finest: f64,
 }
 
 /// A relation `slope * time + rest` over things that change only at events.
@@ -355,7 +358,7 @@ impl Machine {
     /// What "at zero" means for a relation.
     pub fn band(&self, i: usize) -> f64 {
         let r = &self.relations[i];
-        (1e-12 * self.slack * r.size.max(1e-2)).max(r.floor)
+        (1e-12 * self.slack * r.size.max(1e-2)).min(r.finest).max(r.floor)
     }
 
     /// Evaluates a relation into its variable.
@@ -399,6 +402,17 @@ impl Machine {
         };
         let r = &self.relations[i];
         self.values[r.var as usize] = new;
+    }
+
+    /// Notes what the relations compare with, once the parameters are known.
+    pub fn thresholds(&mut self) {
+        for i in 0..self.relations.len() {
+            let Some((batch, slot)) = self.relations[i].threshold.clone() else { continue };
+            self.backend.run(&batch, &mut self.values, &mut self.host);
+            let at = self.values[slot as usize].abs();
+            self.relations[i].finest = if at > 0.0 { 0.1 * at } else { f64::INFINITY };
+        }
+        self.host.error = None;
     }
 
     /// Notes every crossing function as an event begins.
@@ -574,8 +588,6 @@ pub fn plain(kind: &RelationKind, g: f64) -> f64 {
 
 /// Slots and kernels of a relation. `held` are the unknowns that only events change.
 pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation, held: &FxHashSet<VarId>) -> RelationSlots {
-    use saltus_dae::{HybridDae, Operand, Row};
-    use saltus_structure::Role;
     let g = c.layout.scratch(0.0);
     let var = c.layout.slot(Cell::new(r.var, 0));
     let batch = c.batch(g, &r.g);
@@ -603,5 +615,39 @@ pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation, held: 
         ];
         time = Some(TimeSwitch { batches, slots });
     }
-    RelationSlots { batch, g, var, kind: r.kind.clone(), time, size: 0.0, left: f64::NAN, frozen: false, floor: 0.0 }
+    let threshold = threshold(c, &r.g).map(|row| {
+        let slot = c.layout.scratch(0.0);
+        (c.batch(slot, &row), slot)
+    });
+    RelationSlots {
+        batch,
+        g,
+        var,
+        kind: r.kind.clone(),
+        time,
+        size: 0.0,
+        left: f64::NAN,
+        frozen: false,
+        floor: 0.0,
+        threshold,
+        finest: f64::INFINITY,
+    }
+}
+
+/// A crossing function where all unknowns and `time` are zero, unless that is zero for any parameters.
+fn threshold(c: &mut crate::compile::Compiler<'_>, g: &Row) -> Option<Row> {
+    let unknown =
+        |a: Operand| matches!(a, Operand::Var { var, .. } if var == HybridDae::TIME || c.sys.role(var) != Role::Known);
+    let open: Vec<bool> = g.args.iter().map(|&a| unknown(a)).collect();
+    let pool = &mut c.sys.dae.pool;
+    let mut calls = false;
+    pool.visit(g.template, |_, n| calls |= matches!(n, Node::Call { .. } | Node::CallDer { .. }));
+    if calls {
+        return None;
+    }
+    let template = pool.substitute(g.template, |pool, k| if open[k as usize] { pool.num(0.0) } else { pool.hole(k) });
+    if pool.as_const(template) == Some(0.0) {
+        return None;
+    }
+    Some(tidy(&mut c.sys.dae, &Row { template, args: g.args.clone() }))
 }

@@ -499,6 +499,7 @@ impl Model {
             }
             self.machine.values[slot as usize] = value;
         }
+        self.machine.thresholds();
         // Guesses.
         for i in 0..n {
             let v = VarId::new(i);

@@ -29,7 +29,7 @@ pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};
 pub use plan::{
     Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_choice, plan_mode, replan_states, singular_with,
 };
-pub use rows::RowOps;
+pub use rows::{RowOps, tidy};
 pub use selection::{Choice, Entry, Reason, Selection, Watch, jacobian_entry};
 pub use simplify::{SimplifyOptions, simplify};
 pub use system::*;

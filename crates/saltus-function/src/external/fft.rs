@@ -24,7 +24,8 @@ fn transform(x: &[f64], stride: usize, n: usize) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Amplitudes and phases (rad); 0 if done, 1 for an odd length.
+/// Amplitudes and phases (rad); 0 if done, 1 for an odd length. As in the library a line is divided by the number of lines,
+/// n/2 + 1, not by n/2.
 fn real_fft(a: &mut [ExtArg]) -> ExtResult {
     let u = array(a, 0)?.1.to_vec();
     let n = u.len();
@@ -32,9 +33,9 @@ fn real_fft(a: &mut [ExtArg]) -> ExtResult {
         return Ok(1.0);
     }
     let f = transform(&u, 1, n);
-    let amplitude = |i: usize| f[i].0.hypot(f[i].1) * if i == 0 { 1.0 } else { 2.0 } / n as f64;
-    let amplitudes: Vec<f64> = (0..=n / 2).map(amplitude).collect();
-    let phases: Vec<f64> = (0..=n / 2).map(|i| f[i].1.atan2(f[i].0)).collect();
+    let lines = n / 2 + 1;
+    let amplitudes: Vec<f64> = f[..lines].iter().map(|z| z.0.hypot(z.1) / lines as f64).collect();
+    let phases: Vec<f64> = f[..lines].iter().map(|z| z.1.atan2(z.0)).collect();
     set_array(a, 4, &amplitudes)?;
     set_array(a, 5, &phases)?;
     Ok(0.0)
@@ -61,5 +62,16 @@ mod tests {
         assert!((f[4].0 / 30.0 - 2.0).abs() < 1e-12 && f[4].1.abs() < 1e-10);
         assert!((f[7].1 / 30.0 + 0.5).abs() < 1e-12);
         assert!(f[5].0.hypot(f[5].1) < 1e-10);
+    }
+
+    #[test]
+    fn amplitudes_are_per_line() {
+        let u: Vec<f64> = (0..8).map(|k| (TAU * f64::from(k) / 4.0).cos()).collect();
+        let reals = |v: &[f64]| ExtArg::Array { dims: vec![v.len()], data: v.to_vec() };
+        let (work, room) = (reals(&[0.0; 34]), reals(&[0.0; 5]));
+        let mut args = [reals(&u), ExtArg::Num(8.0), work, ExtArg::Num(34.0), reals(&[0.0; 5]), room];
+        assert_eq!(real_fft(&mut args).unwrap(), 0.0);
+        // Four samples' worth of amplitude over five lines.
+        assert!((array(&args, 4).unwrap().1[2] - 0.8).abs() < 1e-12);
     }
 }
