@@ -5,7 +5,7 @@
 //!
 //! [`first_crossing_sampled`] needs only values. It interpolates g at Chebyshev points (degree 8, 16, 32, halving the
 //! interval where that is not enough) until the interpolant agrees with g at further points to about eleven digits of
-//! the local magnitude of g. Signs are then decided on the interpolants by coefficient bounds and monotonicity, and
+//! the local magnitude of g, or to far less than its distance from zero. Signs are then decided on the interpolants by coefficient bounds and monotonicity, and
 //! stretches on which they are in doubt are interpolated again on their own, smaller, scale. Every bracket returned is
 //! confirmed by values of g itself.
 
@@ -283,6 +283,10 @@ struct Sampled<'a> {
     g: &'a mut dyn FnMut(f64) -> f64,
     opts: &'a GenericOptions,
     span: f64,
+    /// What counts as zero.
+    tol: f64,
+    /// Largest |g| seen.
+    size: f64,
     pieces: Vec<Cheb>,
     evaluations: usize,
     certain: bool,
@@ -343,21 +347,23 @@ impl Sampled<'_> {
         }
     }
 
-    /// Covers [lo, hi] with smooth interpolants, halving where necessary.
-    fn cover(&mut self, lo: f64, hi: f64, out: &mut Vec<Cheb>) {
+    /// Covers [lo, hi] with interpolants, halving until they are smooth, or clear of zero by far more than their error.
+    /// `above` is the error of the interpolant over twice the stretch.
+    fn cover(&mut self, lo: f64, hi: f64, above: f64, out: &mut Vec<Cheb>) {
         let p = self.fit(lo, hi);
         let middle = 0.5 * lo + 0.5 * hi;
         let small = hi - lo <= self.span / 4096.0 || !(lo < middle && middle < hi);
-        // At the noise of g no subdivision helps.
-        let size = p.c[..=p.degree].iter().map(|v| v.abs()).sum::<f64>();
-        let noisy = p.error <= 1e-9 * size;
-        if p.smooth || small || (noisy && self.span > (hi - lo) * 64.0) || self.evaluations >= self.opts.max_evaluations
-        {
+        let rest = p.c[1..=p.degree].iter().map(|v| v.abs()).sum::<f64>();
+        self.size = self.size.max(p.c[0].abs() + rest);
+        let clear = p.c[0].abs() - rest > 16.0 * p.error + self.tol;
+        // At the noise of g no subdivision helps; at a kink the error halves with the stretch.
+        let noisy = p.error <= 1e-6 * self.size && p.error > 0.7 * above;
+        if p.smooth || clear || noisy || small || self.evaluations >= self.opts.max_evaluations {
             out.push(p);
             return;
         }
-        self.cover(lo, middle, out);
-        self.cover(middle, hi, out);
+        self.cover(lo, middle, p.error, out);
+        self.cover(middle, hi, p.error, out);
     }
 
     /// Scans one interpolant of σ g − level in its own direction.
@@ -536,10 +542,19 @@ pub fn first_crossing_sampled(
     opts: &CrossingOptions,
     limits: &GenericOptions,
 ) -> Located {
-    let mut search = Sampled { g, opts: limits, span: hi - lo, pieces: Vec::new(), evaluations: 0, certain: true };
+    let mut search = Sampled {
+        g,
+        opts: limits,
+        span: hi - lo,
+        tol: opts.tol.max(0.0),
+        size: 0.0,
+        pieces: Vec::new(),
+        evaluations: 0,
+        certain: true,
+    };
     if lo < hi {
         let mut pieces = Vec::new();
-        search.cover(lo, hi, &mut pieces);
+        search.cover(lo, hi, f64::INFINITY, &mut pieces);
         search.pieces = pieces;
     }
     let crossing = earliest(&mut search, side, opts, lo, hi);
