@@ -12,7 +12,7 @@ use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability};
 use saltus_expr::{Binary, ExprId, NoCalls, Node, RelOp, Unary, affine_in};
 use saltus_graph::{Bdd, Bdds, modal_matching};
 use saltus_structure::{
-    DiscKind, Generic, ModeKey, Modes, RelationKind, Role, RowOps, System, plan_mode, singular_with,
+    DiscKind, Generic, ModeKey, Modes, RelationKind, Role, RowOps, System, plan_mode, singular_mode, singular_with,
 };
 
 /// Nodes of decision diagrams made before giving up.
@@ -32,12 +32,20 @@ pub fn check_modes(
     span: (f64, f64),
     all: bool,
 ) -> Vec<Diagnostic> {
-    if modes.next(sys, ops, &[]).is_empty() {
+    if modes.next(sys, ops, &[]).is_empty() && modes.suspects(&[]).is_empty() {
         return Vec::new();
     }
-    let certain = modes_by_time(sys, ops, modes, span);
-    for key in &certain {
-        if let Err(d) = plan_mode(sys, ops, modes, key, &Generic) {
+    let mut planned: Vec<ModeKey> = Vec::new();
+    for (key, suspects) in modes_by_time(sys, ops, modes, span) {
+        if !planned.contains(&key) {
+            if let Err(d) = plan_mode(sys, ops, modes, &key, &Generic) {
+                return vec![d];
+            }
+            planned.push(key.clone());
+        }
+        if !suspects.is_empty()
+            && let Some(d) = singular_mode(sys, ops, modes, &key, &suspects)
+        {
             return vec![d];
         }
     }
@@ -112,6 +120,10 @@ enum Atom {
     /// `variable == value`.
     Equal(Operand, f64),
 }
+
+/// A relation with a constant: expression (none: a bare variable), its operands, constant, whether the relation is true
+/// above it, the atom.
+type Threshold = (Option<ExprId>, Vec<Operand>, f64, bool, u32);
 
 /// Guards as Boolean functions, and the guarded incidence.
 struct Guards {
@@ -364,17 +376,17 @@ impl Guards {
         }
     }
 
-    /// Relations of one expression with several constants: `u > 2` implies `u > 1`.
+    /// Relations of one expression with several constants: `u > 2` implies `u > 1`, and of `u >= 0` and `-u >= 0` one
+    /// is true (both only at the edge, which is no mode of its own).
     fn thresholds(&mut self, sys: &System) {
-        // expression - constant, the direction in which the relation is true, the atom
-        let mut known: Vec<(ExprId, Vec<Operand>, f64, bool, u32)> = Vec::new();
+        let mut known: Vec<Threshold> = Vec::new();
         for k in 0..self.atoms.len() {
             let Atom::Condition(v) = self.atoms[k] else { continue };
             let Some(DiscKind::Relation(i)) = self.definition.get(&v).map(|&d| &sys.discrete[d].kind) else { continue };
             let r = &sys.relations[*i];
             let RelationKind::Sign(op) = r.kind else { continue };
-            let Node::Binary(Binary::Sub, a, b) = *sys.dae.pool.node(r.g.template) else { continue };
-            let constant = |e: ExprId| match sys.dae.pool.node(e) {
+            let pool = &sys.dae.pool;
+            let constant = |e: ExprId| match pool.node(e) {
                 Node::Const(bits) => Some(f64::from_bits(*bits)),
                 Node::Hole(k) => match r.g.args[*k as usize] {
                     Operand::Const(c) => Some(c),
@@ -382,23 +394,42 @@ impl Guards {
                 },
                 _ => None,
             };
-            if let Some(c) = constant(b) {
-                let up = matches!(op, RelOp::Gt | RelOp::Ge);
-                let args: Vec<Operand> = sys.dae.pool.holes(a).iter().map(|&h| r.g.args[h as usize]).collect();
-                known.push((a, args, c, up, k as u32));
+            let (mut e, mut c) = match *pool.node(r.g.template) {
+                Node::Binary(Binary::Sub, a, b) if constant(b).is_some() => (a, constant(b).unwrap_or(0.0)),
+                _ => (r.g.template, 0.0),
+            };
+            let mut up = matches!(op, RelOp::Gt | RelOp::Ge);
+            // -e > c is e < -c.
+            while let Node::Unary(Unary::Neg, inner) = *pool.node(e) {
+                (e, c, up) = (inner, -c, !up);
             }
+            let mut args: Vec<Operand> = pool.holes(e).iter().map(|&h| r.g.args[h as usize]).collect();
+            if let (Node::Hole(_), [Operand::Var { neg: neg @ true, .. }]) = (pool.node(e), &mut args[..]) {
+                *neg = false;
+                (c, up) = (-c, !up);
+            }
+            // All bare variables count as one expression.
+            let e = (!matches!(pool.node(e), Node::Hole(_))).then_some(e);
+            known.push((e, args, c + 0.0, up, k as u32));
         }
         // Neighbours are enough: above the higher one is above the lower one.
-        known.sort_by(|x, y| x.0.cmp(&y.0).then_with(|| x.2.total_cmp(&y.2)));
+        known.sort_by(|x, y| {
+            let key = |r: &Threshold| (r.0, r.1.iter().map(|a| a.variable()).collect::<Vec<_>>());
+            key(x).cmp(&key(y)).then_with(|| x.2.total_cmp(&y.2)).then_with(|| x.4.cmp(&y.4))
+        });
         for pair in known.windows(2).take(MOST_THRESHOLDS) {
             let [low, high] = pair else { continue };
-            if low.0 != high.0 || low.1 != high.1 || low.2 == high.2 {
+            if low.0 != high.0 || low.1 != high.1 {
                 continue;
             }
             let (f, g) = (self.bdds.var(low.4), self.bdds.var(high.4));
             let above_low = if low.3 { f } else { self.bdds.not(f) };
             let above_high = if high.3 { g } else { self.bdds.not(g) };
-            let wrong = self.bdds.minus(above_high, above_low);
+            let mut wrong = self.bdds.minus(above_high, above_low);
+            if low.2 == high.2 {
+                let other = self.bdds.minus(above_low, above_high);
+                wrong = self.bdds.or(wrong, other);
+            }
             self.invariant = self.bdds.minus(self.invariant, wrong);
         }
     }
@@ -410,8 +441,11 @@ impl Guards {
     }
 }
 
-/// Keys that occur because of time and parameters alone, if all keyed conditions depend on nothing else.
-fn modes_by_time(sys: &mut System, ops: &mut RowOps, modes: &mut Modes, span: (f64, f64)) -> Vec<ModeKey> {
+/// A key, and the values of conditions outside it that may leave the equations singular.
+type Certain = (ModeKey, Vec<(VarId, bool)>);
+
+/// Modes that occur because of time and parameters alone, if all keyed conditions depend on nothing else.
+fn modes_by_time(sys: &mut System, ops: &mut RowOps, modes: &mut Modes, span: (f64, f64)) -> Vec<Certain> {
     let parameters = parameter_values(sys);
     // Instants at which time relations switch.
     let mut instants = vec![span.0];
@@ -441,7 +475,7 @@ fn modes_by_time(sys: &mut System, ops: &mut RowOps, modes: &mut Modes, span: (f
         }
     }
     instants.sort_by(f64::total_cmp);
-    let mut keys: Vec<ModeKey> = Vec::new();
+    let mut keys: Vec<Certain> = Vec::new();
     for w in 0..instants.len() {
         let end = instants.get(w + 1).copied().unwrap_or(if span.1.is_finite() {
             span.1.max(instants[w])
@@ -450,10 +484,12 @@ fn modes_by_time(sys: &mut System, ops: &mut RowOps, modes: &mut Modes, span: (f
         });
         let t = 0.5 * (instants[w] + end);
         let known = |sys: &System, v: VarId| truth(sys, &parameters, v, t, 0).map(|b| b != 0.0);
-        if let Some(key) = modes.key(sys, ops, &known)
-            && !keys.contains(&key)
-        {
-            keys.push(key);
+        if let Some(key) = modes.key(sys, ops, &known) {
+            let suspects = modes.suspects(&key).iter().filter_map(|&v| Some((v, known(sys, v)?))).collect();
+            let mode = (key, suspects);
+            if !keys.contains(&mode) {
+                keys.push(mode);
+            }
         }
     }
     keys

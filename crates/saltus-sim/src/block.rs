@@ -159,6 +159,19 @@ impl Machine {
 
     /// Solves a block: on its torn unknowns, else on all, else by slower and more robust methods.
     pub fn solve(&mut self, b: &SolveBlock) -> Result<(), Trouble> {
+        let before = self.host.error.take();
+        let outcome = self.solve_from_guess(b);
+        // Functions may fail at iterates on the way; what counts is the end.
+        if outcome.is_ok() && self.host.error.take().is_some() {
+            self.run_batches(&b.residual);
+        }
+        if before.is_some() {
+            self.host.error = before;
+        }
+        outcome
+    }
+
+    fn solve_from_guess(&mut self, b: &SolveBlock) -> Result<(), Trouble> {
         if self.journal.is_some() {
             self.note(|| Note::Block { cells: b.cells.clone(), sources: b.sources.clone() });
         }

@@ -3,6 +3,7 @@
 
 use crate::api::{EventKind, EventRecord, Observer};
 use crate::crossings::Sensitivity;
+use crate::machine::Trouble;
 use crate::model::{ModeProgram, Model};
 use rustc_hash::FxHashSet;
 use saltus_base::{Diagnostic, Span, Stage};
@@ -98,7 +99,10 @@ impl Model {
                 return Err(self.no_fixed_point(t, &alternating));
             }
             // Guards first: if they end the mode, its equations are not solved again.
-            let failed = |me: &Model, e| me.explain(&e, Stage::Run, t, "event handling failed");
+            let failed = |me: &mut Model, e| match me.structural_explanation(&program) {
+                Some(d) if matches!(e, Trouble::Unsolved { .. }) => d,
+                _ => me.explain(&e, Stage::Run, t, "event handling failed"),
+            };
             let over = !program.plan.key.is_empty() && {
                 let values: Vec<f64> = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
                 self.machine.run(&program.guards).map_err(|e| failed(self, e))?;
@@ -227,6 +231,11 @@ impl Model {
             }
             self.machine.run(&program.event).map_err(|e| self.explain(&e, Stage::Run, t, "event handling failed"))?;
             self.remember();
+        }
+        if kind != EventKind::Initial
+            && let Some(d) = self.singular_by_order(&program, fired)
+        {
+            return Err(self.at_run_time(d));
         }
         let mut changed: Vec<(String, f64, f64)> = Vec::new();
         let mut memory = false;

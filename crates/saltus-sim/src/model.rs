@@ -16,8 +16,8 @@ use saltus_function::Function;
 use saltus_program::{Backend, Batch};
 use saltus_solver::linear::Pattern;
 use saltus_structure::{
-    Alias, Block, Cell, Choice, Item, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, Watch,
-    better_choice, cell_name, key_text, plan_mode, replan_states, singular_with, start_value,
+    Alias, Block, Cell, Choice, DiscKind, Item, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, Watch,
+    better_choice, cell_name, key_text, plan_mode, replan_states, singular_mode, singular_with, start_value,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -154,6 +154,8 @@ pub struct Model {
     pub programs: FxHashMap<(ModeKey, Vec<Cell>), Rc<ModeProgram>>,
     /// States first chosen per mode.
     first: FxHashMap<ModeKey, Vec<Cell>>,
+    /// Per mode and values of its suspect conditions: why the equations are singular, and the conditions to blame.
+    singular: FxHashMap<(ModeKey, Vec<bool>), Option<(Box<Diagnostic>, Vec<VarId>)>>,
     /// Functions, for evaluation outside kernels.
     pub functions: Rc<[Function]>,
     /// Delay lines.
@@ -274,6 +276,7 @@ impl Model {
             machine,
             programs: FxHashMap::default(),
             first: FxHashMap::default(),
+            singular: FxHashMap::default(),
             functions,
             delays: Vec::new(),
             tickers: Vec::new(),
@@ -896,6 +899,63 @@ impl Model {
         let text: Vec<String> = named.iter().map(|&(v, b)| format!("{} = {b}", self.sys.condition_text(v))).collect();
         let d = singular_with(&mut self.sys, &mut self.ops, &values, &text.join(", "))?;
         Some(self.at_run_time(d))
+    }
+
+    /// The explanation if the equations are structurally singular now, by order of conditions that do not depend on what
+    /// they guard.
+    ///
+    /// Where they do (friction that is stuck, a diode), or where a relation is just at zero without having crossed it (flow
+    /// that has come to rest), the mode is part of the solution, and the equations go on as long as they agree. `fired` are
+    /// the relations that have just crossed.
+    pub fn singular_by_order(&mut self, program: &ModeProgram, fired: &[usize]) -> Option<Diagnostic> {
+        let key = &program.plan.key;
+        let suspects = self.modes.suspects(key);
+        if suspects.is_empty() {
+            return None;
+        }
+        let truth =
+            |v: VarId| self.layout.find(Cell::new(v, 0)).is_some_and(|s| self.machine.values[s as usize] != 0.0);
+        let values: Vec<(VarId, bool)> = suspects.iter().map(|&v| (v, truth(v))).collect();
+        let mode = (key.clone(), values.iter().map(|v| v.1).collect::<Vec<bool>>());
+        let found = match self.singular.get(&mode) {
+            Some(found) => found.clone(),
+            None => {
+                let found = singular_mode(&mut self.sys, &mut self.ops, &self.modes, key, &values).map(|d| {
+                    // Those that it would not be singular without.
+                    let without = |me: &mut Model, k: usize| {
+                        let others: Vec<_> = values.iter().copied().filter(|v| v.0 != values[k].0).collect();
+                        singular_mode(&mut me.sys, &mut me.ops, &me.modes, key, &others).is_none()
+                    };
+                    let mut blamed: Vec<VarId> =
+                        (0..values.len()).filter(|&k| without(self, k)).map(|k| values[k].0).collect();
+                    if blamed.is_empty() {
+                        blamed = values.iter().map(|v| v.0).collect();
+                    }
+                    (Box::new(d), blamed)
+                });
+                self.singular.insert(mode, found.clone());
+                found
+            }
+        };
+        let (d, blamed) = found?;
+        let ordered = blamed.iter().all(|&v| program.early.contains(&v) && !self.at_rest(v, fired, 0));
+        ordered.then_some(*d)
+    }
+
+    /// Whether a condition is a relation at zero that has not just crossed it, or made of such.
+    fn at_rest(&self, v: VarId, fired: &[usize], depth: usize) -> bool {
+        let inner =
+            |a: &Operand| matches!(a, Operand::Var { var, .. } if depth < 8 && self.at_rest(*var, fired, depth + 1));
+        self.sys.discrete.iter().find(|d| d.var == v).is_some_and(|d| match &d.kind {
+            DiscKind::Relation(i) => {
+                let r = &self.machine.relations[*i];
+                r.time.is_none()
+                    && !fired.contains(i)
+                    && self.machine.values[r.g as usize].abs() <= 1e-9 * r.size.max(1e-2)
+            }
+            DiscKind::Value(row) => row.args.iter().any(inner),
+            DiscKind::When(..) => false,
+        })
     }
 
     /// A structural explanation met while running: it names the time.

@@ -109,6 +109,7 @@ impl Model {
         let guess = self.machine.values.clone();
         let mut tried: Vec<ModeKey> = Vec::new();
         let mut failure: Option<(Diagnostic, Vec<f64>)> = None;
+        let mut failed: Vec<ModeKey> = Vec::new();
         let mut edge: Option<ModeKey> = None;
         let mut key = self.key();
         let limit = 1usize << key.len().min(8);
@@ -127,6 +128,17 @@ impl Model {
                     return self.begin(program);
                 }
                 Ok((_, reached)) => {
+                    // A mode that could not be solved from the guesses may be from its neighbour's values.
+                    if let Some(k) = failed.iter().position(|f| *f == reached) {
+                        failed.swap_remove(k);
+                        if let Ok((program, again)) = self.try_mode(&reached, start)
+                            && again == reached
+                        {
+                            self.machine.plain_relations = false;
+                            self.started.modes = tried.len() + 1;
+                            return self.begin(program);
+                        }
+                    }
                     if self.at_edge(&key, &reached) {
                         edge.get_or_insert(key.clone());
                     }
@@ -138,6 +150,7 @@ impl Model {
                     if key.is_empty() {
                         break;
                     }
+                    failed.push(key.clone());
                 }
             }
         }
@@ -218,7 +231,11 @@ impl Model {
         };
         let slot = self.layout.slot(Cell::new(HybridDae::INITIAL, 0));
         self.machine.values[slot as usize] = 1.0;
-        self.run_start(&init, &steps).map_err(|t| {
+        let outcome = self.run_start(&init, &steps);
+        if let Some(d) = self.singular_by_order(&program, &[]) {
+            return Err(d);
+        }
+        outcome.map_err(|t| {
             self.keep_reached(&t);
             self.explain(&t, Stage::Initialization, start, "initialization failed")
         })?;

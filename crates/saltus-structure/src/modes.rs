@@ -12,7 +12,9 @@ use crate::system::{DiscEq, DiscKind, Merged, Role, SysEq, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType};
 use saltus_expr::{ExprId, Node, Pool};
-use saltus_graph::{Augmenter, Bipartite, Matching, NONE, Offsets, Signature, block_order, sigma_method};
+use saltus_graph::{
+    Augmenter, Bipartite, Matching, NONE, Offsets, Signature, block_order, hopcroft_karp_from, sigma_method,
+};
 
 /// Values of the conditions on a path of the decision tree, see [`Modes::conditions`].
 pub type ModeKey = Vec<bool>;
@@ -21,7 +23,17 @@ pub type ModeKey = Vec<bool>;
 #[derive(Clone, Debug, Default)]
 pub struct Modes {
     /// Per path: which conditions matter next (none: the key is complete).
-    next: FxHashMap<ModeKey, Vec<VarId>>,
+    next: FxHashMap<ModeKey, Deciding>,
+}
+
+/// What conditions do to the structure at one point of the decision tree.
+#[derive(Clone, Debug, Default)]
+struct Deciding {
+    /// Their values lead to different plans.
+    keyed: Vec<VarId>,
+    /// No value of theirs has a plan of its own, but some leave the equations without any: one plan serves all values,
+    /// and where the equations still agree (two pipes at rest) what they leave open stays as it is.
+    suspect: Vec<VarId>,
 }
 
 impl Modes {
@@ -30,7 +42,7 @@ impl Modes {
         let mut out: Vec<VarId> = Vec::new();
         while out.len() < key.len() {
             match self.next.get(&key[..out.len()]) {
-                Some(more) if !more.is_empty() => out.extend(more),
+                Some(more) if !more.keyed.is_empty() => out.extend(&more.keyed),
                 _ => break,
             }
         }
@@ -46,11 +58,17 @@ impl Modes {
     /// The conditions that matter after the path `key`; none if it is complete.
     pub fn next(&mut self, sys: &mut System, ops: &mut RowOps, key: &[bool]) -> Vec<VarId> {
         if let Some(next) = self.next.get(key) {
-            return next.clone();
+            return next.keyed.clone();
         }
         let next = undecided(sys, ops, &self.values(key));
-        self.next.insert(key.to_vec(), next.clone());
-        next
+        let keyed = next.keyed.clone();
+        self.next.insert(key.to_vec(), next);
+        keyed
+    }
+
+    /// Conditions outside the complete key `key` some values of which leave the equations structurally singular.
+    pub fn suspects(&self, key: &[bool]) -> &[VarId] {
+        self.next.get(key).map_or(&[], |d| &d.suspect)
     }
 
     /// The key under which the conditions have the values `truth` gives; `None` where it does not know one of them.
@@ -81,7 +99,7 @@ pub fn analyse_modes(sys: &mut System) -> Modes {
 }
 
 /// The conditions that decide structure next, when those in `known` have the given values.
-fn undecided(sys: &mut System, ops: &mut RowOps, known: &FxHashMap<VarId, bool>) -> Vec<VarId> {
+fn undecided(sys: &mut System, ops: &mut RowOps, known: &FxHashMap<VarId, bool>) -> Deciding {
     // If-equations in chosen branches: their first condition that is not known to be false.
     let mut out: Vec<VarId> = Vec::new();
     for g in 0..sys.groups.len() {
@@ -98,7 +116,7 @@ fn undecided(sys: &mut System, ops: &mut RowOps, known: &FxHashMap<VarId, bool>)
         }
     }
     if !out.is_empty() {
-        return out;
+        return Deciding { keyed: out, ..Deciding::default() };
     }
     let rows = rows_with(sys, ops, known);
     structural_conditions(sys, ops, &rows)
@@ -115,6 +133,7 @@ fn merge_groups(sys: &mut System) {
         }
         n
     };
+    let definition: FxHashMap<VarId, usize> = sys.discrete.iter().enumerate().map(|(k, d)| (d.var, k)).collect();
     let mut order: Vec<usize> = (0..sys.groups.len()).collect();
     order.sort_by_key(|&g| std::cmp::Reverse(depth(g)));
     for g in order {
@@ -138,12 +157,13 @@ fn merge_groups(sys: &mut System) {
         }
         let parent = sys.groups[g].parent;
         let conditions = sys.groups[g].conditions.clone();
+        let tests: Vec<Row> = conditions.iter().map(|&c| test(sys, &definition, c)).collect();
         for k in 0..n {
             // else first, then wrap from the last condition to the first
             let mut row = sys.equations[members[branches - 1][k]].row.clone();
-            for (b, &c) in conditions.iter().enumerate().rev() {
+            for (b, test) in tests.iter().enumerate().rev() {
                 let branch = sys.equations[members[b][k]].row.clone();
-                row = select(&mut sys.dae, c, &branch, &row);
+                row = select_by(&mut sys.dae, test, &branch, &row);
             }
             let branch = |i: usize| (sys.equations[i].origin.clone(), sys.equations[i].merged.clone());
             let merged =
@@ -162,17 +182,33 @@ fn merge_groups(sys: &mut System) {
     }
 }
 
+/// What a merged equation tests: the condition variable, or its definition where `noEvent` lets it follow continuous
+/// variables between events.
+fn test(sys: &mut System, definition: &FxHashMap<VarId, usize>, c: VarId) -> Row {
+    let hidden = sys.dae.vars[c].name.starts_with('$');
+    match definition.get(&c).filter(|_| hidden).map(|&k| &sys.discrete[k].kind) {
+        Some(DiscKind::Value(row)) if continuous_args(sys, row).next().is_some() => row.clone(),
+        _ => Row { template: sys.dae.pool.hole(0), args: Box::new([Operand::var(c)]) },
+    }
+}
+
 /// `if c then a else b` as one row.
 pub(crate) fn select(dae: &mut HybridDae, c: VarId, a: &Row, b: &Row) -> Row {
-    let mut args: Vec<Operand> = vec![Operand::var(c)];
+    let test = Row { template: dae.pool.hole(0), args: Box::new([Operand::var(c)]) };
+    select_by(dae, &test, a, b)
+}
+
+/// The same with a condition of several operands.
+fn select_by(dae: &mut HybridDae, c: &Row, a: &Row, b: &Row) -> Row {
+    let mut args: Vec<Operand> = Vec::new();
     let mut open = |dae: &mut HybridDae, row: &Row| -> ExprId {
         let base = args.len() as u32;
         args.extend(row.args.iter().copied());
         dae.pool.substitute(row.template, |pool, k| pool.hole(base + k))
     };
+    let c = open(dae, c);
     let x = open(dae, a);
     let y = open(dae, b);
-    let c = dae.pool.hole(0);
     let template = dae.pool.select(c, x, y);
     tidy(dae, &Row { template, args: args.into() })
 }
@@ -273,12 +309,15 @@ pub(crate) fn specialise(sys: &mut System, ops: &mut RowOps, row: &Row, value: i
 /// Conditions tried in all combinations inside one block; with more, alone and in pairs.
 const COMBINATIONS: usize = 10;
 
+/// Rows looked at in one block to tell singular modes from those with a plan of their own.
+const WORK: usize = 4_000_000;
+
 /// Boolean conditions of the rows that decide structure.
 ///
 /// The union of all branches has offsets and a block triangular form on tight edges; a mode keeps the offsets exactly if
 /// every diagonal block keeps a transversal. So blocks are looked at one by one, with the conditions that take edges
 /// from inside them.
-fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row)]) -> Vec<VarId> {
+fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row)]) -> Deciding {
     let conditions: Vec<Vec<VarId>> = rows
         .iter()
         .map(|(_, row)| {
@@ -299,7 +338,7 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row
         })
         .collect();
     if conditions.iter().all(Vec::is_empty) {
-        return Vec::new();
+        return Deciding::default();
     }
     let mut columns: FxHashMap<VarId, u32> = FxHashMap::default();
     let entries: Vec<Vec<(u32, i32)>> = rows
@@ -322,20 +361,62 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row
         out.retain(|&v| {
             rows.iter().zip(&conditions).any(|((_, row), c)| c.contains(&v) && loses_edges(sys, ops, row, v))
         });
-        return out;
+        return Deciding { keyed: out, ..Deciding::default() };
     };
     let tight = signature.tight(&offsets.c, &offsets.d);
-    let mut keyed: Vec<VarId> = Vec::new();
+    let pattern = signature.pattern();
+    let mut out = Deciding::default();
     for block in block_order(&tight, &offsets.transversal) {
         if block.iter().all(|&i| conditions[i as usize].is_empty()) {
             continue;
         }
         let mut b = TightBlock::new(rows, &conditions, &columns, &offsets, &tight, &block);
-        keyed.extend(b.deciding(sys, ops));
+        let deciding = b.deciding(sys, ops);
+        let whole = Whole { rows, conditions: &conditions, columns: &columns, pattern: &pattern, offsets: &offsets };
+        // Beyond a bound on work every one of them gets its plan.
+        let much = b.broken.len() * rows.len() > WORK;
+        if much || b.broken.iter().any(|values| !whole.singular(sys, ops, values)) {
+            out.keyed.extend(deciding);
+        } else {
+            out.suspect.extend(deciding);
+        }
     }
-    keyed.sort_unstable();
-    keyed.dedup();
-    keyed
+    // What has a plan of its own in some block is known there; elsewhere nothing is left to suspect.
+    for list in [&mut out.keyed, &mut out.suspect] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    let keyed = &out.keyed;
+    out.suspect.retain(|v| keyed.binary_search(v).is_err());
+    out
+}
+
+/// The whole union, to see whether values of conditions leave any transversal at all.
+struct Whole<'a> {
+    rows: &'a [(usize, Row)],
+    conditions: &'a [Vec<VarId>],
+    columns: &'a FxHashMap<VarId, u32>,
+    pattern: &'a Bipartite,
+    offsets: &'a Offsets,
+}
+
+impl Whole<'_> {
+    fn singular(&self, sys: &mut System, ops: &mut RowOps, values: &[(VarId, bool)]) -> bool {
+        let n = self.rows.len();
+        let value = |v: VarId| values.iter().find(|x| x.0 == v).map(|x| x.1);
+        let lists: Vec<Vec<u32>> = (0..n)
+            .map(|i| {
+                if !self.conditions[i].iter().any(|&c| value(c).is_some()) {
+                    return self.pattern.row(i).to_vec();
+                }
+                let row = specialise(sys, ops, &self.rows[i].1, value);
+                continuous_args(sys, &row).filter_map(|(v, _)| self.columns.get(&v).copied()).collect()
+            })
+            .collect();
+        let g = Bipartite::from_rows(self.pattern.n_cols(), &lists);
+        let m = hopcroft_karp_from(&g, self.offsets.transversal.clone());
+        m.size < n
+    }
 }
 
 /// A diagonal block of the union on tight edges, and what conditions do to it.
@@ -353,6 +434,8 @@ struct TightBlock<'a> {
     union: Vec<Vec<u32>>,
     /// Tight edges of a row for values of its conditions (`None`: both).
     edges: FxHashMap<(usize, Vec<Option<bool>>), Vec<u32>>,
+    /// Values found that break the transversal.
+    broken: Vec<Vec<(VarId, bool)>>,
 }
 
 impl<'a> TightBlock<'a> {
@@ -378,6 +461,7 @@ impl<'a> TightBlock<'a> {
             local,
             union,
             edges: FxHashMap::default(),
+            broken: Vec::new(),
         }
     }
 
@@ -458,6 +542,8 @@ impl<'a> TightBlock<'a> {
             let bad: Vec<bool> = (0..1usize << n)
                 .map(|mask| self.breaks(sys, ops, &|v| all.iter().position(|&c| c == v).map(|p| mask >> p & 1 == 1)))
                 .collect();
+            let values = |mask: usize| all.iter().enumerate().map(|(p, &v)| (v, mask >> p & 1 == 1)).collect();
+            self.broken = (0..bad.len()).filter(|&mask| bad[mask]).map(values).collect();
             if bad.iter().all(|b| *b) {
                 return all;
             }
@@ -468,23 +554,23 @@ impl<'a> TightBlock<'a> {
         }
         let mut out: Vec<VarId> = Vec::new();
         for &v in &all {
-            if [true, false].into_iter().any(|b| self.breaks(sys, ops, &|c| (c == v).then_some(b))) {
-                out.push(v);
+            for b in [true, false] {
+                if self.breaks(sys, ops, &|c| (c == v).then_some(b)) {
+                    out.push(v);
+                    self.broken.push(vec![(v, b)]);
+                }
             }
         }
         let alone: FxHashSet<VarId> = out.iter().copied().collect();
         let rest: Vec<VarId> = all.into_iter().filter(|v| !alone.contains(v)).take(48).collect();
         for (p, &v) in rest.iter().enumerate() {
             for &w in &rest[p + 1..] {
-                let broken = (0..4u8).any(|mask| {
-                    self.breaks(sys, ops, &|c| match c {
-                        c if c == v => Some(mask & 1 == 1),
-                        c if c == w => Some(mask & 2 == 2),
-                        _ => None,
-                    })
-                });
-                if broken {
-                    out.extend([v, w]);
+                for mask in 0..4u8 {
+                    let values = [(v, mask & 1 == 1), (w, mask & 2 == 2)];
+                    if self.breaks(sys, ops, &|c| values.iter().find(|x| x.0 == c).map(|x| x.1)) {
+                        out.extend([v, w]);
+                        self.broken.push(values.to_vec());
+                    }
                 }
             }
         }

@@ -353,6 +353,24 @@ pub fn singular_with(
     offsets(sys, &Mode { values: values.clone(), text: text.to_string() }, &rows, &[]).err()
 }
 
+/// The explanation if a mode and values of conditions outside its key leave the equations structurally singular.
+pub fn singular_mode(
+    sys: &mut System,
+    ops: &mut RowOps,
+    modes: &Modes,
+    key: &ModeKey,
+    others: &[(VarId, bool)],
+) -> Option<Diagnostic> {
+    let mut values = modes.values(key);
+    values.extend(others.iter().copied());
+    let mut text: Vec<String> = Vec::new();
+    if !key.is_empty() {
+        text.push(key_text(sys, modes, key));
+    }
+    text.extend(others.iter().map(|&(v, b)| format!("{} = {b}", sys.condition_text(v))));
+    singular_with(sys, ops, &values, &text.join(", "))
+}
+
 /// Σ-method on the active rows, as if the variables of `asked` occurred differentiated.
 fn offsets(sys: &System, mode: &Mode, rows: &[(usize, Row)], asked: &[VarId]) -> Result<Offsets, Diagnostic> {
     let mut column: FxHashMap<VarId, u32> = FxHashMap::default();
