@@ -1,7 +1,9 @@
 //! Simultaneous equations: Newton's method on the torn unknowns of a loop, or on all of them (mathematics, section 5).
 
 use crate::machine::{BlockMethod, Findings, Machine, Note, Trouble};
+use rustc_hash::FxHashMap;
 use saltus_dae::Row;
+use saltus_graph::{Bipartite, hopcroft_karp};
 use saltus_program::Batch;
 use saltus_solver::linear::LinearSolver;
 use saltus_solver::nonlinear::dense::PivotedQr;
@@ -35,6 +37,8 @@ pub struct SolveBlock {
     pub linear: bool,
     /// What the Jacobian entries depend on, if all of it is constant between events.
     pub fixed: Option<Vec<u32>>,
+    /// Whether conditions decide which entries of the Jacobian are zero.
+    pub conditional: bool,
     /// Typical sizes of the unknowns.
     pub nominal: Vec<f64>,
     /// Slots of bounds, where given.
@@ -87,6 +91,8 @@ pub struct SolveWork {
     pub values: Vec<f64>,
     /// dw/dv, row by row.
     slopes: Vec<f64>,
+    /// Positions of a transversal of entries that were not zero when last looked at.
+    transversal: Vec<usize>,
     /// How often the torn iteration failed; after a few times it is no longer tried.
     failures: u8,
 }
@@ -123,6 +129,7 @@ impl SolveWork {
             torn: NewtonWork::new(LinearSolver::dense(tears)),
             values: vec![0.0; nnz],
             slopes: vec![0.0; tears * torn.rows.len()],
+            transversal: Vec::new(),
             failures: 0,
         }
     }
@@ -142,6 +149,24 @@ enum Form {
 }
 
 impl SolveBlock {
+    /// Whether the entries that are not zero have a transversal. Without one rounding alone would make a pivot.
+    fn regular(&self, values: &[f64], known: &mut Vec<usize>) -> bool {
+        let n = self.unknowns.len();
+        if known.len() == n && known.iter().all(|&at| values[at] != 0.0) {
+            return true;
+        }
+        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let mut position: FxHashMap<(u32, u32), usize> = FxHashMap::default();
+        for (&(at, ..), &(i, j)) in self.entries.iter().zip(&self.places) {
+            if values[at] != 0.0 && position.insert((i as u32, j as u32), at).is_none() {
+                lists[i].push(j as u32);
+            }
+        }
+        let m = hopcroft_karp(&Bipartite::from_rows(n, &lists));
+        *known = m.row_to_col.iter().enumerate().filter_map(|(i, &j)| position.get(&(i as u32, j)).copied()).collect();
+        m.size == n
+    }
+
     /// Solves with the Jacobian that [`Machine::factor_full`] has factored.
     pub fn solve_full(&self, r: &mut [f64]) {
         self.work.borrow_mut().full.lu.solve(r);
@@ -154,7 +179,7 @@ impl Machine {
         let mut guard = b.work.borrow_mut();
         let w = &mut *guard;
         w.full.fixed.clear();
-        self.factor(b, Form::Full, &mut w.full, &mut w.values, &mut w.slopes)
+        self.factor(b, Form::Full, &mut w.full, &mut w.values, &mut w.slopes, &mut w.transversal)
     }
 
     /// Solves a block: on its torn unknowns, else on all, else by slower and more robust methods.
@@ -187,7 +212,7 @@ impl Machine {
             for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
                 *z = start[j as usize];
             }
-            if self.newton(b, Form::Torn, &mut w.torn, &mut w.values, &mut w.slopes) {
+            if self.newton(b, Form::Torn, &mut w.torn, &mut w.values, &mut w.slopes, &mut w.transversal) {
                 self.note(|| Note::End { solved: true, how: "Newton on the torn unknowns".into() });
                 return Ok(());
             }
@@ -196,7 +221,7 @@ impl Machine {
             self.set_unknowns(b, &start);
         }
         w.full.z.copy_from_slice(&start);
-        if wanted && self.newton(b, Form::Full, &mut w.full, &mut w.values, &mut w.slopes) {
+        if wanted && self.newton(b, Form::Full, &mut w.full, &mut w.values, &mut w.slopes, &mut w.transversal) {
             self.note(|| Note::End { solved: true, how: "Newton".into() });
             return Ok(());
         }
@@ -265,9 +290,10 @@ impl Machine {
         w: &mut NewtonWork,
         values: &mut [f64],
         slopes: &mut [f64],
+        transversal: &mut Vec<usize>,
     ) -> bool {
         w.factored = false;
-        if !self.jacobian(b, values) {
+        if !self.jacobian(b, values) || (b.conditional && !b.regular(values, transversal)) {
             return false;
         }
         if form == Form::Full {
@@ -330,6 +356,7 @@ impl Machine {
         w: &mut NewtonWork,
         values: &mut [f64],
         slopes: &mut [f64],
+        transversal: &mut Vec<usize>,
     ) -> bool {
         let nominal = |k: usize| match form {
             Form::Full => b.nominal[k],
@@ -362,7 +389,7 @@ impl Machine {
                     break 'newton true;
                 }
                 let fresh = !w.factored;
-                if fresh && !self.factor(b, form, w, values, slopes) {
+                if fresh && !self.factor(b, form, w, values, slopes, transversal) {
                     break 'newton false;
                 }
                 dz.copy_from_slice(&r);
@@ -462,11 +489,19 @@ impl Machine {
     }
 
     /// Where the Jacobian is singular but the equations agree (a mixing enthalpy without flow, 0·h = 0), what they leave
-    /// open stays as it is: minimum-norm steps from the present values.
+    /// open stays as it is: minimum-norm steps from the values after the last event, at an event from the present ones.
     fn solve_singular(&mut self, b: &SolveBlock, start: &[f64]) -> bool {
         let n = start.len();
         let nnz = b.work.borrow().values.len();
-        let mut z = start.to_vec();
+        let mut z: Vec<f64> = match self.held.len() {
+            0 => start.to_vec(),
+            m => b
+                .unknowns
+                .iter()
+                .zip(start)
+                .map(|(&s, &v)| if (s as usize) < m { self.held[s as usize] } else { v })
+                .collect(),
+        };
         let mut r = vec![0.0; n];
         let mut qr = PivotedQr::default();
         for iteration in 0..12 {
@@ -490,9 +525,7 @@ impl Machine {
                 }
             }
             if worst <= 1e-11 {
-                for (&s, &v) in b.unknowns.iter().zip(&z) {
-                    self.values[s as usize] = v;
-                }
+                self.set_unknowns(b, &z);
                 return true;
             }
             if iteration == 11 {

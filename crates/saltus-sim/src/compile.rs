@@ -357,6 +357,12 @@ impl Compiler<'_> {
             (false, 1) => unknowns.to_vec(),
             (false, _) => torn.tears.iter().map(|&j| unknowns[j as usize]).collect(),
         };
+        let has_condition = |row: &Row| {
+            let mut found = false;
+            self.sys.dae.pool.visit(row.template, |_, n| found |= matches!(n, Node::If(..)));
+            found
+        };
+        let conditional = rows.iter().any(|r| has_condition(&r.0));
         SolveBlock {
             unknowns: unknowns.iter().map(|&c| self.layout.slot(c)).collect(),
             cells: unknowns.to_vec(),
@@ -369,6 +375,7 @@ impl Compiler<'_> {
             places,
             linear,
             fixed: fixed.filter(|_| linear).map(|f| f.into_iter().collect()),
+            conditional,
             nominal,
             bounds,
             homotopy: rows.iter().any(|r| r.0.args.contains(&Operand::var(saltus_dae::HybridDae::LAMBDA))),

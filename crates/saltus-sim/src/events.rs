@@ -42,6 +42,7 @@ impl Model {
         let mut program = program.clone();
         self.machine.patient = true;
         self.machine.plain_relations = false;
+        self.machine.held.clear();
         let before: Vec<f64> = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
         let conserved = self.conserved();
         let states_before: Vec<(u32, f64)> =
@@ -55,6 +56,8 @@ impl Model {
             let text = self.sys.relations[i].text.clone();
             match kind {
                 RelationKind::Sign(_) => {
+                    // It crosses here: what locating it leaves over is no distance to jump back from.
+                    self.machine.relations[i].left = 0.0;
                     self.machine.values[slot] = 1.0 - self.machine.values[slot];
                     words.push(format!("{text} became {}", self.machine.values[slot] != 0.0));
                 }
@@ -267,6 +270,9 @@ impl Model {
             }
         }
         self.machine.patient = false;
+        if !self.modes.suspects(&program.plan.key).is_empty() {
+            self.machine.held.clone_from(&self.machine.values);
+        }
         let mode = self.key_text(&program.plan.key);
         let conserved =
             self.conserved().into_iter().zip(conserved).map(|((name, now), (_, was))| (name, was, now)).collect();

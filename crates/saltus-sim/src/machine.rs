@@ -269,6 +269,9 @@ pub struct Machine {
     pub tolerance: f64,
     /// Widens what counts as "at zero" while a consistent mode is searched for (1 otherwise).
     pub slack: f64,
+    /// The values after the last event, while the equations are singular and steps are taken: what they leave open is then
+    /// a function of states and time, not of what was evaluated before.
+    pub held: Vec<f64>,
     /// Guesses of the last accepted step, while an integrator tries the next.
     pub anchor: Option<Anchor>,
     /// The robust methods, in order.

@@ -264,6 +264,7 @@ impl Model {
             patient: true,
             tolerance: 1e-6,
             slack: 1.0,
+            held: Vec::new(),
             anchor: None,
             methods: crate::start::block_methods(&StartOptions::default()),
             journal: None,
