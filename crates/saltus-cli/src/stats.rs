@@ -37,6 +37,8 @@ pub struct Stats<'a> {
     pub rejected: usize,
     /// Evaluations of the right-hand side.
     pub evaluations: usize,
+    /// Evaluations inside steps, to locate events.
+    pub searches: usize,
     /// Evaluations of the Jacobian.
     pub jacobians: usize,
     /// Factorizations.
@@ -84,6 +86,7 @@ impl<'a> Stats<'a> {
             steps: r.steps,
             rejected: r.rejected,
             evaluations: r.evaluations,
+            searches: r.searches,
             jacobians: r.jacobians,
             factorizations: r.factorizations,
             state_events: r.state_events,
@@ -114,7 +117,7 @@ impl<'a> Stats<'a> {
         lines.extend([
             ("states", self.states.to_string()),
             ("steps", format!("{} ({} rejected)", self.steps, self.rejected)),
-            ("evaluations", self.evaluations.to_string()),
+            ("evaluations", format!("{} ({} more to locate events)", self.evaluations, self.searches)),
             ("Jacobians", self.jacobians.to_string()),
             ("factorizations", self.factorizations.to_string()),
             ("events", format!("{} state, {} time", self.state_events, self.time_events)),

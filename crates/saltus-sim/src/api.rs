@@ -136,6 +136,8 @@ pub struct RunReport {
     pub rejected: usize,
     /// Right-hand side evaluations.
     pub evaluations: usize,
+    /// Evaluations of crossing functions between the ends of steps.
+    pub searches: usize,
     /// Jacobian evaluations.
     pub jacobians: usize,
     /// Linear factorizations.

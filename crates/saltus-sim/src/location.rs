@@ -56,6 +56,8 @@ pub(crate) struct Location {
     /// Largest |g| of each relation since its last event.
     amplitude: Vec<f64>,
     x: Vec<f64>,
+    /// How often functions were evaluated inside steps.
+    pub evaluations: usize,
     coefficients: Vec<f64>,
 }
 
@@ -65,6 +67,33 @@ pub(crate) struct SearchedStep<'a> {
     pub integrator: &'a dyn Integrator,
     pub t0: f64,
     pub t1: f64,
+}
+
+/// How far a crossing function moves if the states `x` are wrong by `errors`, with signs in a few patterns.
+pub(crate) fn sway(
+    model: &mut Model,
+    program: &ModeProgram,
+    relation: usize,
+    t: f64,
+    x: &[f64],
+    errors: &[f64],
+) -> f64 {
+    let mut moved = x.to_vec();
+    let mut value = |signs: Option<usize>| {
+        for (k, m) in moved.iter_mut().enumerate() {
+            let sign = signs.map_or(0.0, |pattern| if k & pattern == 0 { 1.0 } else { -1.0 });
+            *m = x[k] + sign * errors[k];
+        }
+        place(&mut model.machine, &model.delays, program, t, &moved);
+        let mut g = [f64::NAN];
+        if model.machine.run(&program.crossings.slice).is_ok() {
+            model.machine.crossing_values(&[relation], &mut g);
+        }
+        g[0]
+    };
+    let g = value(None);
+    // A value that is not a number counts for nothing.
+    [1, 2, 4].into_iter().fold(0.0f64, |far, pattern| far.max((value(Some(pattern)) - g).abs()))
 }
 
 /// Whether a function is beyond doubt on the side that its bit excludes.
@@ -81,10 +110,21 @@ fn gone(m: &Machine, relation: usize, g: f64) -> bool {
 impl Location {
     /// Values of what the functions read at a time of the step.
     fn at(&mut self, model: &mut Model, step: &SearchedStep<'_>, t: f64) -> bool {
+        self.evaluations += 1;
         self.x.resize(step.program.states.len(), 0.0);
         step.integrator.interpolate(t, &mut self.x);
         place(&mut model.machine, &model.delays, step.program, t, &self.x);
         model.machine.run(&step.program.crossings.slice).is_ok()
+    }
+
+    /// How far a function that is not affine moves with a hundredth of the errors the states are integrated with.
+    fn noise(&mut self, model: &mut Model, step: &SearchedStep<'_>, relation: usize, t: f64) -> f64 {
+        step.integrator.interpolate(t, &mut self.x);
+        let options = step.integrator.options();
+        let errors: Vec<f64> =
+            self.x.iter().zip(&options.atol).map(|(x, atol)| 0.01 * (options.rtol * x.abs() + atol)).collect();
+        self.evaluations += 4;
+        sway(model, step.program, relation, t, &self.x, &errors)
     }
 
     /// What counts as zero where a search begins: rounding, and for a function of the states the errors they are
@@ -375,6 +415,9 @@ impl Location {
             let samples: Vec<f64> = g.iter().map(|r| r[j]).collect();
             let big = samples.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
             self.note(&mut model.machine, i, big);
+            if self.released.get(&i).is_some_and(|b| big <= *b) {
+                continue;
+            }
             let band = model.machine.band(i);
             let (kind, bit) = {
                 let r = &model.machine.relations[i];
@@ -395,6 +438,7 @@ impl Location {
             return;
         }
         let band = self.band(&model.machine, step, &step.program.crossings.functions[k]);
+        let band = band.max(self.noise(model, step, i, from));
         let tight = model.machine.band(i);
         let (kind, bit) = {
             let r = &model.machine.relations[i];

@@ -2,7 +2,7 @@
 
 use crate::api::{EventKind, Observer, RunOptions, RunReport, Zeno};
 use crate::choice::{Choice, SOLVERS};
-use crate::location::{Location, SearchedStep};
+use crate::location::{Location, SearchedStep, sway};
 use crate::machine::Trouble;
 use crate::model::{ModeProgram, Model};
 use crate::resting::{Resting, ZenoWatch};
@@ -713,6 +713,7 @@ impl Runner<'_> {
         let s = i.stats();
         self.report.steps += s.steps;
         self.report.evaluations += s.rhs_evals;
+        self.report.searches = self.location.evaluations;
         self.report.jacobians += s.jac_evals;
         self.report.factorizations += s.lu_factorizations;
         self.report.rejected += s.error_test_failures + s.conv_failures + s.eval_failures;
@@ -805,7 +806,7 @@ impl Runner<'_> {
         }
         let mut amplitudes = Vec::with_capacity(fired.len());
         for &i in fired {
-            amplitudes.push(self.flip(model, i, t));
+            amplitudes.push(self.flip(model, &program_after, i, t));
         }
         if h.memoryless && critical {
             let sides = fired
@@ -843,16 +844,36 @@ impl Runner<'_> {
 
     /// Notes an event of a relation. Quick events of a function whose values between them are below the errors of the
     /// integration are noise: the function counts as zero until it leaves that band. Returns how far it went.
-    fn flip(&mut self, model: &Model, i: usize, t: f64) -> Option<f64> {
+    fn flip(&mut self, model: &mut Model, program: &ModeProgram, i: usize, t: f64) -> Option<f64> {
         let (last, count) = self.flips.get(&i).copied().unwrap_or((f64::NEG_INFINITY, 0));
         let count = if t - last < 1e-3 * self.span() { count + 1 } else { 0 };
         self.flips.insert(i, (t, count));
         let amplitude = self.location.take_amplitude(i);
-        let size = model.machine.relations[i].size.max(1e-2);
-        if let Some(a) = amplitude.filter(|a| count >= 12 && *a < 0.1 * self.tolerance * size) {
-            self.location.released.insert(i, 10.0 * a);
+        if let Some(a) = amplitude.filter(|_| count >= 12) {
+            let size = model.machine.relations[i].size.max(1e-2);
+            if a < 0.1 * self.tolerance * size {
+                self.location.released.insert(i, 10.0 * a);
+            } else if count.is_multiple_of(12) {
+                let error = self.error_of(model, program, i, t);
+                if a < 0.01 * error {
+                    self.location.released.insert(i, 10.0 * a);
+                } else if count >= 24 && a < error {
+                    self.location.released.insert(i, 2.0 * a);
+                }
+            }
         }
         amplitude
+    }
+
+    /// How far a crossing function moves if the states move by what the integration may be wrong by.
+    fn error_of(&self, model: &mut Model, program: &ModeProgram, i: usize, t: f64) -> f64 {
+        let kept = model.machine.values.clone();
+        let x: Vec<f64> = program.states.iter().map(|&(s, _)| kept[s as usize]).collect();
+        let errors: Vec<f64> = x.iter().map(|v| self.tolerance * v.abs()).collect();
+        let far = sway(model, program, i, t, &x, &errors);
+        model.machine.values = kept;
+        model.machine.host.error = None;
+        far
     }
 
     /// Fails if events follow each other without time advancing.

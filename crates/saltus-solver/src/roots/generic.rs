@@ -327,7 +327,7 @@ impl Sampled<'_> {
             error += p.c[n - 1..=n].iter().map(|v| v.abs()).sum::<f64>();
             let finite = size.is_finite() && error.is_finite();
             p.error = 4.0 * error + 16.0 * f64::EPSILON * size;
-            p.smooth = finite && error <= self.opts.fit_tol * size;
+            p.smooth = finite && error <= (self.opts.fit_tol * size).max(0.25 * self.tol);
             if !finite {
                 p.error = f64::INFINITY;
                 return p;
