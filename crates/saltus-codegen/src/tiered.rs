@@ -9,7 +9,9 @@ use crate::tape::{self, Scratch};
 use rustc_hash::FxHashMap;
 use saltus_expr::{ExprId, Pool};
 use saltus_function::Function;
-use saltus_program::{Advance, Backend, Batch, CallHost, Chain, ChainState, Functions, KernelId, Run, slot_of};
+use saltus_program::{
+    Advance, Backend, Batch, CallHost, Chain, ChainState, FEW_ROWS, Functions, KernelId, Run, slot_of,
+};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
@@ -95,12 +97,10 @@ enum Piece {
     Batch(usize),
 }
 
-/// Batches with more rows than this stay by themselves.
-const FEW_ROWS: usize = 12;
 /// Operations of one piece of a chain: compiling takes more than proportional time.
 const PIECE: usize = 1_000;
 /// Operations of a chain that are joined at most.
-const JOINED: usize = 8_000;
+const JOINED: usize = 60_000;
 
 impl Default for Tiered {
     fn default() -> Self {
@@ -110,7 +110,7 @@ impl Default for Tiered {
 
 impl Tiered {
     /// Rows run on the tape before a kernel is compiled, unless told otherwise.
-    pub const THRESHOLD: u32 = 200;
+    pub const THRESHOLD: u32 = 600;
 
     /// A backend with no kernels yet. Costs nothing until a kernel is compiled.
     pub fn new() -> Tiered {
@@ -162,6 +162,31 @@ impl Tiered {
         let native = self.store.get(key, make).ok()?;
         runs[k].push(RunKernel { independent: run.independent, pattern: run.pattern.clone(), native });
         native
+    }
+
+    /// Whether joining a chain that has been run `n` times has become worth its price: about half of that price has been
+    /// paid already for not having done so.
+    fn due(&self, chain: &Chain, n: u32) -> bool {
+        // Roughly, in nanoseconds: a step on the tape, in a kernel, joined, and to compile; what a row and a batch cost
+        // besides.
+        const STEP: [usize; 4] = [8, 1, 1, 6_000];
+        const ROW: [usize; 2] = [10, 2];
+        const BATCH: usize = 25;
+        if self.threshold == 0 {
+            return true;
+        }
+        if n < 128 || !n.is_power_of_two() {
+            return false;
+        }
+        let tiers = self.tiers.borrow();
+        let (mut gain, mut price) = (0, 200_000);
+        for b in chain.iter().filter(|b| b.rows.len() <= FEW_ROWS) {
+            let (rows, steps) = (b.rows.len(), self.plans.plans[b.kernel.0 as usize].ops.len());
+            let tier = usize::from(matches!(tiers[b.kernel.0 as usize], Tier::Native(_)));
+            gain += BATCH + rows * (ROW[tier] + steps * (STEP[tier].saturating_sub(STEP[2])));
+            price += rows * steps * STEP[3];
+        }
+        n as usize * gain >= price / 2
     }
 
     /// Cuts a chain into pieces and compiles them. `None` while a kernel is running: next time.
@@ -269,8 +294,8 @@ impl Backend for Tiered {
 
     fn run_chain(&self, chain: &Chain, values: &mut [f64], host: &mut dyn CallHost) {
         let pieces = match chain.state.get() {
-            ChainState::Cold(n) if n <= self.threshold / 2 => {
-                chain.state.set(ChainState::Cold(n + 1));
+            ChainState::Cold(n) if !self.due(chain, n + 1) => {
+                chain.state.set(ChainState::Cold(n.saturating_add(1)));
                 None
             }
             ChainState::Cold(_) => self.compile_chain(chain).inspect(|pieces| {

@@ -306,9 +306,11 @@ impl Writer<'_> {
         let mut o = String::new();
         for s in steps {
             match s {
-                Step::Batch(b) => {
-                    let call = self.batch(b)?;
-                    line(&mut o, 1, &call);
+                Step::Assign(c) => {
+                    for b in c {
+                        let call = self.batch(b)?;
+                        line(&mut o, 1, &call);
+                    }
                 }
                 Step::Relation(i) => line(&mut o, 1, &format!("relation(m, {i});")),
                 Step::Solve(b) => {

@@ -208,7 +208,7 @@ impl Text<'_> {
         let m = &self.s.model;
         for s in steps {
             match s {
-                Step::Batch(b) => self.batch(b, depth)?,
+                Step::Assign(c) => c.iter().try_for_each(|b| self.batch(b, depth))?,
                 Step::Relation(i) => {
                     let r = &m.sys.relations[*i];
                     let name = self.name(m.machine.relations[*i].var);

@@ -160,6 +160,9 @@ pub struct Chain {
     pub state: Cell<ChainState>,
 }
 
+/// Batches with more rows than this are loops of their own; shorter ones are worth joining to their neighbours.
+pub const FEW_ROWS: usize = 12;
+
 /// How far a backend has come with a [`Chain`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChainState {
@@ -178,6 +181,30 @@ impl Default for ChainState {
 impl From<Vec<Batch>> for Chain {
     fn from(batches: Vec<Batch>) -> Self {
         Chain { batches, state: Cell::default() }
+    }
+}
+
+impl Chain {
+    /// Appends a batch, joining its rows to those of the last if both run the same kernel.
+    pub fn push(&mut self, batch: Batch) {
+        self.state = Cell::default();
+        match self.batches.last_mut() {
+            Some(last) if last.kernel == batch.kernel => last.rows.extend(&batch.rows),
+            _ => self.batches.push(batch),
+        }
+    }
+
+    /// All rows in order, each with its kernel.
+    pub fn rows(&self) -> impl Iterator<Item = (KernelId, &[u32])> {
+        self.batches.iter().flat_map(|b| b.rows.words.chunks_exact(b.rows.stride.max(1)).map(|row| (b.kernel, row)))
+    }
+}
+
+impl FromIterator<Batch> for Chain {
+    fn from_iter<T: IntoIterator<Item = Batch>>(batches: T) -> Self {
+        let mut chain = Chain::default();
+        batches.into_iter().for_each(|b| chain.push(b));
+        chain
     }
 }
 

@@ -11,5 +11,5 @@ mod kernel;
 
 pub use interpret::Interpreter;
 pub use kernel::{
-    Advance, Backend, Batch, CallHost, Chain, ChainState, Functions, KernelId, NEGATE, Rows, Run, slot_of,
+    Advance, Backend, Batch, CallHost, Chain, ChainState, FEW_ROWS, Functions, KernelId, NEGATE, Rows, Run, slot_of,
 };

@@ -4,7 +4,7 @@ use crate::machine::{BlockMethod, Findings, Machine, Note, Trouble};
 use rustc_hash::FxHashMap;
 use saltus_dae::Row;
 use saltus_graph::{Bipartite, hopcroft_karp};
-use saltus_program::Batch;
+use saltus_program::Chain;
 use saltus_solver::linear::LinearSolver;
 use saltus_solver::nonlinear::dense::PivotedQr;
 use saltus_solver::nonlinear::{
@@ -24,11 +24,11 @@ pub struct SolveBlock {
     /// The equations `row = 0`.
     pub rows: Vec<Row>,
     /// Computes the residuals.
-    pub residual: Vec<Batch>,
+    pub residual: Chain,
     /// Where they are.
     pub residual_slots: Vec<u32>,
     /// Computes the Jacobian entries.
-    pub jacobian: Vec<Batch>,
+    pub jacobian: Chain,
     /// (position in the pattern, slot, sign).
     pub entries: Vec<(usize, u32, f64)>,
     /// The same as (row, column).
@@ -59,10 +59,10 @@ pub struct Torn {
     /// Positions of the torn unknowns.
     pub tears: Vec<u32>,
     /// Assigns the inner unknowns.
-    pub inner: Vec<Batch>,
-    /// Computes the residuals left.
-    pub residual: Vec<Batch>,
-    /// Their slots.
+    pub inner: Chain,
+    /// The same, and the residuals left.
+    pub evaluation: Chain,
+    /// Slots of these residuals.
     pub residual_slots: Vec<u32>,
     /// Rows of the Jacobian: those of the inner assignments in order, then those of the residuals.
     pub rows: Vec<TornRow>,
@@ -188,7 +188,7 @@ impl Machine {
         let outcome = self.solve_from_guess(b);
         // Functions may fail at iterates on the way; what counts is the end.
         if outcome.is_ok() && self.host.error.take().is_some() {
-            self.run_batches(&b.residual);
+            self.chain(&b.residual);
         }
         if before.is_some() {
             self.host.error = before;
@@ -239,12 +239,6 @@ impl Machine {
         }
     }
 
-    fn run_batches(&mut self, batches: &[Batch]) {
-        for batch in batches {
-            self.batch(batch);
-        }
-    }
-
     fn gather(&self, slots: &[u32], r: &mut [f64]) -> bool {
         let mut finite = true;
         for (o, &s) in r.iter_mut().zip(slots) {
@@ -262,19 +256,18 @@ impl Machine {
         for (&j, &v) in b.torn.tears.iter().zip(z) {
             self.values[b.unknowns[j as usize] as usize] = v;
         }
-        self.run_batches(&b.torn.inner);
-        self.run_batches(&b.torn.residual);
+        self.chain(&b.torn.evaluation);
         self.gather(&b.torn.residual_slots, r)
     }
 
     fn residual(&mut self, b: &SolveBlock, z: &[f64], r: &mut [f64]) -> bool {
         self.set_unknowns(b, z);
-        self.run_batches(&b.residual);
+        self.chain(&b.residual);
         self.gather(&b.residual_slots, r)
     }
 
     fn jacobian(&mut self, b: &SolveBlock, values: &mut [f64]) -> bool {
-        self.run_batches(&b.jacobian);
+        self.chain(&b.jacobian);
         values.fill(0.0);
         for &(at, slot, sign) in &b.entries {
             values[at] += sign * self.values[slot as usize];
@@ -411,7 +404,7 @@ impl Machine {
                             for (&j, &v) in b.torn.tears.iter().zip(&z) {
                                 self.values[b.unknowns[j as usize] as usize] = v;
                             }
-                            self.run_batches(&b.torn.inner);
+                            self.chain(&b.torn.inner);
                         }
                     }
                     self.note_iteration(b, "linear", 0.0, scaled(&dz), 1.0);
@@ -569,9 +562,7 @@ impl Machine {
                         break;
                     }
                     restore(self);
-                    for g in &b.torn.inner {
-                        self.batch(g);
-                    }
+                    self.chain(&b.torn.inner);
                     z = b.unknowns.iter().map(|&s| self.values[s as usize]).collect();
                     if z.iter().any(|v| !v.is_finite()) {
                         break;
@@ -761,9 +752,7 @@ impl NonlinearSystem for Sys<'_> {
         for (&s, &v) in self.block.unknowns.iter().zip(z) {
             self.machine.values[s as usize] = v;
         }
-        for b in &self.block.jacobian {
-            self.machine.batch(b);
-        }
+        self.machine.chain(&self.block.jacobian);
         jac.fill(0.0);
         let n = z.len();
         for (&(_, slot, sign), &(i, j)) in self.block.entries.iter().zip(&self.block.places) {

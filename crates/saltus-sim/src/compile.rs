@@ -5,7 +5,7 @@ use crate::layout::Layout;
 use saltus_dae::{Operand, Row, VarType};
 use saltus_expr::{Binary, Coefficient, ExprId, Node, Pool, Unary};
 use saltus_graph::{Bipartite, Matching, block_order};
-use saltus_program::{Backend, Batch, Rows};
+use saltus_program::{Backend, Batch, Chain, Rows};
 use saltus_solver::linear::{LinearSolver, Pattern};
 use saltus_structure::{Block, Cell, Item, Loop, Role, RowOps, Sequence, System, solved};
 use std::cell::RefCell;
@@ -17,8 +17,8 @@ const MOST_TEARS: usize = 24;
 /// One step of an evaluation.
 #[derive(Clone)]
 pub enum Step {
-    /// Explicit assignments.
-    Batch(Batch),
+    /// Explicit assignments, in order.
+    Assign(Chain),
     /// Simultaneous equations.
     Solve(Rc<SolveBlock>),
     /// A relation's truth value: index into the system's relations.
@@ -94,6 +94,14 @@ fn round_edges(pool: &mut Pool, template: ExprId) -> ExprId {
     })
 }
 
+/// Brings rows of one template together, where there are enough of them for a loop of their own. The others stay in the
+/// order of their equations: neighbours share subexpressions. The order must be free.
+pub(crate) fn gather<T>(rows: &mut [T], row: impl Fn(&T) -> &Row) {
+    let mut count: rustc_hash::FxHashMap<ExprId, usize> = rustc_hash::FxHashMap::default();
+    rows.iter().for_each(|r| *count.entry(row(r).template).or_insert(0) += 1);
+    rows.sort_by_key(|r| Some(row(r).template).filter(|t| count[t] > saltus_program::FEW_ROWS));
+}
+
 impl Compiler<'_> {
     /// One assignment as a batch of one row.
     pub fn batch(&mut self, dest: u32, row: &Row) -> Batch {
@@ -104,39 +112,21 @@ impl Compiler<'_> {
         Batch { kernel, rows: Rows::new(words, row.args.len() + 1) }
     }
 
-    /// Appends an assignment, joining it to the last batch if that runs the same kernel.
+    /// Appends an assignment, joining it to those before it.
     fn push(&mut self, steps: &mut Vec<Step>, dest: u32, row: &Row) {
         if let Some(rows) = &mut self.assigned {
             rows.insert(dest, row.clone());
         }
         let b = self.batch(dest, row);
-        if let Some(Step::Batch(last)) = steps.last_mut()
-            && last.kernel == b.kernel
-        {
-            last.rows.extend(&b.rows);
-            return;
+        match steps.last_mut() {
+            Some(Step::Assign(chain)) => chain.push(b),
+            _ => steps.push(Step::Assign(Chain::from(vec![b]))),
         }
-        steps.push(Step::Batch(b));
     }
 
     /// Assignments in order; neighbours with the same template share a batch.
-    pub fn batches<'r>(&mut self, rows: impl Iterator<Item = (u32, &'r Row)>) -> Vec<Batch> {
-        let mut out = Vec::new();
-        for (dest, row) in rows {
-            self.push_batch(&mut out, dest, row);
-        }
-        out
-    }
-
-    fn push_batch(&mut self, batches: &mut Vec<Batch>, dest: u32, row: &Row) {
-        let b = self.batch(dest, row);
-        if let Some(last) = batches.last_mut()
-            && last.kernel == b.kernel
-        {
-            last.rows.extend(&b.rows);
-            return;
-        }
-        batches.push(b);
+    pub fn chain<'r>(&mut self, rows: impl Iterator<Item = (u32, &'r Row)>) -> Chain {
+        rows.map(|(dest, row)| self.batch(dest, row)).collect()
     }
 
     /// A whole sequence.
@@ -302,11 +292,10 @@ impl Compiler<'_> {
     fn solve_block(&mut self, rows: &[(Row, usize, u8)], unknowns: &[Cell]) -> SolveBlock {
         let n = unknowns.len();
         let column: rustc_hash::FxHashMap<Cell, usize> = unknowns.iter().enumerate().map(|(j, &c)| (c, j)).collect();
-        // Sorting rows by template makes longer batches; the order of residuals is free.
         let mut rows: Vec<(Row, usize, u8)> = rows.to_vec();
-        rows.sort_by_key(|r| r.0.template);
+        gather(&mut rows, |r| &r.0);
         let residual_slots: Vec<u32> = rows.iter().map(|_| self.layout.scratch(0.0)).collect();
-        let residual = self.batches(residual_slots.iter().copied().zip(rows.iter().map(|r| &r.0)));
+        let residual = self.chain(residual_slots.iter().copied().zip(rows.iter().map(|r| &r.0)));
         let mut linear = true;
         let mut fixed = Some(rustc_hash::FxHashSet::default());
         let mut partials: Vec<(u32, Row)> = Vec::new();
@@ -343,8 +332,8 @@ impl Compiler<'_> {
                 raw.push((i, j, slot, sign));
             }
         }
-        partials.sort_by_key(|p| p.1.template);
-        let jacobian = self.batches(partials.iter().map(|p| (p.0, &p.1)));
+        gather(&mut partials, |p| &p.1);
+        let jacobian = self.chain(partials.iter().map(|p| (p.0, &p.1)));
         let pattern = Pattern::from_entries(n, n, raw.iter().map(|&(i, j, _, _)| (i, j)));
         let entries = raw.iter().map(|&(i, j, slot, sign)| (pattern.find(i, j).unwrap_or(0), slot, sign)).collect();
         let places = raw.iter().map(|&(i, j, _, _)| (i, j)).collect();
@@ -392,8 +381,9 @@ impl Compiler<'_> {
         let plain: Vec<Row> = rows.iter().map(|r| r.0.clone()).collect();
         let l = Loop::new(self.sys, self.ops, &plain, unknowns);
         let targets: Vec<u32> = l.inner.iter().map(|&(_, j, _)| self.layout.slot(unknowns[j])).collect();
-        let inner = self.batches(targets.into_iter().zip(l.inner.iter().map(|(_, _, row)| row)));
-        let residual = self.batches(l.residuals.iter().map(|&i| (slots[i], &rows[i].0)));
+        let inner = self.chain(targets.into_iter().zip(l.inner.iter().map(|(_, _, row)| row)));
+        let residual = self.chain(l.residuals.iter().map(|&i| (slots[i], &rows[i].0)));
+        let evaluation = inner.iter().chain(&residual).cloned().collect();
         // Where each unknown stands: an inner assignment or a tear.
         let mut role = vec![(false, 0u32); unknowns.len()];
         for (k, &(_, j, _)) in l.inner.iter().enumerate() {
@@ -426,8 +416,8 @@ impl Compiler<'_> {
             used: t <= MOST_TEARS && 2 * t <= n && l.residuals.len() == t,
             tears: l.tears.iter().map(|&j| j as u32).collect(),
             inner,
+            evaluation,
             residual_slots: l.residuals.iter().map(|&i| slots[i]).collect(),
-            residual,
             rows,
         }
     }

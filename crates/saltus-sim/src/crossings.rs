@@ -5,7 +5,7 @@ use crate::compile::Step;
 use crate::model::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{Action, HybridDae, Operand, VarId};
-use saltus_program::Batch;
+use saltus_program::Chain;
 use saltus_structure::{Cell, DiscKind, Item, RelationKind, Role, Sequence, StructuralPlan, System};
 
 /// The crossing functions of a mode and what evaluates them.
@@ -38,7 +38,7 @@ pub struct Function {
 /// Derivatives of a crossing function g(t, x).
 pub struct Gradient {
     /// Computes them.
-    pub batches: Vec<Batch>,
+    pub slopes: Chain,
     /// State, slot of the derivative, sign.
     pub states: Vec<(usize, u32, f64)>,
     /// Slots and signs of ∂g/∂t.
@@ -153,7 +153,7 @@ impl Model {
     }
 
     fn gradient(&mut self, row: &saltus_dae::Row, state: &FxHashMap<Cell, usize>) -> Gradient {
-        let mut g = Gradient { batches: Vec::new(), states: Vec::new(), time: Vec::new(), affine: true };
+        let mut g = Gradient { slopes: Chain::default(), states: Vec::new(), time: Vec::new(), affine: true };
         for k in 0..row.args.len() {
             let Operand::Var { var, neg, .. } = row.args[k] else { continue };
             let cell = Cell::of(row.args[k]);
@@ -165,7 +165,7 @@ impl Model {
             g.affine &=
                 p.args.iter().all(|&a| Cell::of(a).is_none_or(|c| c.var != HybridDae::TIME && !state.contains_key(&c)));
             let slot = self.layout.scratch(0.0);
-            g.batches.push(self.compile(|c| c.batch(slot, &p)));
+            g.slopes.push(self.compile(|c| c.batch(slot, &p)));
             let sign = if neg { -1.0 } else { 1.0 };
             match at {
                 Some(k) => g.states.push((k, slot, sign)),

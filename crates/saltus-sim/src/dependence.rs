@@ -1,7 +1,7 @@
 //! Which states each derivative depends on, read off the steps that compute it.
 
 use crate::compile::Step;
-use saltus_program::{Batch, slot_of};
+use saltus_program::{Chain, slot_of};
 use saltus_solver::linear::Pattern;
 use std::rc::Rc;
 
@@ -49,8 +49,8 @@ impl Reach {
         Some(several.into())
     }
 
-    fn batch(&mut self, b: &Batch) {
-        for row in b.rows.words.chunks_exact(b.rows.stride.max(1)) {
+    fn assign(&mut self, c: &Chain) {
+        for (_, row) in c.rows() {
             self.of[slot_of(row[0])] = self.union(row[1..].iter().map(|&w| slot_of(w)));
         }
     }
@@ -66,16 +66,13 @@ pub fn pattern(steps: &[Step], states: &[(u32, u32)], slots: usize) -> Option<Pa
     }
     for step in steps {
         match step {
-            Step::Batch(b) => r.batch(b),
+            Step::Assign(c) => r.assign(c),
             Step::Solve(b) => {
                 // What a block's unknowns held before does not matter; all of them depend on all that comes in.
                 for &u in &b.unknowns {
                     r.of[u as usize] = None;
                 }
-                let words = b
-                    .residual
-                    .iter()
-                    .flat_map(|b| b.rows.words.chunks_exact(b.rows.stride.max(1)).flat_map(|row| row[1..].iter()));
+                let words = b.residual.rows().flat_map(|(_, row)| row[1..].iter());
                 let all = r.union(words.map(|&w| slot_of(w)));
                 r.pairs += all.as_ref().map_or(0, |a| a.len());
                 for &u in &b.unknowns {

@@ -311,9 +311,7 @@ impl Location {
         m.values[time] = 0.0;
         let mut g = [0.0];
         m.crossing_values(&[f.relation], &mut g);
-        for b in &gradient.batches {
-            m.batch(b);
-        }
+        m.chain(&gradient.slopes);
         for (&(k, _, _), v) in gradient.states.iter().zip(kept) {
             m.values[states[k].0 as usize] = v;
         }
@@ -491,7 +489,7 @@ impl Location {
         let mut found = Vec::new();
         for f in &program.crossings.functions {
             let Some(gradient) = f.gradient.as_ref().filter(|_| !self.masked.contains(&f.relation)) else { continue };
-            gradient.batches.iter().for_each(|b| model.machine.batch(b));
+            model.machine.chain(&gradient.slopes);
             let m = &model.machine;
             let value = |slot: u32| m.values[slot as usize];
             let along = gradient.states.iter().map(|&(k, slot, sign)| sign * value(slot) * value(program.states[k].1));

@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 use saltus_dae::{HybridDae, Operand, Row, VarId};
 use saltus_expr::{FuncId, Node, RelOp};
 use saltus_function::{ExecError, Function};
-use saltus_program::{Backend, Batch, CallHost, Functions};
+use saltus_program::{Backend, Batch, CallHost, Chain, Functions};
 use saltus_solver::nonlinear::{
     Method, PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, piecewise::LockedFailure, solve_piecewise,
 };
@@ -328,11 +328,16 @@ impl Machine {
         self.backend.run(b, &mut self.values, &mut self.host);
     }
 
+    /// Runs assignments.
+    pub fn chain(&mut self, c: &Chain) {
+        self.backend.run_chain(c, &mut self.values, &mut self.host);
+    }
+
     /// Runs steps in order.
     pub fn run(&mut self, steps: &[Step]) -> Result<(), Trouble> {
         for s in steps {
             match s {
-                Step::Batch(b) => self.batch(b),
+                Step::Assign(c) => self.chain(c),
                 Step::Solve(b) => self.solve(b)?,
                 Step::Relation(i) => self.relation(*i),
                 Step::When(w) => {

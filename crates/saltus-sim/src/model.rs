@@ -13,7 +13,7 @@ use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability, equation_text};
 use saltus_expr::{Calls, FuncId};
 use saltus_function::Function;
-use saltus_program::{Backend, Batch};
+use saltus_program::{Backend, Batch, Chain};
 use saltus_solver::linear::Pattern;
 use saltus_structure::{
     Alias, Block, Cell, Choice, DiscKind, Item, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, Watch,
@@ -69,7 +69,7 @@ pub struct ModeProgram {
 /// The choice of a mode's states, and what computes the entries of the Jacobian it rests on.
 struct StateWatch {
     choice: Choice,
-    batches: Vec<Batch>,
+    entries: Chain,
     /// Signed slots per entry that is watched.
     slots: FxHashMap<usize, Vec<(f64, u32)>>,
 }
@@ -756,8 +756,8 @@ impl Model {
             slots.insert(k, parts);
         }
         rows.sort_by_key(|(_, r)| r.template);
-        let batches = self.compile(|c| c.batches(rows.iter().copied()));
-        StateWatch { choice, batches, slots }
+        let entries = self.compile(|c| c.chain(rows.iter().copied()));
+        StateWatch { choice, entries, slots }
     }
 
     /// The largest residual of the mode's equations, derivatives included, relative to what stands in them; and where.
@@ -797,9 +797,7 @@ impl Model {
         if watch.choice.watch.is_empty() {
             return Ok(None);
         }
-        for b in &watch.batches {
-            self.machine.batch(b);
-        }
+        self.machine.chain(&watch.entries);
         self.machine.host.error = None;
         let values = &self.machine.values;
         let entry = |k: usize| watch.slots[&k].iter().map(|&(sign, s)| sign * values[s as usize]).sum();

@@ -79,9 +79,7 @@ impl Rhs<'_> {
         let function = program.crossings.functions.iter().find(|f| f.relation == relation);
         if let Some(gradient) = function.and_then(|f| f.gradient.as_ref()) {
             place(self.machine, self.delays, program, t, x);
-            for b in &gradient.batches {
-                self.machine.batch(b);
-            }
+            self.machine.chain(&gradient.slopes);
             let value = |slot: u32| self.machine.values[slot as usize];
             let along: f64 = gradient.states.iter().map(|&(k, slot, sign)| sign * value(slot) * dx[k]).sum();
             let alone: f64 = gradient.time.iter().map(|&(slot, sign)| sign * value(slot)).sum();

@@ -2,7 +2,7 @@
 //! events is left out.
 
 use crate::compile::Step;
-use saltus_program::{Batch, Rows, slot_of};
+use saltus_program::{Batch, Chain, Rows, slot_of};
 
 /// Slots that are needed, one bit each.
 struct Needed(Vec<bool>);
@@ -17,18 +17,18 @@ impl Needed {
         }
         self.0[slot] = true;
     }
-    fn reads(&mut self, batch: &Batch) {
-        for row in batch.rows.words.chunks_exact(batch.rows.stride.max(1)) {
+    fn reads(&mut self, chain: &Chain) {
+        for (_, row) in chain.rows() {
             row[1..].iter().for_each(|&w| self.add(slot_of(w)));
         }
     }
     /// Everything a step reads.
     fn step(&mut self, step: &Step) {
         match step {
-            Step::Batch(b) => self.reads(b),
+            Step::Assign(c) => self.reads(c),
             Step::Solve(b) => {
                 b.unknowns.iter().for_each(|&s| self.add(s as usize));
-                b.residual.iter().chain(&b.jacobian).chain(&b.torn.inner).for_each(|x| self.reads(x));
+                [&b.residual, &b.jacobian, &b.torn.inner].into_iter().for_each(|c| self.reads(c));
             }
             Step::Mixed(m) => {
                 m.slots.iter().chain(&m.continuous_slots).for_each(|&s| self.add(s as usize));
@@ -56,21 +56,15 @@ fn moved(steps: Vec<Step>, moving: impl IntoIterator<Item = u32>) -> Vec<Step> {
     let mut out = Vec::with_capacity(steps.len());
     for step in steps {
         match &step {
-            Step::Batch(b) => {
-                let mut kept: Vec<u32> = Vec::new();
-                for row in b.rows.words.chunks_exact(b.rows.stride.max(1)) {
-                    if row[1..].iter().any(|&w| moves.has(slot_of(w) as u32)) {
-                        moves.add(row[0] as usize);
-                        kept.extend_from_slice(row);
-                    }
+            Step::Assign(c) => assign(&mut out, c, |row| {
+                let moved = row[1..].iter().any(|&w| moves.has(slot_of(w) as u32));
+                if moved {
+                    moves.add(row[0] as usize);
                 }
-                if !kept.is_empty() {
-                    out.push(Step::Batch(Batch { kernel: b.kernel, rows: Rows::new(kept, b.rows.stride) }));
-                }
-            }
+                moved
+            }),
             Step::Solve(b) => {
-                let mut reads = b.residual.iter().flat_map(|x| x.rows.words.chunks_exact(x.rows.stride.max(1)));
-                if reads.any(|row| row[1..].iter().any(|&w| moves.has(slot_of(w) as u32))) {
+                if b.residual.rows().any(|(_, row)| row[1..].iter().any(|&w| moves.has(slot_of(w) as u32))) {
                     b.unknowns.iter().for_each(|&s| moves.add(s as usize));
                     out.push(step);
                 }
@@ -85,25 +79,37 @@ fn moved(steps: Vec<Step>, moving: impl IntoIterator<Item = u32>) -> Vec<Step> {
     out
 }
 
+/// Appends the assignments that are to be kept.
+fn assign(out: &mut Vec<Step>, chain: &Chain, mut keep: impl FnMut(&[u32]) -> bool) {
+    let part = |b: &Batch| {
+        let rows = b.rows.words.chunks_exact(b.rows.stride.max(1)).filter(|row| keep(row));
+        let words: Vec<u32> = rows.flatten().copied().collect();
+        (!words.is_empty()).then(|| Batch { kernel: b.kernel, rows: Rows::new(words, b.rows.stride) })
+    };
+    let kept: Chain = chain.iter().filter_map(part).collect();
+    if !kept.is_empty() {
+        out.push(Step::Assign(kept));
+    }
+}
+
 fn needed(steps: &[Step], wanted: impl IntoIterator<Item = u32>) -> Vec<Step> {
     let mut needed = Needed(Vec::new());
     wanted.into_iter().for_each(|s| needed.add(slot_of(s)));
     let mut out = Vec::new();
     for step in steps.iter().rev() {
         match step {
-            Step::Batch(b) => {
-                let stride = b.rows.stride.max(1);
-                let mut kept: Vec<&[u32]> = Vec::new();
-                for row in b.rows.words.chunks_exact(stride).rev() {
-                    if needed.has(row[0]) {
-                        row[1..].iter().for_each(|&w| needed.add(slot_of(w)));
-                        kept.push(row);
+            Step::Assign(c) => {
+                let mut kept: Vec<bool> = Vec::new();
+                for b in c.iter().rev() {
+                    for row in b.rows.words.chunks_exact(b.rows.stride.max(1)).rev() {
+                        let keep = needed.has(row[0]);
+                        if keep {
+                            row[1..].iter().for_each(|&w| needed.add(slot_of(w)));
+                        }
+                        kept.push(keep);
                     }
                 }
-                if !kept.is_empty() {
-                    let words = kept.into_iter().rev().flatten().copied().collect();
-                    out.push(Step::Batch(Batch { kernel: b.kernel, rows: Rows::new(words, b.rows.stride) }));
-                }
+                assign(&mut out, c, |_| kept.pop().unwrap_or(true));
             }
             Step::Solve(b) => {
                 if b.unknowns.iter().any(|&s| needed.has(s)) {

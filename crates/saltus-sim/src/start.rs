@@ -326,10 +326,8 @@ impl Model {
         let slots: Vec<u32> = rows.iter().map(|(cell, _)| self.layout.slot(*cell)).collect();
         self.layout.extend(&mut self.machine.values);
         let before: Vec<f64> = slots.iter().map(|&s| self.machine.values[s as usize]).collect();
-        let batches = self.compile(|c| c.batches(rows.iter().zip(&slots).map(|((_, row), &slot)| (slot, row))));
-        for b in &batches {
-            self.machine.batch(b);
-        }
+        let guesses = self.compile(|c| c.chain(rows.iter().zip(&slots).map(|((_, row), &slot)| (slot, row))));
+        self.machine.chain(&guesses);
         for (&s, v) in slots.iter().zip(before) {
             if !self.machine.values[s as usize].is_finite() {
                 self.machine.values[s as usize] = v;

@@ -5,11 +5,11 @@
 //! propagated together.
 
 use crate::block::SolveBlock;
-use crate::compile::{Compiler, Step};
+use crate::compile::{Compiler, Step, gather};
 use crate::machine::Machine;
 use rustc_hash::FxHashMap;
 use saltus_dae::{Operand, Row};
-use saltus_program::{Batch, NEGATE, slot_of};
+use saltus_program::{Chain, NEGATE, slot_of};
 use saltus_solver::linear::Pattern;
 use saltus_solver::ode::JacobianMatrix;
 use std::cell::RefCell;
@@ -29,7 +29,7 @@ enum Pass {
 
 /// The derivatives of a right-hand side, ready to be propagated.
 pub struct Tangent {
-    partials: Vec<Batch>,
+    partials: Chain,
     passes: Vec<Pass>,
     /// Numbers of the states and of their derivatives.
     states: Vec<(u32, Option<u32>)>,
@@ -58,8 +58,8 @@ impl Tangent {
         let mut passes = Vec::new();
         for step in steps {
             match step {
-                Step::Batch(b) => {
-                    for words in b.rows.words.chunks_exact(b.rows.stride.max(1)) {
+                Step::Assign(chain) => {
+                    for (_, words) in chain.rows() {
                         let terms = terms(c, assigned.get(&words[0])?, &number, &[], &mut partials);
                         if !terms.is_empty() {
                             let next = number.len() as u32;
@@ -84,7 +84,7 @@ impl Tangent {
                 _ => return None,
             }
         }
-        partials.sort_by_key(|p| p.1.template);
+        gather(&mut partials, |p| &p.1);
         let n = states.len();
         let groups = match pattern {
             Some(p) => {
@@ -98,7 +98,7 @@ impl Tangent {
             None => (0..n).map(|j| vec![j]).collect(),
         };
         Some(Tangent {
-            partials: c.batches(partials.iter().map(|p| (p.0, &p.1))),
+            partials: c.chain(partials.iter().map(|p| (p.0, &p.1))),
             passes,
             states: states.iter().map(|s| (number[&s.0], number.get(&s.1).copied())).collect(),
             dots: RefCell::new(vec![0.0; number.len()]),
@@ -109,9 +109,7 @@ impl Tangent {
 
     /// ∂f/∂x at the point at which the steps have just been evaluated; false if it is not a matrix of numbers.
     pub fn jacobian(&self, m: &mut Machine, jac: &mut JacobianMatrix) -> bool {
-        for b in &self.partials {
-            m.batch(b);
-        }
+        m.chain(&self.partials);
         for p in &self.passes {
             if let Pass::Block { block, .. } = p
                 && !m.factor_full(block)
