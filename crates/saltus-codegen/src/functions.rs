@@ -23,6 +23,7 @@ use saltus_function::lower::{DimCode, Lowered, Op2, Slot, St, Stmt};
 use saltus_function::{Array, Domain, Dual, DualNumber, ErrorKind, ExecError, Executor, Float, Function, Warning};
 use saltus_program::Functions;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
 
 /// A native function: context, frame, its number; zero if all went well.
 type Entry = unsafe extern "C" fn(*mut Run, *mut u64, u64) -> i32;
@@ -71,6 +72,8 @@ pub struct NativeFunctions {
     code: Option<Option<Code>>,
     arena: Vec<f64>,
     frame: Vec<u64>,
+    /// Found when first needed.
+    layouts: [Vec<Option<Rc<FrameLayout>>>; 2],
     threshold: u64,
     /// Per function: whether something it calls has effects, so that it must not be run by halves.
     effects: Box<[bool]>,
@@ -110,16 +113,21 @@ impl NativeFunctions {
         let effects = (0..n as u32)
             .map(|f| reach(&executor, FuncId(f)).iter().any(|g| executor.lowered(*g).is_none_or(|l| l.impure)))
             .collect();
+        // There is nothing to compile in foreign code.
+        let external = |f: u32| executor.lowered(FuncId(f)).is_some_and(|l| l.external.is_some());
+        let tiers: Vec<Tier> =
+            (0..n as u32).map(|f| if external(f) { Tier::Stay } else { Tier::Cold(0) }).collect();
         NativeFunctions {
             executor,
             effects,
             failures: vec![0; n],
-            tiers: [vec![Tier::Cold(0); n], vec![Tier::Cold(0); n]],
+            tiers: [tiers.clone(), tiers],
             tables: [vec![executor_call as Entry; n].into(), vec![executor_call_dual as Entry; n].into()],
             compiled: [vec![false; n], vec![false; n]],
             code: None,
             arena: Vec::new(),
             frame: Vec::new(),
+            layouts: [vec![None; n], vec![None; n]],
             threshold,
         }
     }
@@ -166,9 +174,10 @@ impl NativeFunctions {
     }
 
     /// Writes flattened arguments into the frame; `None` if their sizes need the executor.
-    fn fill(&mut self, f: FuncId, dual: bool, args: &[f64], dargs: &[f64]) -> Option<FrameLayout> {
+    fn fill(&mut self, f: FuncId, dual: bool, args: &[f64], dargs: &[f64]) -> Option<Rc<FrameLayout>> {
         let l = self.executor.lowered(f)?;
-        let layout = FrameLayout::of(l, dual);
+        let known = &mut self.layouts[usize::from(dual)][f.0 as usize];
+        let layout = known.get_or_insert_with(|| Rc::new(FrameLayout::of(l, dual))).clone();
         self.frame.clear();
         self.frame.resize(layout.size as usize / 8, 0);
         let mut at = 0;

@@ -51,16 +51,19 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
     }
     let reactions = c.reactions()?;
     let mut asserts = String::new();
-    for ((b, slot), (_, index)) in m.assertions.iter().zip(&m.sys.assertions) {
+    for b in &m.assertions {
+        let b = c.batch(b)?;
+        line(&mut asserts, 1, &b);
+    }
+    for (slot, (_, index)) in m.assertion_slots.iter().zip(&m.sys.assertions) {
         let assertion = &m.sys.dae.assertions[*index];
         if !assertion.error {
             continue;
         }
-        let b = c.batch(b)?;
         // Values in the message are left out: the file prints no numbers.
         let text = assertion.message.pieces.iter().map(|p| if let Piece::Text(t) = p { t.as_str() } else { "..." });
         let text = quoted(&text.collect::<String>());
-        line(&mut asserts, 1, &format!("{b} if (v[{slot}] == 0.0) {{ m->message = {text}; return SALTUS_ASSERT; }}"));
+        line(&mut asserts, 1, &format!("if (v[{slot}] == 0.0) {{ m->message = {text}; return SALTUS_ASSERT; }}"));
     }
     let (kernels, tables, blocks, largest) = (c.kernels()?, c.tables, c.blocks, c.largest);
 

@@ -64,21 +64,93 @@ pub struct Torn {
     pub evaluation: Chain,
     /// Slots of these residuals.
     pub residual_slots: Vec<u32>,
-    /// Rows of the Jacobian: those of the inner assignments in order, then those of the residuals.
-    pub rows: Vec<TornRow>,
+    /// From the Jacobian of all unknowns to that of the torn ones.
+    pub elimination: Elimination,
     /// Whether Newton's method iterates on the torn unknowns alone.
     pub used: bool,
 }
 
-/// A row of the Jacobian, as positions in its values.
+/// dr/dv = ∂r/∂v + ∂r/∂w · dw/dv, row by row: first those of the inner assignments in order, whose *slopes* are dw/dv, then
+/// those of the residuals. Only slopes that are not zero by structure are there.
 #[derive(Default)]
-pub struct TornRow {
-    /// The entry of the unknown assigned here (none in a residual).
-    pub diagonal: usize,
-    /// Entries of inner unknowns: (number of the assignment, position).
-    pub inner: Vec<(u32, usize)>,
-    /// Entries of torn unknowns: (number of the tear, position).
-    pub tears: Vec<(u32, usize)>,
+pub struct Elimination {
+    rows: Vec<EliminationRow>,
+    /// `slopes[to] += value · slopes[from]`, with positions in the Jacobian's values.
+    products: Vec<(u32, u32, u32)>,
+    /// The torn unknown of each slope.
+    tear: Vec<u32>,
+}
+
+/// One row: its slopes and products end where the next row's begin.
+struct EliminationRow {
+    /// The entry of the unknown assigned here; `None` in a residual.
+    diagonal: Option<usize>,
+    slopes: usize,
+    products: usize,
+    /// The entries of torn unknowns: (slope, position).
+    tears: Vec<(u32, u32)>,
+}
+
+impl Elimination {
+    /// Appends a row: the entry of its own unknown, then entries of inner unknowns (by the number of their row) and of
+    /// torn ones, as positions in the Jacobian's values.
+    pub fn push(&mut self, diagonal: Option<usize>, inner: &[(u32, usize)], tears: &[(u32, usize)]) {
+        let first = self.tear.len();
+        let own = |row: u32| self.slopes_of(row as usize);
+        let mut reach: Vec<u32> = tears.iter().map(|t| t.0).collect();
+        reach.extend(inner.iter().flat_map(|&(m, _)| self.tear[own(m)].iter().copied()));
+        reach.sort_unstable();
+        reach.dedup();
+        let slope = |t: u32| (first + reach.partition_point(|&r| r < t)) as u32;
+        let mut products: Vec<(u32, u32, u32)> = Vec::new();
+        for &(m, at) in inner {
+            products.extend(own(m).map(|from| (slope(self.tear[from]), at as u32, from as u32)));
+        }
+        let tears = tears.iter().map(|&(t, at)| (slope(t), at as u32)).collect();
+        self.rows.push(EliminationRow { diagonal, slopes: first, products: self.products.len(), tears });
+        self.products.extend(products);
+        self.tear.extend(reach);
+    }
+
+    fn slopes_of(&self, row: usize) -> std::ops::Range<usize> {
+        self.rows[row].slopes..self.rows.get(row + 1).map_or(self.tear.len(), |r| r.slopes)
+    }
+
+    /// The matrix (column by column, `n` rows) from the Jacobian's values; false if an inner chain amplifies too much or
+    /// something is not a number.
+    fn run(&self, values: &[f64], slopes: &mut [f64], n: usize, matrix: &mut [f64]) -> bool {
+        slopes.fill(0.0);
+        matrix.fill(0.0);
+        let mut residual = 0;
+        for (k, row) in self.rows.iter().enumerate() {
+            for &(to, at) in &row.tears {
+                slopes[to as usize] += values[at as usize];
+            }
+            let end = self.rows.get(k + 1).map_or(self.products.len(), |r| r.products);
+            for &(to, at, from) in &self.products[row.products..end] {
+                slopes[to as usize] += values[at as usize] * slopes[from as usize];
+            }
+            let own = self.slopes_of(k);
+            match row.diagonal {
+                Some(at) => {
+                    let d = -1.0 / values[at];
+                    for s in &mut slopes[own] {
+                        *s *= d;
+                        if !(s.abs() <= LARGEST_SLOPE) {
+                            return false;
+                        }
+                    }
+                }
+                None => {
+                    for (&t, s) in self.tear[own.clone()].iter().zip(&slopes[own]) {
+                        matrix[t as usize * n + residual] = *s;
+                    }
+                    residual += 1;
+                }
+            }
+        }
+        matrix.iter().all(|v| v.is_finite())
+    }
 }
 
 /// Memory of a block's solver.
@@ -87,14 +159,24 @@ pub struct SolveWork {
     pub full: NewtonWork,
     /// On the torn ones.
     pub torn: NewtonWork,
-    /// Jacobian values.
-    pub values: Vec<f64>,
-    /// dw/dv, row by row.
-    slopes: Vec<f64>,
-    /// Positions of a transversal of entries that were not zero when last looked at.
-    transversal: Vec<usize>,
+    /// The Jacobian.
+    pub reduction: Reduction,
+    /// The unknowns before.
+    start: Vec<f64>,
     /// How often the torn iteration failed; after a few times it is no longer tried.
     failures: u8,
+}
+
+/// Memory for the Jacobian of a block and its reduction to the torn unknowns.
+pub struct Reduction {
+    /// Values of the Jacobian of all unknowns.
+    pub values: Vec<f64>,
+    /// dw/dv and the rows of dr/dv, where they are not zero by structure.
+    slopes: Vec<f64>,
+    /// dr/dv.
+    matrix: Vec<f64>,
+    /// Positions of a transversal of entries that were not zero when last looked at.
+    transversal: Vec<usize>,
 }
 
 /// Memory of one Newton iteration.
@@ -124,12 +206,17 @@ impl SolveWork {
     /// Memory for a block with `nnz` Jacobian entries, factored by `lu`, and this tearing.
     pub fn new(nnz: usize, lu: LinearSolver, torn: &Torn) -> SolveWork {
         let tears = if torn.used { torn.tears.len() } else { 0 };
+        let reduction = Reduction {
+            values: vec![0.0; nnz],
+            slopes: vec![0.0; torn.elimination.tear.len()],
+            matrix: vec![0.0; tears * tears],
+            transversal: Vec::new(),
+        };
         SolveWork {
             full: NewtonWork::new(lu),
             torn: NewtonWork::new(LinearSolver::dense(tears)),
-            values: vec![0.0; nnz],
-            slopes: vec![0.0; tears * torn.rows.len()],
-            transversal: Vec::new(),
+            reduction,
+            start: Vec::new(),
             failures: 0,
         }
     }
@@ -179,7 +266,7 @@ impl Machine {
         let mut guard = b.work.borrow_mut();
         let w = &mut *guard;
         w.full.fixed.clear();
-        self.factor(b, Form::Full, &mut w.full, &mut w.values, &mut w.slopes, &mut w.transversal)
+        self.factor(b, Form::Full, &mut w.full, &mut w.reduction)
     }
 
     /// Solves a block: on its torn unknowns, else on all, else by slower and more robust methods.
@@ -202,17 +289,16 @@ impl Machine {
         }
         let mut guard = b.work.borrow_mut();
         let w = &mut *guard;
-        let start: Vec<f64> = b
-            .unknowns
-            .iter()
-            .map(|&s| Some(self.values[s as usize]).filter(|v| v.is_finite()).unwrap_or(0.0))
-            .collect();
+        let mut start = std::mem::take(&mut w.start);
+        start.clear();
+        start.extend(b.unknowns.iter().map(|&s| Some(self.values[s as usize]).filter(|v| v.is_finite()).unwrap_or(0.0)));
         let wanted = !self.patient || b.linear || self.methods.contains(&BlockMethod::Ladder(Method::Newton));
         if wanted && b.torn.used && w.failures < FAILURES {
             for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
                 *z = start[j as usize];
             }
-            if self.newton(b, Form::Torn, &mut w.torn, &mut w.values, &mut w.slopes, &mut w.transversal) {
+            if self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction) {
+                w.start = start;
                 self.note(|| Note::End { solved: true, how: "Newton on the torn unknowns".into() });
                 return Ok(());
             }
@@ -221,7 +307,8 @@ impl Machine {
             self.set_unknowns(b, &start);
         }
         w.full.z.copy_from_slice(&start);
-        if wanted && self.newton(b, Form::Full, &mut w.full, &mut w.values, &mut w.slopes, &mut w.transversal) {
+        if wanted && self.newton(b, Form::Full, &mut w.full, &mut w.reduction) {
+            w.start = start;
             self.note(|| Note::End { solved: true, how: "Newton".into() });
             return Ok(());
         }
@@ -281,54 +368,18 @@ impl Machine {
         b: &SolveBlock,
         form: Form,
         w: &mut NewtonWork,
-        values: &mut [f64],
-        slopes: &mut [f64],
-        transversal: &mut Vec<usize>,
+        j: &mut Reduction,
     ) -> bool {
         w.factored = false;
-        if !self.jacobian(b, values) || (b.conditional && !b.regular(values, transversal)) {
+        if !self.jacobian(b, &mut j.values) || (b.conditional && !b.regular(&j.values, &mut j.transversal)) {
             return false;
         }
         if form == Form::Full {
-            w.factored = w.lu.factor(values).is_ok();
+            w.factored = w.lu.factor(&j.values).is_ok();
             return w.factored;
         }
-        let t = b.torn.tears.len();
-        let n_inner = b.torn.rows.len() - t;
-        for (k, row) in b.torn.rows.iter().enumerate() {
-            let (before, rest) = slopes.split_at_mut(k * t);
-            let out = &mut rest[..t];
-            out.fill(0.0);
-            for &(j, at) in &row.tears {
-                out[j as usize] += values[at];
-            }
-            for &(m, at) in &row.inner {
-                let v = values[at];
-                if v != 0.0 {
-                    for (o, s) in out.iter_mut().zip(&before[m as usize * t..]) {
-                        *o += v * s;
-                    }
-                }
-            }
-            if k < n_inner {
-                let d = -1.0 / values[row.diagonal];
-                for o in out.iter_mut() {
-                    *o *= d;
-                    if !(o.abs() <= LARGEST_SLOPE) {
-                        return false;
-                    }
-                }
-            }
-        }
-        // Residual rows to column-major.
-        let s = &slopes[n_inner * t..];
-        let mut matrix = vec![0.0; t * t];
-        for i in 0..t {
-            for j in 0..t {
-                matrix[j * t + i] = s[i * t + j];
-            }
-        }
-        w.factored = matrix.iter().all(|v| v.is_finite()) && w.lu.factor(&matrix).is_ok();
+        let n = b.torn.tears.len();
+        w.factored = b.torn.elimination.run(&j.values, &mut j.slopes, n, &mut j.matrix) && w.lu.factor(&j.matrix).is_ok();
         w.factored
     }
 
@@ -347,9 +398,7 @@ impl Machine {
         b: &SolveBlock,
         form: Form,
         w: &mut NewtonWork,
-        values: &mut [f64],
-        slopes: &mut [f64],
-        transversal: &mut Vec<usize>,
+        j: &mut Reduction,
     ) -> bool {
         let nominal = |k: usize| match form {
             Form::Full => b.nominal[k],
@@ -382,7 +431,7 @@ impl Machine {
                     break 'newton true;
                 }
                 let fresh = !w.factored;
-                if fresh && !self.factor(b, form, w, values, slopes, transversal) {
+                if fresh && !self.factor(b, form, w, j) {
                     break 'newton false;
                 }
                 dz.copy_from_slice(&r);
@@ -485,7 +534,7 @@ impl Machine {
     /// open stays as it is: minimum-norm steps from the values after the last event, at an event from the present ones.
     fn solve_singular(&mut self, b: &SolveBlock, start: &[f64]) -> bool {
         let n = start.len();
-        let nnz = b.work.borrow().values.len();
+        let nnz = b.work.borrow().reduction.values.len();
         let mut z: Vec<f64> = match self.held.len() {
             0 => start.to_vec(),
             m => b

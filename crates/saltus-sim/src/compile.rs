@@ -1,6 +1,6 @@
 //! Sequences ⇒ steps over the value array.
 
-use crate::block::{SolveBlock, SolveWork, Torn, TornRow};
+use crate::block::{Elimination, SolveBlock, SolveWork, Torn};
 use crate::layout::Layout;
 use saltus_dae::{Operand, Row, VarType};
 use saltus_expr::{Binary, Coefficient, ExprId, Node, Pool, Unary};
@@ -397,28 +397,27 @@ impl Compiler<'_> {
             by_row[i].push((j, at));
         }
         let assigned = l.inner.iter().map(|&(i, j, _)| (i, Some(j)));
-        let rows = assigned
-            .chain(l.residuals.iter().map(|&i| (i, None)))
-            .map(|(i, target)| {
-                let mut out = TornRow::default();
-                for &(j, at) in &by_row[i] {
-                    match role[j] {
-                        _ if Some(j) == target => out.diagonal = at,
-                        (true, k) => out.inner.push((k, at)),
-                        (false, k) => out.tears.push((k, at)),
-                    }
-                }
-                out
-            })
-            .collect();
         let (t, n) = (l.tears.len(), unknowns.len());
+        let used = t <= MOST_TEARS && 2 * t <= n && l.residuals.len() == t;
+        let mut elimination = Elimination::default();
+        for (i, target) in assigned.chain(l.residuals.iter().map(|&i| (i, None))).filter(|_| used) {
+            let (mut diagonal, mut inner, mut tears) = (None, Vec::new(), Vec::new());
+            for &(j, at) in &by_row[i] {
+                match role[j] {
+                    _ if Some(j) == target => diagonal = Some(at),
+                    (true, k) => inner.push((k, at)),
+                    (false, k) => tears.push((k, at)),
+                }
+            }
+            elimination.push(diagonal, &inner, &tears);
+        }
         Torn {
-            used: t <= MOST_TEARS && 2 * t <= n && l.residuals.len() == t,
+            used,
             tears: l.tears.iter().map(|&j| j as u32).collect(),
             inner,
             evaluation,
             residual_slots: l.residuals.iter().map(|&i| slots[i]).collect(),
-            rows,
+            elimination,
         }
     }
 

@@ -59,6 +59,8 @@ pub(crate) struct Location {
     /// How often functions were evaluated inside steps.
     pub evaluations: usize,
     coefficients: Vec<f64>,
+    /// Coefficients of one state.
+    part: Vec<f64>,
 }
 
 /// The step that is being searched.
@@ -336,13 +338,13 @@ impl Location {
         c.clear();
         c.push(form.constant + form.time * step.t0);
         c.push(form.time * (step.t1 - step.t0));
-        let mut part = Vec::new();
+        let part = &mut self.part;
         for &(k, slope) in &form.states {
-            step.integrator.polynomial(k, &mut part);
+            step.integrator.polynomial(k, part);
             if c.len() < part.len() {
                 c.resize(part.len(), 0.0);
             }
-            for (c, p) in c.iter_mut().zip(&part) {
+            for (c, p) in c.iter_mut().zip(part.iter()) {
                 *c += slope * p;
             }
         }

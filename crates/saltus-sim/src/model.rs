@@ -164,8 +164,10 @@ pub struct Model {
     pub tickers: Vec<Ticker>,
     /// Reaction values: (condition, value) batches with slots, in the order of the system's reactions.
     pub reactions: Vec<ReactionSlots>,
-    /// Assertions: condition batch, slot.
-    pub assertions: Vec<(Batch, u32)>,
+    /// Computes the conditions of assertions.
+    pub assertions: Chain,
+    /// Slots of their truth values.
+    pub assertion_slots: Vec<u32>,
     /// All discrete cells: (slot, pre slot, variable).
     pub discrete: Vec<(u32, u32, VarId)>,
     /// Cells whose previous value is read: (slot, pre slot).
@@ -282,7 +284,8 @@ impl Model {
             delays: Vec::new(),
             tickers: Vec::new(),
             reactions: Vec::new(),
-            assertions: Vec::new(),
+            assertions: Chain::default(),
+            assertion_slots: Vec::new(),
             discrete: Vec::new(),
             previous: Vec::new(),
             start_options: StartOptions::default(),
@@ -352,14 +355,9 @@ impl Model {
                 .collect()
         });
         let assertions: Vec<Row> = self.sys.assertions.iter().map(|a| a.0.clone()).collect();
-        self.assertions = self.compile(|c| {
-            assertions
-                .iter()
-                .map(|row| {
-                    let s = c.layout.scratch(0.0);
-                    (c.batch(s, row), s)
-                })
-                .collect()
+        (self.assertions, self.assertion_slots) = self.compile(|c| {
+            let slots: Vec<u32> = assertions.iter().map(|_| c.layout.scratch(0.0)).collect();
+            (c.chain(slots.iter().copied().zip(&assertions)), slots)
         });
         let delays = self.sys.dae.delays.clone();
         self.delays = self.compile(|c| {

@@ -41,12 +41,7 @@ impl Rhs<'_> {
     }
 
     fn evaluate(&mut self, steps: &[Step], t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
-        self.machine.return_to_anchor(t);
-        place(self.machine, self.delays, self.program, t, x);
-        if let Err(e) = self.machine.run(steps) {
-            self.trouble = Some(e);
-            return Err(EvalError::Domain);
-        }
+        self.run(steps, t, x)?;
         for (o, &(_, d)) in dx.iter_mut().zip(&self.program.states) {
             *o = self.machine.values[d as usize];
         }
@@ -64,6 +59,15 @@ impl Rhs<'_> {
             return Err(EvalError::Domain);
         }
         Ok(())
+    }
+
+    fn run(&mut self, steps: &[Step], t: f64, x: &[f64]) -> Result<(), EvalError> {
+        self.machine.return_to_anchor(t);
+        place(self.machine, self.delays, self.program, t, x);
+        self.machine.run(steps).map_err(|e| {
+            self.trouble = Some(e);
+            EvalError::Domain
+        })
     }
 
     /// g of a relation at the values of the moment.
@@ -133,8 +137,7 @@ impl OdeSystem for Rhs<'_> {
         if self.sliding.is_some() || !self.resting.is_empty() {
             return Ok(false);
         }
-        let mut dx = vec![0.0; x.len()];
-        self.evaluate(&program.derivatives, t, x, &mut dx)?;
+        self.run(&program.derivatives, t, x)?;
         let found = tangent.jacobian(self.machine, jac);
         self.machine.host.error = None;
         if !found {

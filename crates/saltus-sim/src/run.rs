@@ -67,6 +67,7 @@ pub fn run(
         next_output: 0,
         sources: Vec::new(),
         row: Vec::new(),
+        point: Vec::new(),
         active: Vec::new(),
         report: RunReport::default(),
         sliding: None,
@@ -94,6 +95,8 @@ struct Runner<'a> {
     next_output: usize,
     sources: Vec<Source>,
     row: Vec<f64>,
+    /// States between the ends of a step.
+    point: Vec<f64>,
     active: Vec<bool>,
     report: RunReport,
     sliding: Option<Sliding>,
@@ -283,9 +286,12 @@ impl Runner<'_> {
         integrator: &dyn Integrator,
         t: f64,
     ) -> Result<(), Trouble> {
-        let mut x = vec![0.0; program.states.len()];
+        let mut x = std::mem::take(&mut self.point);
+        x.resize(program.states.len(), 0.0);
         integrator.interpolate(t, &mut x);
-        self.evaluate(model, program, t, &x)
+        let done = self.evaluate(model, program, t, &x);
+        self.point = x;
+        done
     }
 
     fn evaluate(&mut self, model: &mut Model, program: &ModeProgram, t: f64, x: &[f64]) -> Result<(), Trouble> {
@@ -1134,18 +1140,16 @@ impl Runner<'_> {
 
     /// The first assertion of level error that does not hold now.
     fn failing(&mut self, model: &mut Model) -> Option<usize> {
-        (0..model.assertions.len()).find(|&k| {
-            let (b, s) = model.assertions[k].clone();
-            model.machine.batch(&b);
-            model.machine.values[s as usize] == 0.0 && model.sys.dae.assertions[model.sys.assertions[k].1].error
+        model.machine.chain(&model.assertions);
+        model.assertion_slots.iter().zip(&model.sys.assertions).position(|(&s, (_, index))| {
+            model.machine.values[s as usize] == 0.0 && model.sys.dae.assertions[*index].error
         })
     }
 
     fn check_assertions(&mut self, model: &mut Model, t: f64, observer: &mut dyn Observer) -> Result<(), Diagnostic> {
-        for k in 0..model.assertions.len() {
-            let (b, s) = model.assertions[k].clone();
-            model.machine.batch(&b);
-            if model.machine.values[s as usize] != 0.0 {
+        model.machine.chain(&model.assertions);
+        for k in 0..model.assertion_slots.len() {
+            if model.machine.values[model.assertion_slots[k] as usize] != 0.0 {
                 continue;
             }
             let index = model.sys.assertions[k].1;
@@ -1164,10 +1168,9 @@ impl Runner<'_> {
 
     fn record_delays(&mut self, model: &mut Model, t: f64) {
         for k in 0..model.delays.len() {
-            let (v, d) = (model.delays[k].value.clone(), model.delays[k].delay.clone());
-            model.machine.batch(&v);
-            model.machine.batch(&d);
             let line = &mut model.delays[k];
+            model.machine.batch(&line.value);
+            model.machine.batch(&line.delay);
             line.reach = line.reach.max(model.machine.values[line.delay_slot as usize]);
             line.history.push_back((t, model.machine.values[line.value_slot as usize]));
             while line.history.len() > 2 && line.history[1].0 < t - line.reach * 2.0 - 1e-12 {

@@ -34,6 +34,8 @@ pub struct Tangent {
     /// Numbers of the states and of their derivatives.
     states: Vec<(u32, Option<u32>)>,
     dots: RefCell<Vec<f64>>,
+    /// Right-hand side of a block.
+    right: RefCell<Vec<f64>>,
     /// Columns that may be propagated together.
     groups: Vec<Vec<usize>>,
     pattern: Option<Pattern>,
@@ -102,6 +104,7 @@ impl Tangent {
             passes,
             states: states.iter().map(|s| (number[&s.0], number.get(&s.1).copied())).collect(),
             dots: RefCell::new(vec![0.0; number.len()]),
+            right: RefCell::default(),
             groups,
             pattern: pattern.cloned(),
         })
@@ -118,7 +121,7 @@ impl Tangent {
             }
         }
         let mut dots = self.dots.borrow_mut();
-        let mut r = Vec::new();
+        let mut r = self.right.borrow_mut();
         for group in &self.groups {
             dots.fill(0.0);
             for &j in group {
@@ -143,14 +146,17 @@ impl Tangent {
                 }
             }
             for &j in group {
-                let rows =
-                    self.pattern.as_ref().map_or_else(|| (0..self.states.len()).collect(), |p| p.column(j).to_vec());
-                for i in rows {
+                let mut set = |i: usize| {
                     let d = self.states[i].1.map_or(0.0, |k| dots[k as usize]);
-                    if !d.is_finite() {
-                        return false;
-                    }
                     jac.set(i, j, d);
+                    d.is_finite()
+                };
+                let fine = match &self.pattern {
+                    Some(p) => p.column(j).iter().all(|&i| set(i)),
+                    None => (0..self.states.len()).all(set),
+                };
+                if !fine {
+                    return false;
                 }
             }
         }
