@@ -89,7 +89,7 @@ fn memory(key: &str) -> f64 {
 }
 
 /// Seconds of processor time that this process has used: on a busy machine the clock on the wall tells nothing.
-fn processor_seconds() -> f64 {
+pub fn processor_seconds() -> f64 {
     #[cfg(target_os = "linux")]
     {
         #[repr(C)]

@@ -13,6 +13,7 @@ use crate::args::{BenchArgs, BenchWhat, EngineChoice, FunctionsArgs, ModelArgs, 
 use crate::console;
 use crate::session::{Failure, Session};
 use crate::stats::{megabytes, seconds};
+use saltus_bench::processor_seconds;
 use saltus_results::{Column, Sink};
 use saltus_sim::{Quiet, RunOptions};
 use serde::{Deserialize, Serialize};
@@ -210,7 +211,7 @@ fn one_program(arguments: &ProgramArgs, json: bool) -> Result<(), Failure> {
     let mut session = Session::open(&model)?;
     let dae = session.flatten()?;
     let name = session.model.clone();
-    let measured = session.engine.evaluation_time(dae, &name, arguments.evaluations);
+    let measured = session.engine.evaluation_times(dae, &name, arguments.evaluations, &processor_seconds);
     let (native, text) = session.need(measured)?;
     session.tell()?;
     let scratch = Scratch::new()?;
@@ -218,14 +219,24 @@ fn one_program(arguments: &ProgramArgs, json: bool) -> Result<(), Failure> {
     let printed = compiled(&source, &["-DSALTUS_BENCH"], &[&arguments.evaluations.to_string()])?;
     let c: f64 = printed.trim().parse().map_err(|e| cannot("the C program", e))?;
     if json {
-        let numbers = json!({ "type": "bench", "model": name, "native_nanoseconds": native, "c_nanoseconds": c });
+        let numbers = json!({
+            "type": "bench", "model": name, "native_nanoseconds": native.continuous, "c_nanoseconds": c,
+            "derivatives_nanoseconds": native.derivatives, "jacobian_nanoseconds": native.jacobian,
+        });
         return Ok(console::print(&numbers.to_string())?);
     }
-    Ok(console::print(&format!(
-        "{name}: one evaluation of the derivatives\n  native           {:>12.1} ns\n  gcc -O2          {c:>12.1} ns\n  native : gcc     {:>12.2}",
-        native,
-        native / c
-    ))?)
+    let mut lines = vec![
+        format!("{name}: one evaluation of everything continuous"),
+        format!("  native                  {:>12.1} ns", native.continuous),
+        format!("  gcc -O2                 {c:>12.1} ns"),
+        format!("  native : gcc            {:>12.2}", native.continuous / c),
+        format!("  derivatives alone       {:>12.1} ns", native.derivatives),
+    ];
+    if let Some(jacobian) = native.jacobian {
+        lines.push(format!("  Jacobian                {jacobian:>12.1} ns"));
+        lines.push(format!("  Jacobian : derivatives  {:>12.2}", jacobian / native.derivatives));
+    }
+    Ok(console::print(&lines.join("\n"))?)
 }
 
 fn loops(arguments: &FunctionsArgs, json: bool) -> Result<(), Failure> {
@@ -244,7 +255,8 @@ fn loops(arguments: &FunctionsArgs, json: bool) -> Result<(), Failure> {
         let mut words = line.split_whitespace().filter_map(|w| w.parse::<f64>().ok());
         let (Some(c), Some(want)) = (words.next(), words.next()) else { return Err(cannot("the C program", line)) };
         let full = format!("Loops.{name}");
-        let Some((took, got)) = saltus_engine::function_time(&dae, &full, &[n as f64, 0.37], 20) else {
+        let Some((took, got)) = saltus_engine::function_time(&dae, &full, &[n as f64, 0.37], 20, &processor_seconds)
+        else {
             return Err(Failure::Bug(format!("{full} cannot be called")));
         };
         if got != want {

@@ -554,6 +554,14 @@ impl Emit<'_, '_> {
 
     pub fn zero(&mut self, mem: &Mem) -> Res<()> {
         let dims = mem.dims.clone();
+        if known(&dims).is_none_or(|d| product(&d) > UNROLL) {
+            let total = self.total(&dims);
+            let total = self.n(total);
+            for data in std::iter::once(mem.data).chain(mem.ddata) {
+                self.s.outside("saltus_zero", &[types::I64; 2], &[data, total])?;
+            }
+            return Ok(());
+        }
         self.each(&dims, &mut |e, idx| {
             e.store(mem, idx, Sc::num(0.0));
             Ok(())

@@ -1,6 +1,6 @@
 //! A function as Cranelift IR.
 //!
-//! Scalars are SSA variables. Arrays are a pointer and sizes; small ones of known size live on the stack and their
+//! Scalars are SSA variables, Integers as machine integers. Arrays are a pointer and sizes; small ones of known size live on the stack and their
 //! loops are unrolled, others in an arena whose top is taken back after each statement. With derivatives (`dual`) each
 //! scalar and each array comes twice, values and directional derivatives apart.
 //!
@@ -93,6 +93,9 @@ pub(crate) struct Outside<'a> {
     pub cache: Option<&'a mut Box<[f64]>>,
 }
 
+/// Integers are kept below this power of two: sums and products of a few are exact as numbers and as integers.
+const INTEGER_BITS: u32 = 31;
+
 /// A scalar with its derivative; without one it is known to vanish.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sc {
@@ -149,8 +152,12 @@ pub(crate) struct Emit<'a, 'o> {
     ctx: Value,
     sig: SigRef,
     scalars: Vec<(Variable, Option<Variable>)>,
-    /// Scalars that are whole numbers known as such: loop variables.
-    whole: Vec<Option<N>>,
+    /// Scalars that are whole numbers known as such, loop variables, with how many bits they may have.
+    whole: Vec<Option<(N, u32)>>,
+    /// Between which numbers loop variables run, as far as that is known without running.
+    spans: Vec<Option<LoopSpan>>,
+    /// Scalars and arrays that are never assigned after entry.
+    constant: (Vec<bool>, Vec<bool>),
     arrays: Vec<Local>,
     bail: Block,
     /// Where code goes that finds the arena too small.
@@ -217,6 +224,8 @@ pub(crate) fn function<'a>(
         sig,
         scalars: Vec::new(),
         whole: vec![None; f.n_scalars],
+        spans: vec![None; f.n_scalars],
+        constant: (vec![false; f.n_scalars], vec![false; f.n_arrays]),
         arrays: Vec::new(),
         bail,
         full,
@@ -261,9 +270,11 @@ impl<'a> Emit<'a, '_> {
             Slot::S(k) => written.0[k as usize] = true,
             Slot::A(k) => written.1[k as usize] = true,
         });
+        loops(&f.body, &mut |k| written.0[k as usize] = true);
+        self.constant = (written.0.iter().map(|w| !w).collect(), written.1.iter().map(|w| !w).collect());
         let cache = self.cached(frame, &layout);
         for k in 0..f.n_scalars {
-            let v = self.s.b.declare_var(types::F64);
+            let v = self.s.b.declare_var(if f.integer[k] { types::I64 } else { types::F64 });
             let d = (self.dual && f.real[k]).then(|| self.s.b.declare_var(types::F64));
             self.scalars.push((v, d));
             self.set(k as u32, Sc::num(0.0));
@@ -747,35 +758,77 @@ impl<'a> Emit<'a, '_> {
         }
     }
 
-    /// An expression known to be whole without looking at numbers: loop variables, sizes, constants and their sums.
+    /// An expression known to be whole without looking at numbers: Integers, loop variables, sizes, constants and their
+    /// sums and products.
     fn whole(&mut self, e: &Sx) -> Option<N> {
+        self.whole_bits(e).map(|w| w.0)
+    }
+
+    /// The same with the bits it may have.
+    fn whole_bits(&mut self, e: &Sx) -> Option<(N, u32)> {
         const SMALL: f64 = 1e9;
-        let constant = |v: f64| (v.fract() == 0.0 && v.abs() < SMALL).then_some(v as i64);
-        let join = |me: &mut Self, op: Binary, a: N, b: N| match op {
-            Binary::Add => Some(me.add(a, b)),
-            Binary::Sub => Some(me.sub(a, b)),
-            Binary::Mul => Some(me.mul(a, b)),
-            _ => None,
+        let constant = |v: f64| {
+            (v.fract() == 0.0 && v.abs() < SMALL).then(|| (N::C(v as i64), 64 - (v.abs() as u64).leading_zeros()))
+        };
+        let join = |me: &mut Self, op: Binary, (a, x): (N, u32), (b, y): (N, u32)| {
+            let bits = if op == Binary::Mul { x + y } else { x.max(y) + 1 };
+            let value = match op {
+                // Nothing may be lost; beyond 2^53 numbers would round, but no such Integer is kept.
+                _ if bits > 62 => return None,
+                Binary::Add => me.add(a, b),
+                Binary::Sub => me.sub(a, b),
+                Binary::Mul => me.mul(a, b),
+                _ => return None,
+            };
+            Some((value, bits))
         };
         match e {
-            Sx::Num(v) => constant(*v).map(N::C),
-            Sx::Local(k) => self.whole[*k as usize],
-            Sx::SizeLocal(k, d) => self.local(*k).dims.get(*d as usize).copied(),
-            Sx::BinLN(op, k, v) => {
-                let (a, b) = (self.whole[*k as usize]?, constant(*v)?);
-                join(self, *op, a, N::C(b))
+            Sx::Num(v) => constant(*v),
+            Sx::Local(k) => self.whole_local(*k),
+            Sx::SizeLocal(k, d) => self.local(*k).dims.get(*d as usize).map(|n| (*n, 28)),
+            Sx::BinLN(op @ (Binary::Add | Binary::Sub | Binary::Mul), k, v) => {
+                let b = constant(*v)?;
+                let a = self.whole_local(*k)?;
+                join(self, *op, a, b)
             }
-            Sx::BinLL(op, a, b) => {
-                let (a, b) = (self.whole[*a as usize]?, self.whole[*b as usize]?);
+            Sx::BinLL(op @ (Binary::Add | Binary::Sub | Binary::Mul), a, b) => {
+                let a = self.whole_local(*a)?;
+                let b = self.whole_local(*b)?;
                 join(self, *op, a, b)
             }
             Sx::Bin(op @ (Binary::Add | Binary::Sub | Binary::Mul), ab) => {
-                let a = self.whole(&ab.0)?;
-                let b = self.whole(&ab.1)?;
+                let a = self.whole_bits(&ab.0)?;
+                let b = self.whole_bits(&ab.1)?;
                 join(self, *op, a, b)
             }
             _ => None,
         }
+    }
+
+    fn whole_local(&mut self, k: u32) -> Option<(N, u32)> {
+        if self.whole[k as usize].is_none() && self.f.integer[k as usize] {
+            return Some((N::V(self.s.b.use_var(self.scalars[k as usize].0)), INTEGER_BITS));
+        }
+        self.whole[k as usize]
+    }
+
+    /// A relation of two whole numbers.
+    fn whole_relation(&mut self, op: Binary, a: &Sx, b: &Sx) -> Option<Sc> {
+        let cc = match op {
+            Binary::Lt => IntCC::SignedLessThan,
+            Binary::Le => IntCC::SignedLessThanOrEqual,
+            Binary::Gt => IntCC::SignedGreaterThan,
+            Binary::Ge => IntCC::SignedGreaterThanOrEqual,
+            Binary::Eq => IntCC::Equal,
+            Binary::Ne => IntCC::NotEqual,
+            _ => return None,
+        };
+        let (a, b) = (self.whole(a)?, self.whole(b)?);
+        if let (N::C(_), N::C(_)) = (a, b) {
+            return None;
+        }
+        let (a, b) = (self.n(a), self.n(b));
+        Some(Sc { v: Val::Truth(self.s.b.ins().icmp(cc, a, b)), d: None })
     }
 
     /// A number that must be whole, as an integer.
@@ -797,6 +850,17 @@ impl<'a> Emit<'a, '_> {
 
     /// The zero-based position a subscript names in a dimension of `n`.
     pub fn position(&mut self, e: &Sx, n: N) -> Res<N> {
+        self.position_in(e, n, None)
+    }
+
+    /// The same in this dimension of a local array: not looked at if the loop around cannot leave it.
+    fn position_in(&mut self, e: &Sx, n: N, of: Option<(u32, usize)>) -> Res<N> {
+        if let Some((k, d)) = of
+            && self.stays_within(e, k, d)
+            && let Some(i) = self.whole(e)
+        {
+            return Ok(self.add(i, N::C(-1)));
+        }
         let i = match self.whole(e) {
             Some(i) => i,
             None => {
@@ -805,6 +869,57 @@ impl<'a> Emit<'a, '_> {
             }
         };
         Ok(self.within(i, n))
+    }
+
+    /// Whether a subscript is inside a dimension of a local array whatever happens.
+    fn stays_within(&self, e: &Sx, k: u32, d: usize) -> bool {
+        let (slot, offset) = match e {
+            Sx::Local(v) => (*v, 0),
+            Sx::BinLN(Binary::Add, v, c) => (*v, *c as i64),
+            Sx::BinLN(Binary::Sub, v, c) => (*v, -*c as i64),
+            _ => return false,
+        };
+        let Some(span) = &self.spans[slot as usize] else { return false };
+        if self.whole[slot as usize].is_none() || span.low + offset < 1 {
+            return false;
+        }
+        match (span.high, self.extent(k, d)) {
+            (Extent::Fixed(high), Extent::Fixed(n)) => high + offset <= n,
+            (high, n) => high == n && offset <= 0,
+        }
+    }
+
+    /// The size of a local array as it is written down.
+    fn extent(&self, k: u32, d: usize) -> Extent {
+        let sizes = self.f.inputs.iter().filter(|i| i.slot == Slot::A(k)).map(|i| &i.dims);
+        let mut sizes = sizes.chain(self.f.entry.iter().filter_map(|i| match i {
+            Init::Alloc(a, dims) | Init::A(a, dims, _) if *a == k => Some(dims),
+            _ => None,
+        }));
+        match sizes.next().and_then(|dims| dims.get(d)) {
+            Some(DimCode::Fixed(n)) => Extent::Fixed(*n as i64),
+            Some(DimCode::Computed(Sx::Local(s))) if self.constant.0[*s as usize] => Extent::Local(*s),
+            _ => Extent::Size(k, d),
+        }
+    }
+
+    /// Between which numbers a range runs.
+    fn span_of(&self, iter: &Iter) -> Option<LoopSpan> {
+        let Iter::Range(Sx::Num(low), step, high) = iter else { return None };
+        if low.fract() != 0.0 || low.abs() > 1e9 || !matches!(step, None | Some(Sx::Num(1.0))) {
+            return None;
+        }
+        let high = match high {
+            Sx::Num(v) if v.abs() < 1e9 => Extent::Fixed(v.floor() as i64),
+            Sx::Local(s) if self.constant.0[*s as usize] && self.f.integer[*s as usize] => Extent::Local(*s),
+            // A size that follows what is assigned may change in the loop.
+            Sx::SizeLocal(k, d) => match self.extent(*k, *d as usize) {
+                Extent::Size(..) if !self.constant.1[*k as usize] => return None,
+                extent => extent,
+            },
+            _ => return None,
+        };
+        Some(LoopSpan { low: *low as i64, high })
     }
 
     /// The zero-based position of a one-based one, inside `n`.
@@ -866,14 +981,22 @@ impl<'a> Emit<'a, '_> {
     // ---- scalars
 
     fn get(&mut self, k: u32) -> Sc {
-        if let Some(N::C(c)) = self.whole[k as usize] {
-            return Sc::num(c as f64);
+        if let Some((n, _)) = self.whole[k as usize] {
+            return Sc { v: self.to_real(n), d: None };
         }
         let (v, d) = self.scalars[k as usize];
+        if self.f.integer[k as usize] {
+            let n = N::V(self.s.b.use_var(v));
+            return Sc { v: self.to_real(n), d: None };
+        }
         Sc { v: Val::Real(self.s.b.use_var(v)), d: d.map(|d| self.s.b.use_var(d)) }
     }
 
     fn set(&mut self, k: u32, v: Sc) {
+        if self.f.integer[k as usize] {
+            let n = self.integer(v.v);
+            return self.set_whole(k, n);
+        }
         let (var, dvar) = self.scalars[k as usize];
         let x = self.s.real(v.v);
         self.s.b.def_var(var, x);
@@ -881,6 +1004,23 @@ impl<'a> Emit<'a, '_> {
             let d = self.d(v);
             self.s.b.def_var(dvar, d);
         }
+        self.whole[k as usize] = None;
+    }
+
+    /// Gives an Integer a value; gives up if it is so large that sums of such could lose digits.
+    fn set_whole(&mut self, k: u32, n: N) {
+        const LIMIT: i64 = 1 << INTEGER_BITS;
+        match n {
+            N::C(c) if c.abs() <= LIMIT => {}
+            N::C(_) => self.fail(),
+            N::V(v) => {
+                let shifted = self.s.b.ins().iadd_imm_s(v, LIMIT);
+                let ok = self.s.b.ins().icmp_imm_u(IntCC::UnsignedLessThanOrEqual, shifted, 2 * LIMIT);
+                self.check(ok);
+            }
+        }
+        let n = self.n(n);
+        self.s.b.def_var(self.scalars[k as usize].0, n);
         self.whole[k as usize] = None;
     }
 
@@ -1116,14 +1256,23 @@ impl<'a> Emit<'a, '_> {
             Sx::Num(v) => Sc::num(*v),
             Sx::Local(k) => self.get(*k),
             Sx::BinLL(op, a, b) => {
+                if let Some(truth) = self.whole_relation(*op, &Sx::Local(*a), &Sx::Local(*b)) {
+                    return Ok(truth);
+                }
                 let (a, b) = (self.get(*a), self.get(*b));
                 self.binary(*op, a, b)?
             }
             Sx::BinLN(op, a, v) => {
+                if let Some(truth) = self.whole_relation(*op, &Sx::Local(*a), &Sx::Num(*v)) {
+                    return Ok(truth);
+                }
                 let a = self.get(*a);
                 self.binary(*op, a, Sc::num(*v))?
             }
             Sx::Bin(op, ab) => {
+                if let Some(truth) = self.whole_relation(*op, &ab.0, &ab.1) {
+                    return Ok(truth);
+                }
                 let a = self.sx(&ab.0)?;
                 let b = self.sx(&ab.1)?;
                 self.binary(*op, a, b)?
@@ -1158,14 +1307,14 @@ impl<'a> Emit<'a, '_> {
             Sx::Elem1(k, i) => {
                 let mem = self.local(*k);
                 let [n] = mem.dims[..] else { return unsupported("a lost dimension") };
-                let i = self.position(i, n)?;
+                let i = self.position_in(i, n, Some((*k, 0)))?;
                 self.load(&mem, &[i])
             }
             Sx::Elem2(k, ij) => {
                 let mem = self.local(*k);
                 let [m, n] = mem.dims[..] else { return unsupported("a lost dimension") };
-                let i = self.position(&ij.0, m)?;
-                let j = self.position(&ij.1, n)?;
+                let i = self.position_in(&ij.0, m, Some((*k, 0)))?;
+                let j = self.position_in(&ij.1, n, Some((*k, 1)))?;
                 self.load(&mem, &[i, j])
             }
             Sx::ElemN(k, at) => {
@@ -1292,13 +1441,12 @@ impl<'a> Emit<'a, '_> {
         let counter = self.s.b.declare_var(types::I64);
         let zero = self.s.b.ins().iconst(types::I64, 0);
         self.s.b.def_var(counter, zero);
-        let (head, inside, end) = (self.s.b.create_block(), self.s.b.create_block(), self.s.b.create_block());
-        self.s.b.ins().jump(head, &[]);
-        self.s.b.switch_to_block(head);
-        let i = self.s.b.use_var(counter);
-        let more = self.s.b.ins().icmp(IntCC::SignedLessThan, i, n);
-        self.s.b.ins().brif(more, inside, &[], end, &[]);
+        // Tested before the first time and after each: one jump a turn.
+        let (inside, end) = (self.s.b.create_block(), self.s.b.create_block());
+        let any = self.s.b.ins().icmp(IntCC::SignedGreaterThan, n, zero);
+        self.s.b.ins().brif(any, inside, &[], end, &[]);
         self.s.b.switch_to_block(inside);
+        let i = self.s.b.use_var(counter);
         self.enter();
         self.breaks.push(end);
         body(self, i)?;
@@ -1306,7 +1454,8 @@ impl<'a> Emit<'a, '_> {
         self.leave();
         let next = self.s.b.ins().iadd_imm_s(i, 1);
         self.s.b.def_var(counter, next);
-        self.s.b.ins().jump(head, &[]);
+        let more = self.s.b.ins().icmp(IntCC::SignedLessThan, next, n);
+        self.s.b.ins().brif(more, inside, &[], end, &[]);
         self.s.b.switch_to_block(end);
         Ok(())
     }
@@ -1317,7 +1466,9 @@ impl<'a> Emit<'a, '_> {
             None => Sc::num(1.0),
             Some(s) => self.sx(s)?,
         };
-        let start = self.whole(a);
+        let start = self.whole_bits(a);
+        let bits = start.map_or(INTEGER_BITS, |s| s.1);
+        let start = start.map(|s| s.0);
         if let (Some(first), Val::Const(1.0)) = (start, step.v)
             && let Some(last) = self.whole(b)
         {
@@ -1331,7 +1482,7 @@ impl<'a> Emit<'a, '_> {
             };
             self.equal_or_less(n);
             let first = self.to_real(first);
-            return Ok(Range { first, step: step.v, n, start });
+            return Ok(Range { first, step: step.v, n, start, bits });
         }
         let first = self.sx(a)?.v;
         let last = self.sx(b)?.v;
@@ -1340,9 +1491,9 @@ impl<'a> Emit<'a, '_> {
             let n = (q + 1e-10 * q.abs().max(1.0)).floor() + 1.0;
             if s == 0.0 || !q.is_finite() || n > MAX_ELEMENTS as f64 {
                 self.fail();
-                return Ok(Range { first, step: step.v, n: N::C(0), start });
+                return Ok(Range { first, step: step.v, n: N::C(0), start, bits });
             }
-            return Ok(Range { first, step: step.v, n: N::C(n.max(0.0) as i64), start });
+            return Ok(Range { first, step: step.v, n: N::C(n.max(0.0) as i64), start, bits });
         }
         let (x, s, y) = (self.s.real(first), self.s.real(step.v), self.s.real(last));
         let zero = self.s.constant(0.0);
@@ -1378,7 +1529,7 @@ impl<'a> Emit<'a, '_> {
             },
             some => some,
         };
-        Ok(Range { first, step: step.v, n, start })
+        Ok(Range { first, step: step.v, n, start, bits })
     }
 
     fn equal_or_less(&mut self, n: N) {
@@ -1463,8 +1614,18 @@ impl<'a> Emit<'a, '_> {
         match list {
             List::Range(r) => {
                 let (v, whole) = self.range_value(r, i);
-                self.set(slot, Sc { v, d: None });
-                self.whole[slot as usize] = whole;
+                let bits = match r.step {
+                    Val::Const(s) => r.bits.max(28 + (64 - (s.abs() as u64).leading_zeros())) + 1,
+                    _ => 63,
+                };
+                match whole {
+                    // Known as it is; the variable itself is not needed.
+                    Some(n) => {
+                        self.define(slot, n);
+                        self.whole[slot as usize] = Some((n, bits));
+                    }
+                    None => self.set(slot, Sc { v, d: None }),
+                }
             }
             List::Values(a) => {
                 let v = self.elem(a, &[i])?;
@@ -1472,6 +1633,17 @@ impl<'a> Emit<'a, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Gives a loop variable a whole number.
+    fn define(&mut self, slot: u32, n: N) {
+        if self.f.integer[slot as usize] {
+            let n = self.n(n);
+            self.s.b.def_var(self.scalars[slot as usize].0, n);
+        } else {
+            let v = self.to_real(n);
+            self.set(slot, Sc { v, d: None });
+        }
     }
 
     // ---- calls
@@ -1612,16 +1784,22 @@ impl<'a> Emit<'a, '_> {
         let mark = self.s.b.ins().load(types::I64, plain(), self.ctx, context::TOP);
         let kept = match st {
             St::SetS(k, e) => {
-                let v = self.sx(e)?;
-                self.forget(Slot::S(*k));
-                self.set(*k, v);
+                let whole = if self.f.integer[*k as usize] { self.whole(e) } else { None };
+                if let Some(n) = whole {
+                    self.forget(Slot::S(*k));
+                    self.set_whole(*k, n);
+                } else {
+                    let v = self.sx(e)?;
+                    self.forget(Slot::S(*k));
+                    self.set(*k, v);
+                }
                 false
             }
             St::SetElem1(k, i, e) => {
                 let v = self.sx(e)?;
                 let mem = self.local(*k);
                 let [n] = mem.dims[..] else { return unsupported("a lost dimension") };
-                let i = self.position(i, n)?;
+                let i = self.position_in(i, n, Some((*k, 0)))?;
                 self.forget(Slot::A(*k));
                 self.store(&mem, &[i], v);
                 false
@@ -1630,8 +1808,8 @@ impl<'a> Emit<'a, '_> {
                 let v = self.sx(&parts.2)?;
                 let mem = self.local(*k);
                 let [m, n] = mem.dims[..] else { return unsupported("a lost dimension") };
-                let i = self.position(&parts.0, m)?;
-                let j = self.position(&parts.1, n)?;
+                let i = self.position_in(&parts.0, m, Some((*k, 0)))?;
+                let j = self.position_in(&parts.1, n, Some((*k, 1)))?;
                 self.forget(Slot::A(*k));
                 self.store(&mem, &[i, j], v);
                 false
@@ -1815,6 +1993,8 @@ impl<'a> Emit<'a, '_> {
         writes(body, &mut |s| assigned |= s == Slot::S(k));
         self.forget_written(body);
         self.forget(Slot::S(k));
+        let span = self.span_of(iter);
+        let outer = std::mem::replace(&mut self.spans[k as usize], span);
         self.count(n, &mut |e, i| {
             e.iterate(k, &list, N::V(i))?;
             if assigned {
@@ -1823,7 +2003,9 @@ impl<'a> Emit<'a, '_> {
             e.block(body)?;
             e.whole[k as usize] = None;
             Ok(())
-        })
+        })?;
+        self.spans[k as usize] = outer;
+        Ok(())
     }
 
     fn while_statement(&mut self, c: &Sx, body: &[Stmt]) -> Res<()> {
@@ -1876,6 +2058,25 @@ pub(crate) struct Range {
     pub step: Val,
     pub n: N,
     pub start: Option<N>,
+    /// Bits of the first value.
+    pub bits: u32,
+}
+
+/// A size as it is written down, so that equal ones can be told.
+#[derive(Clone, Copy, PartialEq)]
+enum Extent {
+    Fixed(i64),
+    /// The value of an Integer that does not change.
+    Local(u32),
+    /// Of a local array, in this dimension.
+    Size(u32, usize),
+}
+
+/// Between which numbers a loop variable runs.
+#[derive(Clone, Copy)]
+struct LoopSpan {
+    low: i64,
+    high: Extent,
 }
 
 enum List {

@@ -115,8 +115,7 @@ impl NativeFunctions {
             .collect();
         // There is nothing to compile in foreign code.
         let external = |f: u32| executor.lowered(FuncId(f)).is_some_and(|l| l.external.is_some());
-        let tiers: Vec<Tier> =
-            (0..n as u32).map(|f| if external(f) { Tier::Stay } else { Tier::Cold(0) }).collect();
+        let tiers: Vec<Tier> = (0..n as u32).map(|f| if external(f) { Tier::Stay } else { Tier::Cold(0) }).collect();
         NativeFunctions {
             executor,
             effects,
@@ -219,7 +218,7 @@ impl NativeFunctions {
         out: &mut Vec<f64>,
         dout: &mut Vec<f64>,
     ) -> bool {
-        if self.arena.is_empty() {
+        if self.arena.capacity() == 0 {
             self.arena = Vec::with_capacity(ARENA.0);
         }
         loop {
@@ -400,6 +399,7 @@ impl Code {
         let mut builder = JITBuilder::with_isa(function_isa()?, default_libcall_names());
         builder.symbols(symbols());
         builder.symbols([
+            ("saltus_zero", zero as *const u8),
             ("saltus_slope", slope as *const u8),
             ("saltus_slope2", slope2 as *const u8),
             ("saltus_division", whole_division as *const u8),
@@ -634,6 +634,14 @@ const UNARY: [Unary; 18] = [
 /// The number native code knows a function of one argument by.
 pub(crate) fn number_of(op: Unary) -> f64 {
     UNARY.iter().position(|u| *u == op).unwrap_or(0) as f64
+}
+
+/// # Safety
+/// `at` points to `n` numbers.
+unsafe extern "C" fn zero(at: *mut f64, n: usize) -> f64 {
+    // SAFETY: by the contract above.
+    unsafe { std::ptr::write_bytes(at, 0, n) };
+    0.0
 }
 
 extern "C" fn slope(op: f64, a: f64, r: f64) -> f64 {

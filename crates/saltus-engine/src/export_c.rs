@@ -10,7 +10,7 @@ use saltus_base::{Diagnostic, Span, Stage};
 use saltus_codegen::{PRELUDE_C, kernel_c};
 use saltus_dae::{Action, HybridDae, Piece, VarId, VarType, Variability};
 use saltus_expr::{Node, RelOp};
-use saltus_program::Batch;
+use saltus_program::{Batch, Chain};
 use saltus_sim::block::SolveBlock;
 use saltus_sim::compile::{MixedBlock, Step};
 use saltus_structure::RelationKind;
@@ -32,11 +32,7 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
     if !s.program.plan.key.is_empty() {
         return refuse("several modes with equations of their own");
     }
-    if !m.delays.is_empty() {
-        return refuse("delay");
-    }
-    let mut c =
-        Writer { s, used: FxHashSet::default(), tables: String::new(), blocks: String::new(), n: 0, largest: 1 };
+    let mut c = Writer { s, used: FxHashSet::default(), tables: String::new(), blocks: String::new(), n: 0, work: 1 };
     let continuous = c.steps(&s.program.continuous)?;
     let event = c.steps(&s.program.event)?;
     let mut crossing = String::new();
@@ -65,7 +61,13 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
         let text = quoted(&text.collect::<String>());
         line(&mut asserts, 1, &format!("if (v[{slot}] == 0.0) {{ m->message = {text}; return SALTUS_ASSERT; }}"));
     }
-    let (kernels, tables, blocks, largest) = (c.kernels()?, c.tables, c.blocks, c.largest);
+    let (mut signals, mut lengths) = (String::new(), String::new());
+    for (k, d) in m.delays.iter().enumerate() {
+        let (value, length) = (c.batch(&d.value)?, c.batch(&d.delay)?);
+        line(&mut signals, 1, &format!("case {k}: {value} break;"));
+        line(&mut lengths, 1, &format!("case {k}: {length} break;"));
+    }
+    let (kernels, tables, blocks, work) = (c.kernels()?, c.tables, c.blocks, c.work);
 
     let id = identifier(name);
     let mut o = String::new();
@@ -92,7 +94,8 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
         ("N_OUTPUTS", outputs.len()),
         ("N_RESETS", m.reactions.len()),
         ("TIME", m.machine.time as usize),
-        ("LARGEST_BLOCK", largest),
+        ("N_DELAYS", m.delays.len()),
+        ("WORK", work),
     ];
     let _ = writeln!(o, "\n/* ---- {name} ---- */\n");
     for (k, v) in sizes {
@@ -101,7 +104,7 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
     let _ = writeln!(o, "#define STOP {}\n#define STEPS {steps}\n", number(stop));
     let _ = writeln!(
         o,
-        "/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[LARGEST_BLOCK * (LARGEST_BLOCK + 4)];\n    uint32_t reset_slot[N_RESETS + 1];\n    int resets;\n    const char *message;\n}} {id};\n"
+        "/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1];\n    int resets;\n    const char *message;\n}} {id};\n"
     );
     let values: Vec<String> = m.machine.values.iter().map(|v| number(*v)).collect();
     let _ = writeln!(o, "static const double start_values[N_VALUES] = {{\n{}}};", wrap(&values));
@@ -134,8 +137,18 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
         .collect();
     ticks.push("{0, 0, 0.0, 1.0}".into());
     let _ = writeln!(o, "static const saltus_ticker tickers[] = {{\n{}}};\n", wrap(&ticks));
+    let mut delays: Vec<String> =
+        m.delays.iter().map(|d| format!("{{{}, {}, {}}}", d.out, d.value_slot, d.delay_slot)).collect();
+    delays.push("{0, 0, 0}".into());
+    let _ = writeln!(o, "static const saltus_delay delays[] = {{\n{}}};\n", wrap(&delays));
     o.push_str(&kernels);
     o.push_str(&tables);
+    for (name, cases) in [("signal", &signals), ("length", &lengths)] {
+        let _ = writeln!(
+            o,
+            "/* The {name} of delay i into its slot. */\nstatic void delay_{name}(double *v, int i) {{\n  (void)v;\n  switch (i) {{\n{cases}  default: break;\n  }}\n}}\n"
+        );
+    }
     let _ = writeln!(o, "\nstatic void relation({id} *m, int i);\n");
     let _ = writeln!(
         o,
@@ -269,7 +282,8 @@ struct Writer<'a> {
     tables: String,
     blocks: String,
     n: usize,
-    largest: usize,
+    /// Numbers that solving takes at most.
+    work: usize,
 }
 
 impl Writer<'_> {
@@ -352,44 +366,106 @@ impl Writer<'_> {
         tests.join(" || ")
     }
 
+    /// A function of the values that runs assignments.
+    fn function(&mut self, name: &str, chain: &Chain) -> Result<(), Diagnostic> {
+        let mut body = String::new();
+        for b in chain {
+            let call = self.batch(b)?;
+            line(&mut body, 1, &call);
+        }
+        let _ = writeln!(self.blocks, "static void {name}(double *v) {{\n  (void)v;\n{body}}}");
+        Ok(())
+    }
+
+    /// Simultaneous equations: on the torn unknowns where native code does so, and on all if that is not too many.
     fn block(&mut self, b: &SolveBlock) -> Result<usize, Diagnostic> {
         let n = b.unknowns.len();
-        if n > LARGEST_BLOCK {
-            return refuse(&format!("a system of {n} simultaneous equations"));
-        }
-        self.largest = self.largest.max(n);
         let k = self.n;
         self.n += 1;
-        let mut parts = [String::new(), String::new()];
-        for (part, list) in parts.iter_mut().zip([&b.residual, &b.jacobian]) {
-            for x in list {
-                let call = self.batch(x)?;
-                line(part, 1, &call);
-            }
+        self.function(&format!("jacobian{k}"), &b.jacobian)?;
+        let full = if n <= LARGEST_BLOCK {
+            let nominal: Vec<f64> = b.nominal.clone();
+            let places = b.places.iter().map(|&(i, j)| (i, j));
+            self.form(&format!("{k}f"), k, b, (&b.residual, &b.unknowns, &b.residual_slots, &nominal), places, "0, 0")?;
+            self.work = self.work.max(n * (n + 4));
+            format!("&block{k}f")
+        } else if b.torn.used {
+            "0".into()
+        } else {
+            return refuse(&format!("a system of {n} simultaneous equations"));
+        };
+        if !b.torn.used {
+            let _ = writeln!(self.blocks, "#define block{k} block{k}f\n");
+            return Ok(k);
         }
+        let t = b.torn.tears.len();
+        let e = &b.torn.elimination;
+        let values = b.work.borrow().reduction.values.len();
+        self.work = self.work.max(t * (t + 4) + values + e.tear.len());
+        let (mut rows, mut direct) = (Vec::new(), Vec::new());
+        for r in &e.rows {
+            let diagonal = r.diagonal.map_or(-1, |d| d as i64);
+            rows.push(format!("{{{diagonal}, {}, {}, {}}}", r.slopes, r.products, direct.len()));
+            direct.extend(r.tears.iter().map(|(to, at)| format!("{{{to}u, {at}u}}")));
+        }
+        rows.push(format!("{{-1, {}, {}, {}}}", e.tear.len(), e.products.len(), direct.len()));
+        direct.push("{0u, 0u}".into());
+        let products: Vec<String> =
+            e.products.iter().map(|(to, at, from)| format!("{{{to}u, {at}u, {from}u}}")).collect();
+        let products = products.into_iter().chain(["{0u, 0u, 0u}".into()]).collect::<Vec<_>>();
+        let tears: Vec<String> = e.tear.iter().map(|t| format!("{t}u")).chain(["0u".into()]).collect();
+        let o = &mut self.blocks;
+        let _ = writeln!(o, "static const saltus_row rows{k}[] = {{\n{}}};", wrap(&rows));
+        let _ = writeln!(o, "static const uint32_t products{k}[][3] = {{\n{}}};", wrap(&products));
+        let _ = writeln!(o, "static const uint32_t direct{k}[][2] = {{\n{}}};", wrap(&direct));
+        let _ = writeln!(o, "static const uint32_t tears{k}[] = {{\n{}}};", wrap(&tears));
+        let _ = writeln!(
+            o,
+            "static const saltus_torn torn{k} = {{{values}, {}, rows{k}, products{k}, direct{k}, tears{k}}};",
+            e.rows.len()
+        );
+        let at = |j: &u32| *j as usize;
+        let unknowns: Vec<u32> = b.torn.tears.iter().map(|j| b.unknowns[at(j)]).collect();
+        let nominal: Vec<f64> = b.torn.tears.iter().map(|j| b.nominal[at(j)]).collect();
+        let places = b.entries.iter().map(|e| (e.0, 0));
+        let numbers = (&b.torn.evaluation, &unknowns[..], &b.torn.residual_slots[..], &nominal[..]);
+        self.form(&k.to_string(), k, b, numbers, places, &format!("&torn{k}, {full}"))?;
+        Ok(k)
+    }
+
+    /// One form of a block: what computes its residuals, its unknowns, their slots, nominal values.
+    fn form(
+        &mut self,
+        name: &str,
+        k: usize,
+        b: &SolveBlock,
+        (residual, unknowns, residuals, nominal): (&Chain, &[u32], &[u32], &[f64]),
+        places: impl Iterator<Item = (usize, usize)>,
+        rest: &str,
+    ) -> Result<(), Diagnostic> {
+        self.function(&format!("residual{name}"), residual)?;
         let words = |v: &[u32]| wrap(&v.iter().map(|w| format!("{w}u")).collect::<Vec<_>>());
         let entries: Vec<String> = b
             .entries
             .iter()
-            .zip(&b.places)
+            .zip(places)
             .map(|((_, slot, sign), (i, j))| format!("{{{i}, {j}, {slot}u, {}}}", number(*sign)))
             .chain(["{0, 0, 0u, 0.0}".into()])
             .collect();
-        let nominal: Vec<String> = b.nominal.iter().map(|v| number(*v)).collect();
+        let numbers: Vec<String> = nominal.iter().map(|v| number(*v)).collect();
         let o = &mut self.blocks;
-        let _ = writeln!(o, "static void residual{k}(double *v) {{\n{}}}", parts[0]);
-        let _ = writeln!(o, "static void jacobian{k}(double *v) {{\n  (void)v;\n{}}}", parts[1]);
-        let _ = writeln!(o, "static const uint32_t unknowns{k}[] = {{\n{}}};", words(&b.unknowns));
-        let _ = writeln!(o, "static const uint32_t residuals{k}[] = {{\n{}}};", words(&b.residual_slots));
-        let _ = writeln!(o, "static const saltus_entry entries{k}[] = {{\n{}}};", wrap(&entries));
-        let _ = writeln!(o, "static const double nominal{k}[] = {{\n{}}};", wrap(&nominal));
+        let _ = writeln!(o, "static const uint32_t unknowns{name}[] = {{\n{}}};", words(unknowns));
+        let _ = writeln!(o, "static const uint32_t residuals{name}[] = {{\n{}}};", words(residuals));
+        let _ = writeln!(o, "static const saltus_entry entries{name}[] = {{\n{}}};", wrap(&entries));
+        let _ = writeln!(o, "static const double nominal{name}[] = {{\n{}}};", wrap(&numbers));
         let _ = writeln!(
             o,
-            "static const saltus_block block{k} = {{{n}, {}, {}, unknowns{k}, residuals{k}, entries{k}, nominal{k}, residual{k}, jacobian{k}}};\n",
+            "static const saltus_block block{name} = {{{}, {}, {}, unknowns{name}, residuals{name}, entries{name}, nominal{name}, residual{name}, jacobian{k}, {rest}}};\n",
+            unknowns.len(),
             u8::from(b.linear),
             b.entries.len()
         );
-        Ok(k)
+        Ok(())
     }
 
     /// A loop through discrete and continuous unknowns: iterated to a fixed point.

@@ -12,6 +12,7 @@ mod scenario;
 mod schemes;
 mod workbench;
 
+pub use program::EvaluationTimes;
 pub use scenario::{Entry, Kind, Line, Scenario, ScenarioFile};
 pub use workbench::{Alternatives, Show, Solved, Workbench};
 
@@ -328,19 +329,24 @@ impl Engine {
         }
     }
 
-    /// The shortest time of one evaluation of a model's derivatives at its start, in nanoseconds (of 200 times `n`).
-    pub fn repeat_evaluation(&mut self, dae: HybridDae, n: usize) -> Option<f64> {
+    /// How long evaluations of a model at its start take by a clock that tells seconds (the best of 200 times `n`).
+    pub fn repeat_evaluation(&mut self, dae: HybridDae, n: usize, clock: &dyn Fn() -> f64) -> Option<EvaluationTimes> {
         let mut started = self.started(dae)?;
-        Some(program::evaluation_time(&mut started, n))
+        Some(program::evaluation_times(&mut started, n, clock))
     }
 
-    /// How long one evaluation of a model's derivatives takes, in nanoseconds (the best of 200 times `n`), and the model
-    /// as C to compare with.
-    pub fn evaluation_time(&mut self, dae: HybridDae, name: &str, n: usize) -> Option<(f64, String)> {
+    /// The same, with the model as C to compare with.
+    pub fn evaluation_times(
+        &mut self,
+        dae: HybridDae,
+        name: &str,
+        n: usize,
+        clock: &dyn Fn() -> f64,
+    ) -> Option<(EvaluationTimes, String)> {
         let mut started = self.started(dae)?;
-        let time = program::evaluation_time(&mut started, n);
+        let times = program::evaluation_times(&mut started, n, clock);
         match export_c::write(&started, name) {
-            Ok(text) => Some((time, text)),
+            Ok(text) => Some((times, text)),
             Err(d) => {
                 self.fail(d);
                 None
@@ -412,8 +418,15 @@ impl Engine {
     }
 }
 
-/// How long a call of a function of the model takes as native code, in seconds (the best of `n`), and its first result.
-pub fn function_time(dae: &HybridDae, name: &str, args: &[f64], n: usize) -> Option<(f64, f64)> {
+/// How long a call of a function of the model takes as native code, in seconds of the given clock (the best of `n`), and
+/// its first result.
+pub fn function_time(
+    dae: &HybridDae,
+    name: &str,
+    args: &[f64],
+    n: usize,
+    clock: &dyn Fn() -> f64,
+) -> Option<(f64, f64)> {
     let f = dae.functions.iter().position(|f| f.name == name)?;
     let f = saltus_expr::FuncId(f as u32);
     let mut native = saltus_codegen::NativeFunctions::with_threshold(&dae.functions, 0);
@@ -424,9 +437,9 @@ pub fn function_time(dae: &HybridDae, name: &str, args: &[f64], n: usize) -> Opt
         if let (Some(m), Some(a)) = (moved.last_mut(), args.last()) {
             *m = a * (1.0 + k as f64 * 1e-9);
         }
-        let begun = std::time::Instant::now();
+        let begun = clock();
         saltus_program::Functions::call(&mut native, f, &moved, &mut out).ok()?;
-        best = best.min(begun.elapsed().as_secs_f64());
+        best = best.min(clock() - begun);
     }
     saltus_program::Functions::call(&mut native, f, args, &mut out).ok()?;
     native.is_native(f, false).then_some(())?;

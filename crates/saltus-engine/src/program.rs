@@ -9,6 +9,7 @@ use saltus_program::{Backend, Batch, CallHost, Chain, Functions, KernelId, NEGAT
 use saltus_sim::Model;
 use saltus_sim::compile::Step;
 use saltus_sim::model::ModeProgram;
+use saltus_solver::ode::JacobianMatrix;
 use saltus_structure::{Modes, RowOps, System, cell_name};
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -69,19 +70,38 @@ pub(crate) fn start(
     Ok(Started { model, program, templates })
 }
 
-/// The shortest time of one evaluation of everything continuous, in nanoseconds, over 200 times `n` evaluations.
-pub(crate) fn evaluation_time(s: &mut Started, n: usize) -> f64 {
-    let mut best = f64::INFINITY;
-    for _ in 0..200 {
-        let begun = std::time::Instant::now();
-        for _ in 0..n {
-            if s.model.machine.run(&s.program.continuous).is_err() {
+/// The shortest times of one evaluation, in nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub struct EvaluationTimes {
+    /// Of everything continuous.
+    pub continuous: f64,
+    /// Of the derivatives of the states alone.
+    pub derivatives: f64,
+    /// Of the Jacobian of the derivatives, given them; if there is one.
+    pub jacobian: Option<f64>,
+}
+
+/// Measures evaluations by a clock that tells seconds, 200 times `n` of each.
+pub(crate) fn evaluation_times(s: &mut Started, n: usize, clock: &dyn Fn() -> f64) -> EvaluationTimes {
+    let measure = |f: &mut dyn FnMut() -> bool| {
+        let mut best = f64::INFINITY;
+        for _ in 0..200 {
+            let begun = clock();
+            if !(0..n).all(|_| f()) {
                 return f64::NAN;
             }
+            best = best.min((clock() - begun) * 1e9 / n as f64);
         }
-        best = best.min(begun.elapsed().as_secs_f64() * 1e9 / n as f64);
-    }
-    best
+        best
+    };
+    let (m, p) = (&mut s.model.machine, &s.program);
+    let continuous = measure(&mut || m.run(&p.continuous).is_ok());
+    let derivatives = measure(&mut || m.run(&p.derivatives).is_ok());
+    let jacobian = p.tangent.as_ref().map(|tangent| {
+        let mut jac = JacobianMatrix::new(p.states.len(), p.pattern.as_ref());
+        measure(&mut || tangent.jacobian(m, &mut jac))
+    });
+    EvaluationTimes { continuous, derivatives, jacobian }
 }
 
 /// Rows shown of a batch.

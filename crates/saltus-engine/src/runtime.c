@@ -1,7 +1,8 @@
 /* ---- what every exported model has in common: evaluation, events, one step ---- */
 
 /* Why a call did not succeed. */
-enum { SALTUS_OK = 0, SALTUS_UNSOLVED = 1, SALTUS_DOMAIN = 2, SALTUS_ASSERT = 3, SALTUS_EVENTS = 4, SALTUS_TERMINATED = 5 };
+enum { SALTUS_OK = 0, SALTUS_UNSOLVED = 1, SALTUS_DOMAIN = 2, SALTUS_ASSERT = 3, SALTUS_EVENTS = 4, SALTUS_TERMINATED = 5,
+       SALTUS_HISTORY = 6 /* a delay reaches further back than DELAY_CAPACITY points */ };
 
 /* Solves a[n][n] x = b in place by elimination with row pivoting; b becomes x. */
 static int saltus_lu(int n, double *a, double *b) {
@@ -28,18 +29,68 @@ static int saltus_lu(int n, double *a, double *b) {
     return SALTUS_OK;
 }
 
-/* One entry of a Jacobian: row, column, slot, sign. */
+/* One entry of a Jacobian: row, column, slot, sign. In a torn block: position in the values, nothing, slot, sign. */
 typedef struct { int row, col; uint32_t slot; double sign; } saltus_entry;
 
-/* Equations solved together. */
+/* One row of an elimination: the entry of the unknown it assigns (-1 in a residual), and where its slopes, products and
+   direct entries begin; they end where the next row's begin. */
+typedef struct { int diagonal, slopes, products, direct; } saltus_row;
+
+/* From the Jacobian of all unknowns of a torn block to that of the torn ones: slopes[to] += value[at]*slopes[from]. */
 typedef struct {
+    int values, rows;
+    const saltus_row *row;             /* one more than rows */
+    const uint32_t (*product)[3];      /* to, at, from */
+    const uint32_t (*direct)[2];       /* to, at */
+    const uint32_t *tear;              /* the torn unknown of each slope */
+} saltus_torn;
+
+/* Equations solved together, and how if that fails. */
+typedef struct saltus_block {
     int n, linear, entries;
     const uint32_t *unknowns, *residuals;
     const saltus_entry *entry;
     const double *nominal;
     void (*residual)(double *v);
     void (*jacobian)(double *v);
+    const saltus_torn *torn;
+    const struct saltus_block *otherwise;
 } saltus_block;
+
+/* The Jacobian at the present values; 0 if it cannot be used. */
+static int saltus_matrix(const saltus_block *b, double *v, double *a, double *work) {
+    int n = b->n;
+    b->jacobian(v);
+    for (int i = 0; i < n * n; i++) a[i] = 0.0;
+    if (!b->torn) {
+        for (int e = 0; e < b->entries; e++)
+            a[b->entry[e].row * n + b->entry[e].col] += b->entry[e].sign * v[b->entry[e].slot];
+        return 1;
+    }
+    const saltus_torn *t = b->torn;
+    double *value = work, *slope = work + t->values;
+    int residual = 0;
+    for (int i = 0; i < t->values; i++) value[i] = 0.0;
+    for (int e = 0; e < b->entries; e++) value[b->entry[e].row] += b->entry[e].sign * v[b->entry[e].slot];
+    for (int i = 0; i < t->row[t->rows].slopes; i++) slope[i] = 0.0;
+    for (int k = 0; k < t->rows; k++) {
+        const saltus_row *r = &t->row[k];
+        for (int i = r->direct; i < r[1].direct; i++) slope[t->direct[i][0]] += value[t->direct[i][1]];
+        for (int i = r->products; i < r[1].products; i++)
+            slope[t->product[i][0]] += value[t->product[i][1]] * slope[t->product[i][2]];
+        if (r->diagonal >= 0) {
+            double d = -1.0 / value[r->diagonal];
+            for (int i = r->slopes; i < r[1].slopes; i++) {
+                slope[i] *= d;
+                if (!(fabs(slope[i]) <= 1e7)) return 0;
+            }
+        } else {
+            for (int i = r->slopes; i < r[1].slopes; i++) a[residual * n + (int)t->tear[i]] = slope[i];
+            residual++;
+        }
+    }
+    return 1;
+}
 
 static int saltus_evaluate(const saltus_block *b, double *v, const double *z, double *r) {
     int fine = 1;
@@ -55,8 +106,8 @@ static double saltus_largest(int n, const double *r) {
     return m;
 }
 
-/* Newton's method; one step if linear. The work arrays have n*n + 4n numbers. */
-static int saltus_solve(const saltus_block *b, double *v, double *work) {
+/* Newton's method; one step if linear. The work array has n*n + 4n numbers and those of an elimination. */
+static int saltus_newton(const saltus_block *b, double *v, double *work) {
     int n = b->n;
     double *a = work, *z = a + n * n, *r = z + n, *trial = r + n, *rr = trial + n;
     double last = INFINITY;
@@ -64,10 +115,7 @@ static int saltus_solve(const saltus_block *b, double *v, double *work) {
     if (!saltus_evaluate(b, v, z, r)) return SALTUS_DOMAIN;
     for (int iteration = 0; iteration < 50; iteration++) {
         if (saltus_largest(n, r) == 0.0) return SALTUS_OK;
-        b->jacobian(v);
-        for (int i = 0; i < n * n; i++) a[i] = 0.0;
-        for (int e = 0; e < b->entries; e++)
-            a[b->entry[e].row * n + b->entry[e].col] += b->entry[e].sign * v[b->entry[e].slot];
+        if (!saltus_matrix(b, v, a, rr + n)) return SALTUS_UNSOLVED;
         double old = saltus_largest(n, r), size = 0.0, lambda = 1.0;
         if (saltus_lu(n, a, r)) return SALTUS_UNSOLVED;
         for (int i = 0; i < n; i++) {
@@ -94,6 +142,47 @@ static int saltus_solve(const saltus_block *b, double *v, double *work) {
     }
     return SALTUS_UNSOLVED;
 }
+
+static int saltus_solve(const saltus_block *b, double *v, double *work) {
+    int status = saltus_newton(b, v, work);
+    return status && b->otherwise ? saltus_newton(b->otherwise, v, work) : status;
+}
+
+/* The past of a delayed signal. */
+#ifndef DELAY_CAPACITY
+#define DELAY_CAPACITY 10000
+#endif
+typedef struct { double t[DELAY_CAPACITY], x[DELAY_CAPACITY], reach; int first, count; } saltus_line;
+
+/* The signal at time t: where it jumped, the value after the jump; before the start, the first one. */
+static double saltus_delayed(const saltus_line *l, double t) {
+    int low = 0, high = l->count;
+    if (t < l->t[l->first]) t = l->t[l->first];
+    while (low < high) {
+        int mid = (low + high) / 2;
+        if (l->t[(l->first + mid) % DELAY_CAPACITY] <= t) low = mid + 1; else high = mid;
+    }
+    int i = (l->first + low - 1) % DELAY_CAPACITY, j = (l->first + low) % DELAY_CAPACITY;
+    if (low == l->count) return l->x[i];
+    return l->x[i] + (l->x[j] - l->x[i]) * (t - l->t[i]) / (l->t[j] - l->t[i]);
+}
+
+/* Notes a point; 0 if there is no room. */
+static int saltus_note(saltus_line *l, double t, double x, double delay) {
+    if (delay > l->reach) l->reach = delay;
+    while (l->count > 2 && l->t[(l->first + 1) % DELAY_CAPACITY] < t - l->reach * 2.0 - 1e-12) {
+        l->first = (l->first + 1) % DELAY_CAPACITY;
+        l->count--;
+    }
+    if (l->count == DELAY_CAPACITY) return 0;
+    int at = (l->first + l->count++) % DELAY_CAPACITY;
+    l->t[at] = t;
+    l->x[at] = x;
+    return 1;
+}
+
+/* A delay: where its result, the signal and its length are. */
+typedef struct { uint32_t out, value, length; } saltus_delay;
 
 /* A relation: its truth value is held between events. kind 0..3: g < 0, g <= 0, g > 0, g >= 0; 4: floor(g).
    With `timed` it is slope*time + rest and switches exactly then. */

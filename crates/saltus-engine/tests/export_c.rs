@@ -165,6 +165,40 @@ end Events;";
 }
 
 #[test]
+fn a_torn_loop() {
+    // Sixty equations that are solved on two torn unknowns.
+    let text = "model Torn
+  parameter Integer n = 20;
+  Real x(start = 1, fixed = true);
+  Real i[n], u[n], w[n];
+equation
+  u[1] = 1 + 0.1*x;
+  for k in 1:n - 1 loop
+    u[k] - u[k + 1] = (1 + k/10)*i[k] + 0.01*i[k]^3;
+    i[k] = i[k + 1] + w[k];
+    w[k] = 0.05*u[k];
+  end for;
+  w[n] = 0.05*u[n];
+  i[n] = w[n];
+  der(x) = i[1] - x;
+end Torn;";
+    check("torn", text, 1.0, 100, 1e-9, false);
+}
+
+#[test]
+fn delays() {
+    let text = "model Delays
+  Real x(start = 1, fixed = true);
+  Real y, z;
+equation
+  der(x) = -y;
+  y = delay(x, 0.5);
+  z = delay(if time > 0.3 then x else 0, 0.2 + 0.05*sin(time), 0.3);
+end Delays;";
+    check("delays", text, 2.0, 400, 1e-6, false);
+}
+
+#[test]
 fn what_is_not_supported_is_said() {
     let folder = folder();
     let file = folder.join("modes.mo");
@@ -174,8 +208,12 @@ fn what_is_not_supported_is_said() {
   Real x(start = 1, fixed = true);
   Real y;
 equation
-  der(x) = -1;
-  y = delay(x, 0.5);
+  y + der(x) = 1;
+  if x > 0.5 then
+    y = 2;
+  else
+    x = 0.5;
+  end if;
 end Modes;",
     )
     .unwrap();
@@ -183,5 +221,5 @@ end Modes;",
     let m = e.open(file.to_str().unwrap(), None).unwrap();
     let dae = e.flatten(&m).unwrap();
     assert!(e.export_c(dae, &m).is_none());
-    assert!(e.diagnostics.last().unwrap().message.contains("not supported yet: delay in C export"));
+    assert!(e.diagnostics.last().unwrap().message.contains("not supported yet: several modes"));
 }

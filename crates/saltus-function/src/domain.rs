@@ -137,8 +137,9 @@ impl Domain for Dual {
     }
     fn unary(&mut self, op: Unary, a: &DualNumber) -> DualNumber {
         let v = saltus_expr::unary(op, a.v);
-        // A vanishing direction stays so where the slope is infinite.
-        let d = if a.d == 0.0 { 0.0 } else { unary_slope(op, a.v, v) * a.d };
+        // A vanishing direction stays so where the slope is infinite; a step has no slope, however steep its argument.
+        let step = matches!(op, Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc);
+        let d = if a.d == 0.0 || step { 0.0 } else { unary_slope(op, a.v, v) * a.d };
         DualNumber { v, d }
     }
     fn binary(&mut self, op: Binary, a: &DualNumber, b: &DualNumber) -> DualNumber {

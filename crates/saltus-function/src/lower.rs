@@ -219,6 +219,8 @@ pub struct Lowered {
     pub n_arrays: usize,
     /// Per scalar slot: whether it is a Real, so that it can have a derivative.
     pub real: Box<[bool]>,
+    /// Per scalar slot: whether it is an Integer.
+    pub integer: Box<[bool]>,
     pub inputs: Box<[Input]>,
     pub outputs: Box<[Output]>,
     pub entry: Box<[Init]>,
@@ -241,11 +243,12 @@ pub(crate) fn lower(functions: &[Function], id: FuncId) -> Result<Lowered, ExecE
     };
     let (mut n_scalars, mut n_arrays) = (0, 0);
     let mut slots = Vec::new();
-    let (mut free, mut array_names, mut real) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut free, mut array_names, mut real, mut integer) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for l in &f.locals {
         if l.dims.is_empty() {
             slots.push(Slot::S(n_scalars));
             real.push(l.ty == ScalarType::Real);
+            integer.push(l.ty == ScalarType::Integer);
             n_scalars += 1;
         } else {
             slots.push(Slot::A(n_arrays));
@@ -321,6 +324,7 @@ pub(crate) fn lower(functions: &[Function], id: FuncId) -> Result<Lowered, ExecE
         n_scalars: n_scalars as usize,
         n_arrays: n_arrays as usize,
         real: real.into(),
+        integer: integer.into(),
         inputs: inputs.into(),
         outputs: outputs.into(),
         entry: entry.into(),

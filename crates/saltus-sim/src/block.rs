@@ -74,21 +74,24 @@ pub struct Torn {
 /// those of the residuals. Only slopes that are not zero by structure are there.
 #[derive(Default)]
 pub struct Elimination {
-    rows: Vec<EliminationRow>,
+    /// The rows in order.
+    pub rows: Vec<EliminationRow>,
     /// `slopes[to] += value · slopes[from]`, with positions in the Jacobian's values.
-    products: Vec<(u32, u32, u32)>,
+    pub products: Vec<(u32, u32, u32)>,
     /// The torn unknown of each slope.
-    tear: Vec<u32>,
+    pub tear: Vec<u32>,
 }
 
 /// One row: its slopes and products end where the next row's begin.
-struct EliminationRow {
+pub struct EliminationRow {
     /// The entry of the unknown assigned here; `None` in a residual.
-    diagonal: Option<usize>,
-    slopes: usize,
-    products: usize,
+    pub diagonal: Option<usize>,
+    /// Its first slope.
+    pub slopes: usize,
+    /// Its first product.
+    pub products: usize,
     /// The entries of torn unknowns: (slope, position).
-    tears: Vec<(u32, u32)>,
+    pub tears: Vec<(u32, u32)>,
 }
 
 impl Elimination {
@@ -291,7 +294,8 @@ impl Machine {
         let w = &mut *guard;
         let mut start = std::mem::take(&mut w.start);
         start.clear();
-        start.extend(b.unknowns.iter().map(|&s| Some(self.values[s as usize]).filter(|v| v.is_finite()).unwrap_or(0.0)));
+        start
+            .extend(b.unknowns.iter().map(|&s| Some(self.values[s as usize]).filter(|v| v.is_finite()).unwrap_or(0.0)));
         let wanted = !self.patient || b.linear || self.methods.contains(&BlockMethod::Ladder(Method::Newton));
         if wanted && b.torn.used && w.failures < FAILURES {
             for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
@@ -363,13 +367,7 @@ impl Machine {
     }
 
     /// Factors the Jacobian at the present values; for the torn form dr/dv = ∂r/∂v + ∂r/∂w · dw/dv.
-    fn factor(
-        &mut self,
-        b: &SolveBlock,
-        form: Form,
-        w: &mut NewtonWork,
-        j: &mut Reduction,
-    ) -> bool {
+    fn factor(&mut self, b: &SolveBlock, form: Form, w: &mut NewtonWork, j: &mut Reduction) -> bool {
         w.factored = false;
         if !self.jacobian(b, &mut j.values) || (b.conditional && !b.regular(&j.values, &mut j.transversal)) {
             return false;
@@ -379,7 +377,8 @@ impl Machine {
             return w.factored;
         }
         let n = b.torn.tears.len();
-        w.factored = b.torn.elimination.run(&j.values, &mut j.slopes, n, &mut j.matrix) && w.lu.factor(&j.matrix).is_ok();
+        w.factored =
+            b.torn.elimination.run(&j.values, &mut j.slopes, n, &mut j.matrix) && w.lu.factor(&j.matrix).is_ok();
         w.factored
     }
 
@@ -393,13 +392,7 @@ impl Machine {
 
     /// Newton's method from `w.z`. The factorization is kept as long as it makes the iteration contract fast; the result
     /// is as accurate as with a new one in each iteration.
-    fn newton(
-        &mut self,
-        b: &SolveBlock,
-        form: Form,
-        w: &mut NewtonWork,
-        j: &mut Reduction,
-    ) -> bool {
+    fn newton(&mut self, b: &SolveBlock, form: Form, w: &mut NewtonWork, j: &mut Reduction) -> bool {
         let nominal = |k: usize| match form {
             Form::Full => b.nominal[k],
             Form::Torn => b.nominal[b.torn.tears[k] as usize],

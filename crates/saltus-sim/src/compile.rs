@@ -94,9 +94,37 @@ fn round_edges(pool: &mut Pool, template: ExprId) -> ExprId {
     })
 }
 
+/// Partial derivatives to be computed, equal ones once.
+#[derive(Default)]
+pub(crate) struct Partials {
+    rows: Vec<(u32, Row)>,
+    known: rustc_hash::FxHashMap<(ExprId, Box<[u32]>), u32>,
+}
+
+impl Partials {
+    /// Where the value of a row will be.
+    pub fn slot(&mut self, c: &mut Compiler<'_>, row: Row) -> u32 {
+        if let Some(v) = c.sys.dae.pool.as_const(row.template) {
+            return c.layout.word(c.sys, Operand::Const(v));
+        }
+        let words = row.args.iter().map(|&a| c.layout.word(c.sys, a)).collect();
+        *self.known.entry((row.template, words)).or_insert_with(|| {
+            let slot = c.layout.scratch(0.0);
+            self.rows.push((slot, row));
+            slot
+        })
+    }
+
+    /// What computes them.
+    pub fn chain(mut self, c: &mut Compiler<'_>) -> Chain {
+        gather(&mut self.rows, |p| &p.1);
+        c.chain(self.rows.iter().map(|p| (p.0, &p.1)))
+    }
+}
+
 /// Brings rows of one template together, where there are enough of them for a loop of their own. The others stay in the
 /// order of their equations: neighbours share subexpressions. The order must be free.
-pub(crate) fn gather<T>(rows: &mut [T], row: impl Fn(&T) -> &Row) {
+fn gather<T>(rows: &mut [T], row: impl Fn(&T) -> &Row) {
     let mut count: rustc_hash::FxHashMap<ExprId, usize> = rustc_hash::FxHashMap::default();
     rows.iter().for_each(|r| *count.entry(row(r).template).or_insert(0) += 1);
     rows.sort_by_key(|r| Some(row(r).template).filter(|t| count[t] > saltus_program::FEW_ROWS));
@@ -298,7 +326,7 @@ impl Compiler<'_> {
         let residual = self.chain(residual_slots.iter().copied().zip(rows.iter().map(|r| &r.0)));
         let mut linear = true;
         let mut fixed = Some(rustc_hash::FxHashSet::default());
-        let mut partials: Vec<(u32, Row)> = Vec::new();
+        let mut partials = Partials::default();
         let mut raw: Vec<(usize, usize, u32, f64)> = Vec::new();
         for (i, (row, _, _)) in rows.iter().enumerate() {
             for k in 0..row.args.len() {
@@ -321,19 +349,11 @@ impl Compiler<'_> {
                         _ => fixed = None,
                     }
                 }
-                let slot = match self.sys.dae.pool.as_const(p.template) {
-                    Some(v) => self.layout.word(self.sys, Operand::Const(v)),
-                    None => {
-                        let slot = self.layout.scratch(0.0);
-                        partials.push((slot, p));
-                        slot
-                    }
-                };
+                let slot = partials.slot(self, p);
                 raw.push((i, j, slot, sign));
             }
         }
-        gather(&mut partials, |p| &p.1);
-        let jacobian = self.chain(partials.iter().map(|p| (p.0, &p.1)));
+        let jacobian = partials.chain(self);
         let pattern = Pattern::from_entries(n, n, raw.iter().map(|&(i, j, _, _)| (i, j)));
         let entries = raw.iter().map(|&(i, j, slot, sign)| (pattern.find(i, j).unwrap_or(0), slot, sign)).collect();
         let places = raw.iter().map(|&(i, j, _, _)| (i, j)).collect();

@@ -3,6 +3,7 @@
 
 use crate::compile::Step;
 use crate::model::Model;
+use crate::slice;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{Action, HybridDae, Operand, VarId};
 use saltus_program::Chain;
@@ -33,6 +34,8 @@ pub struct Function {
     pub gradient: Option<Gradient>,
     /// Slots of discrete values it reads, directly or through the slice.
     pub discrete: FxHashSet<u32>,
+    /// The part of the slice that it reads.
+    pub slice: Vec<Step>,
 }
 
 /// Derivatives of a crossing function g(t, x).
@@ -85,7 +88,7 @@ fn needed(sys: &System, seq: &Sequence, targets: impl IntoIterator<Item = Cell>)
 }
 
 /// The sequence without the blocks that are not needed.
-fn slice(seq: &Sequence, need: &[bool]) -> Sequence {
+fn cut(seq: &Sequence, need: &[bool]) -> Sequence {
     let blocks = seq.blocks.iter().zip(need).filter(|(_, n)| **n).map(|(b, _)| b.clone()).collect();
     Sequence { items: seq.items.clone(), blocks }
 }
@@ -140,11 +143,20 @@ impl Model {
                 None
             };
             let discrete = discrete.into_iter().map(|c| self.layout.slot(c)).collect();
-            functions.push(Function { relation, gradient, discrete });
+            functions.push(Function { relation, gradient, discrete, slice: Vec::new() });
         }
         let need = needed(&self.sys, &plan.continuous, targets);
-        let sequence = slice(&plan.continuous, &need);
-        let slice = self.compile(|c| c.sequence(&sequence));
+        let sequence = cut(&plan.continuous, &need);
+        let all = self.compile(|c| c.sequence(&sequence));
+        let states = plan.states.iter().map(|&c| self.layout.slot(c));
+        let mut moving: Vec<u32> = states.chain(self.delays.iter().map(|d| d.out)).collect();
+        moving.push(self.machine.time);
+        let reads = |f: &Function| self.machine.relations[f.relation].batch.rows.words[1..].iter().copied();
+        let sampled = functions.iter().filter(|f| f.gradient.is_none());
+        let slice = slice::slice(&all, sampled.flat_map(reads), moving.iter().copied());
+        for f in functions.iter_mut().filter(|f| f.gradient.is_none()) {
+            f.slice = slice::slice(&slice, reads(f), moving.iter().copied());
+        }
         let affine = functions.iter().filter_map(|f: &Function| f.gradient.as_ref()).filter(|g| g.affine);
         let mut states: Vec<usize> = affine.flat_map(|g| g.states.iter().map(|s| s.0)).collect();
         states.sort_unstable();

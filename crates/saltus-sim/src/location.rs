@@ -4,6 +4,7 @@
 //! a few places of the step, and isolated on a Chebyshev proxy if it comes near zero. All crossings of a step are found at
 //! once and kept in order; an event that restarts nothing only looks again at the functions it touched.
 
+use crate::compile::Step;
 use crate::crossings::{Function, positive_side, sides};
 use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
@@ -112,11 +113,20 @@ fn gone(m: &Machine, relation: usize, g: f64) -> bool {
 impl Location {
     /// Values of what the functions read at a time of the step.
     fn at(&mut self, model: &mut Model, step: &SearchedStep<'_>, t: f64) -> bool {
+        self.run(model, step, t, &step.program.crossings.slice)
+    }
+
+    /// Values of what one function reads.
+    fn at_for(&mut self, model: &mut Model, step: &SearchedStep<'_>, t: f64, k: usize) -> bool {
+        self.run(model, step, t, &step.program.crossings.functions[k].slice)
+    }
+
+    fn run(&mut self, model: &mut Model, step: &SearchedStep<'_>, t: f64, slice: &[Step]) -> bool {
         self.evaluations += 1;
         self.x.resize(step.program.states.len(), 0.0);
         step.integrator.interpolate(t, &mut self.x);
         place(&mut model.machine, &model.delays, step.program, t, &self.x);
-        model.machine.run(&step.program.crossings.slice).is_ok()
+        model.machine.run(slice).is_ok()
     }
 
     /// How far a function that is not affine moves with a hundredth of the errors the states are integrated with.
@@ -448,7 +458,7 @@ impl Location {
         if let Some(level) = self.reached(i, &kind, bit) {
             let still = |me: &mut Self, model: &mut Model, s: f64| {
                 let mut g = [f64::NAN];
-                if me.at(model, step, from + s * (to - from)) {
+                if me.at_for(model, step, from + s * (to - from), k) {
                     model.machine.crossing_values(&[i], &mut g);
                 }
                 (g[0] - level).abs() <= tight
@@ -463,7 +473,7 @@ impl Location {
             let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
             let found = {
                 let mut f = |t: f64| -> f64 {
-                    if !self.at(model, step, t) {
+                    if !self.at_for(model, step, t, k) {
                         return f64::NAN;
                     }
                     let mut v = [0.0];

@@ -240,6 +240,7 @@ pub struct TimeSwitch {
 
 /// Guesses from the last accepted step. A step that is tried again begins from them: the first trial may have gone past
 /// the end of a branch of solutions, and its values lie on another.
+#[derive(Default)]
 pub struct Anchor {
     latest: f64,
     guesses: Vec<(u32, f64)>,
@@ -273,7 +274,7 @@ pub struct Machine {
     /// a function of states and time, not of what was evaluated before.
     pub held: Vec<f64>,
     /// Guesses of the last accepted step, while an integrator tries the next.
-    pub anchor: Option<Anchor>,
+    pub anchor: Anchor,
     /// The robust methods, in order.
     pub methods: Vec<BlockMethod>,
     /// What happens, if somebody wants to know.
@@ -307,20 +308,24 @@ impl Machine {
 
     /// Takes the present values of these slots as what trials begin from.
     pub fn drop_anchor(&mut self, slots: &[u32]) {
-        let guesses: Vec<(u32, f64)> = slots.iter().map(|&s| (s, self.values[s as usize])).collect();
-        self.anchor = (!guesses.is_empty()).then_some(Anchor { latest: f64::NEG_INFINITY, guesses });
+        self.anchor.latest = f64::NEG_INFINITY;
+        self.anchor.guesses.clear();
+        self.anchor.guesses.extend(slots.iter().map(|&s| (s, self.values[s as usize])));
+    }
+
+    /// Trials begin from wherever the last one ended.
+    pub fn raise_anchor(&mut self) {
+        self.anchor.guesses.clear();
     }
 
     /// Back to the anchor's guesses, if `t` lies before what was tried last.
     pub fn return_to_anchor(&mut self, t: f64) {
-        if let Some(a) = &mut self.anchor {
-            if t < a.latest {
-                for &(s, v) in &a.guesses {
-                    self.values[s as usize] = v;
-                }
+        if t < self.anchor.latest {
+            for &(s, v) in &self.anchor.guesses {
+                self.values[s as usize] = v;
             }
-            a.latest = t;
         }
+        self.anchor.latest = t;
     }
 
     /// Runs one batch.

@@ -267,7 +267,7 @@ impl Model {
             tolerance: 1e-6,
             slack: 1.0,
             held: Vec::new(),
-            anchor: None,
+            anchor: Default::default(),
             methods: crate::start::block_methods(&StartOptions::default()),
             journal: None,
         };

@@ -388,7 +388,7 @@ impl Runner<'_> {
             let mut rhs = self.rhs(model, &program);
             let outcome = integrator.step(&mut rhs, tstop);
             let trouble = rhs.trouble.take();
-            model.machine.anchor = None;
+            model.machine.raise_anchor();
             if let Err(e) = outcome {
                 let here = integrator.t();
                 if let Some((at, after)) = self.elsewhere(model, &program, &*integrator, here, sink, observer)? {
@@ -1015,6 +1015,9 @@ impl Runner<'_> {
         from: f64,
         to: f64,
     ) -> Option<f64> {
+        if self.sliding.is_none() && self.resting.is_empty() {
+            return None;
+        }
         let mut first: Option<f64> = None;
         let mut x = vec![0.0; program.states.len()];
         if let Some(mut sliding) = self.sliding.take() {

@@ -1,11 +1,11 @@
 //! ∂f/∂x of the causalised system ẋ = f(t, x), by the chain rule through the steps.
 //!
-//! An assignment w = φ(u) passes derivatives on by ẇ = Σ ∂φ/∂u_k u̇_k; a block r(z, u) = 0 by ∂r/∂z ż = −Σ ∂r/∂u_k u̇_k. The
-//! partial derivatives are kernels of the templates, computed once per point; columns that share no row are
-//! propagated together.
+//! An assignment w = φ(u) passes derivatives on by ∂w/∂x_j = Σ ∂φ/∂u_k ∂u_k/∂x_j; a block r(z, u) = 0 by
+//! ∂r/∂z ∂z/∂x_j = −Σ ∂r/∂u_k ∂u_k/∂x_j. The partial derivatives are kernels of the templates, computed once per point, equal
+//! ones once; of the ∂u/∂x_j only those exist that are not zero by structure, so the work is that of the products left.
 
 use crate::block::SolveBlock;
-use crate::compile::{Compiler, Step, gather};
+use crate::compile::{Compiler, Partials, Step};
 use crate::machine::Machine;
 use rustc_hash::FxHashMap;
 use saltus_dae::{Operand, Row};
@@ -15,30 +15,91 @@ use saltus_solver::ode::JacobianMatrix;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A contribution `sign · values[partial] · source'`.
-struct Term {
-    source: u32,
+/// More products than this are not worth their memory.
+const MOST_PRODUCTS: usize = 8_000_000;
+
+/// `dots[to] += ± values[partial] · dots[from]`; the sign is a bit of `partial`.
+struct Product {
+    to: u32,
+    from: u32,
     partial: u32,
-    sign: f64,
 }
 
-enum Pass {
-    Assign { target: u32, terms: Vec<Term> },
-    Block { block: Rc<SolveBlock>, targets: Vec<u32>, terms: Vec<Vec<Term>> },
+/// What follows the products of a block up to `products`: its unknowns' derivatives, one right-hand side per state, take
+/// their place from `first` on.
+struct Solve {
+    products: usize,
+    block: Rc<SolveBlock>,
+    first: usize,
+    columns: usize,
 }
 
 /// The derivatives of a right-hand side, ready to be propagated.
 pub struct Tangent {
     partials: Chain,
-    passes: Vec<Pass>,
-    /// Numbers of the states and of their derivatives.
-    states: Vec<(u32, Option<u32>)>,
+    products: Vec<Product>,
+    solves: Vec<Solve>,
+    /// ∂u/∂x_j of every u on the way; the first is 1.
     dots: RefCell<Vec<f64>>,
-    /// Right-hand side of a block.
-    right: RefCell<Vec<f64>>,
-    /// Columns that may be propagated together.
-    groups: Vec<Vec<usize>>,
-    pattern: Option<Pattern>,
+    /// (position in the matrix, which derivative).
+    entries: Vec<(u32, u32)>,
+}
+
+/// Which states a slot depends on, and where its derivatives are.
+type Dots = Rc<[(u32, u32)]>;
+
+struct Builder<'a, 'c> {
+    c: &'a mut Compiler<'c>,
+    dots: FxHashMap<u32, Dots>,
+    count: u32,
+    products: Vec<Product>,
+    partials: Partials,
+}
+
+/// A contribution: what is differentiated by, and the word of the factor.
+struct Term {
+    source: Dots,
+    partial: u32,
+}
+
+impl Builder<'_, '_> {
+    /// The derivative of a row along everything that moves, but for the slots `except`.
+    fn terms(&mut self, row: &Row, except: &[u32]) -> Vec<Term> {
+        let mut out = Vec::new();
+        for k in 0..row.args.len() {
+            if matches!(row.args[k], Operand::Const(_)) {
+                continue;
+            }
+            let word = self.c.layout.word(self.c.sys, row.args[k]);
+            let slot = slot_of(word) as u32;
+            let Some(source) = self.dots.get(&slot).filter(|_| !except.contains(&slot)).cloned() else { continue };
+            let p = self.c.ops.partial(&mut self.c.sys.dae, row, k);
+            if self.c.sys.dae.pool.as_const(p.template) == Some(0.0) {
+                continue;
+            }
+            let partial = self.partials.slot(self.c, p);
+            out.push(Term { source, partial: partial ^ (word & NEGATE) });
+        }
+        out
+    }
+
+    /// All states that some terms depend on.
+    fn states<'t>(terms: impl Iterator<Item = &'t Term>) -> Vec<u32> {
+        let mut states: Vec<u32> = terms.flat_map(|t| t.source.iter().map(|s| s.0)).collect();
+        states.sort_unstable();
+        states.dedup();
+        states
+    }
+
+    /// Appends Σ terms; `to` says where the derivative by a state goes, `flip` negates.
+    fn sum(&mut self, terms: &[Term], to: impl Fn(usize) -> u32, states: &[u32], flip: u32) {
+        for t in terms {
+            for &(state, from) in t.source.iter() {
+                let column = states.partition_point(|s| *s < state);
+                self.products.push(Product { to: to(column), from, partial: t.partial ^ flip });
+            }
+        }
+    }
 }
 
 impl Tangent {
@@ -51,146 +112,102 @@ impl Tangent {
         assigned: &FxHashMap<u32, Row>,
         pattern: Option<&Pattern>,
     ) -> Option<Tangent> {
-        let mut number: FxHashMap<u32, u32> = FxHashMap::default();
-        for s in states {
-            let next = number.len() as u32;
-            number.insert(s.0, next);
-        }
-        let mut partials: Vec<(u32, Row)> = Vec::new();
-        let mut passes = Vec::new();
+        let mut b = Builder {
+            c,
+            dots: states.iter().zip(0..).map(|(s, k)| (s.0, Rc::from([(k, 0)]))).collect(),
+            count: 1,
+            products: Vec::new(),
+            partials: Partials::default(),
+        };
+        let mut solves = Vec::new();
         for step in steps {
             match step {
                 Step::Assign(chain) => {
                     for (_, words) in chain.rows() {
-                        let terms = terms(c, assigned.get(&words[0])?, &number, &[], &mut partials);
-                        if !terms.is_empty() {
-                            let next = number.len() as u32;
-                            let target = *number.entry(words[0]).or_insert(next);
-                            passes.push(Pass::Assign { target, terms });
+                        let terms = b.terms(assigned.get(&words[0])?, &[]);
+                        let reach = Builder::states(terms.iter());
+                        if reach.is_empty() {
+                            b.dots.remove(&words[0]);
+                            continue;
                         }
+                        let first = b.count;
+                        b.count += reach.len() as u32;
+                        b.sum(&terms, |column| first + column as u32, &reach, 0);
+                        b.dots.insert(words[0], reach.iter().copied().zip(first..).collect());
                     }
                 }
-                Step::Solve(b) => {
-                    let terms: Vec<Vec<Term>> =
-                        b.rows.iter().map(|r| terms(c, r, &number, &b.unknowns, &mut partials)).collect();
-                    if terms.iter().all(Vec::is_empty) {
+                Step::Solve(block) => {
+                    let terms: Vec<Vec<Term>> = block.rows.iter().map(|r| b.terms(r, &block.unknowns)).collect();
+                    let reach = Builder::states(terms.iter().flatten());
+                    if reach.is_empty() {
                         continue;
                     }
-                    let mut targets = Vec::new();
-                    for &s in &b.unknowns {
-                        let next = number.len() as u32;
-                        targets.push(*number.entry(s).or_insert(next));
+                    let (first, n) = (b.count, terms.len() as u32);
+                    b.count += n * reach.len() as u32;
+                    for (t, row) in terms.iter().zip(0..) {
+                        b.sum(t, |column| first + column as u32 * n + row, &reach, NEGATE);
                     }
-                    passes.push(Pass::Block { block: b.clone(), targets, terms });
+                    for (&u, row) in block.unknowns.iter().zip(0..) {
+                        let at = |(column, state): (u32, &u32)| (*state, first + column * n + row);
+                        b.dots.insert(u, (0..).zip(&reach).map(at).collect());
+                    }
+                    let (products, columns) = (b.products.len(), reach.len());
+                    solves.push(Solve { products, block: block.clone(), first: first as usize, columns });
                 }
                 _ => return None,
             }
-        }
-        gather(&mut partials, |p| &p.1);
-        let n = states.len();
-        let groups = match pattern {
-            Some(p) => {
-                let (colours, count) = p.colour_columns();
-                let mut groups = vec![Vec::new(); count];
-                for (j, &k) in colours.iter().enumerate() {
-                    groups[k].push(j);
-                }
-                groups
+            if b.products.len().max(b.count as usize) > MOST_PRODUCTS {
+                return None;
             }
-            None => (0..n).map(|j| vec![j]).collect(),
-        };
-        Some(Tangent {
-            partials: c.chain(partials.iter().map(|p| (p.0, &p.1))),
-            passes,
-            states: states.iter().map(|s| (number[&s.0], number.get(&s.1).copied())).collect(),
-            dots: RefCell::new(vec![0.0; number.len()]),
-            right: RefCell::default(),
-            groups,
-            pattern: pattern.cloned(),
-        })
+        }
+        let n = states.len();
+        let mut entries = Vec::new();
+        for (i, (_, derivative)) in states.iter().enumerate() {
+            for &(j, at) in b.dots.get(derivative).into_iter().flat_map(|d| d.iter()) {
+                let position = pattern.map_or(Some(j as usize * n + i), |p| p.find(i, j as usize))?;
+                entries.push((u32::try_from(position).ok()?, at));
+            }
+        }
+        let Builder { c, count, products, partials, .. } = b;
+        let mut dots = vec![0.0; count as usize];
+        dots[0] = 1.0;
+        Some(Tangent { partials: partials.chain(c), products, solves, dots: RefCell::new(dots), entries })
     }
 
     /// ∂f/∂x at the point at which the steps have just been evaluated; false if it is not a matrix of numbers.
     pub fn jacobian(&self, m: &mut Machine, jac: &mut JacobianMatrix) -> bool {
         m.chain(&self.partials);
-        for p in &self.passes {
-            if let Pass::Block { block, .. } = p
-                && !m.factor_full(block)
-            {
-                return false;
-            }
+        if !self.solves.iter().all(|s| m.factor_full(&s.block)) {
+            return false;
         }
         let mut dots = self.dots.borrow_mut();
-        let mut r = self.right.borrow_mut();
-        for group in &self.groups {
-            dots.fill(0.0);
-            for &j in group {
-                dots[self.states[j].0 as usize] = 1.0;
-            }
-            let sum = |dots: &[f64], terms: &[Term]| -> f64 {
-                terms.iter().map(|t| t.sign * m.values[t.partial as usize] * dots[t.source as usize]).sum()
-            };
-            for p in &self.passes {
-                match p {
-                    Pass::Assign { target, terms } => dots[*target as usize] = sum(&dots, terms),
-                    Pass::Block { block, targets, terms } => {
-                        r.clear();
-                        r.extend(terms.iter().map(|t| -sum(&dots, t)));
-                        if r.iter().any(|v| *v != 0.0) {
-                            block.solve_full(&mut r);
-                        }
-                        for (&t, v) in targets.iter().zip(&r) {
-                            dots[t as usize] = *v;
-                        }
-                    }
-                }
-            }
-            for &j in group {
-                let mut set = |i: usize| {
-                    let d = self.states[i].1.map_or(0.0, |k| dots[k as usize]);
-                    jac.set(i, j, d);
-                    d.is_finite()
-                };
-                let fine = match &self.pattern {
-                    Some(p) => p.column(j).iter().all(|&i| set(i)),
-                    None => (0..self.states.len()).all(set),
-                };
-                if !fine {
-                    return false;
-                }
+        dots[1..].fill(0.0);
+        let mut done = 0;
+        for solve in &self.solves {
+            multiply(&self.products[done..solve.products], &m.values, &mut dots);
+            done = solve.products;
+            let n = solve.block.unknowns.len();
+            for right in dots[solve.first..][..n * solve.columns].chunks_exact_mut(n) {
+                solve.block.solve_full(right);
             }
         }
-        true
+        multiply(&self.products[done..], &m.values, &mut dots);
+        let values = jac.values_mut();
+        values.fill(0.0);
+        let mut finite = true;
+        for &(position, at) in &self.entries {
+            let d = dots[at as usize];
+            finite &= d.is_finite();
+            values[position as usize] = d;
+        }
+        finite
     }
 }
 
-/// The derivative of a row along everything that moves, but for the slots `except`.
-fn terms(
-    c: &mut Compiler<'_>,
-    row: &Row,
-    number: &FxHashMap<u32, u32>,
-    except: &[u32],
-    partials: &mut Vec<(u32, Row)>,
-) -> Vec<Term> {
-    let mut out = Vec::new();
-    for k in 0..row.args.len() {
-        if matches!(row.args[k], Operand::Const(_)) {
-            continue;
-        }
-        let word = c.layout.word(c.sys, row.args[k]);
-        let slot = slot_of(word) as u32;
-        let Some(&source) = number.get(&slot).filter(|_| !except.contains(&slot)) else { continue };
-        let p = c.ops.partial(&mut c.sys.dae, row, k);
-        let partial = match c.sys.dae.pool.as_const(p.template) {
-            Some(0.0) => continue,
-            Some(v) => c.layout.word(c.sys, Operand::Const(v)),
-            None => {
-                let s = c.layout.scratch(0.0);
-                partials.push((s, p));
-                s
-            }
-        };
-        out.push(Term { source, partial, sign: if word & NEGATE != 0 { -1.0 } else { 1.0 } });
+fn multiply(products: &[Product], values: &[f64], dots: &mut [f64]) {
+    for p in products {
+        let factor = values[slot_of(p.partial)];
+        let factor = if p.partial & NEGATE != 0 { -factor } else { factor };
+        dots[p.to as usize] += factor * dots[p.from as usize];
     }
-    out
 }
