@@ -354,7 +354,9 @@ impl<'a> Emit<'a, '_> {
                         });
                     }
                     let mem = self.alloc(ns, !is_output[*k as usize])?;
-                    self.zero(&mem)?;
+                    if is_output[*k as usize] || !self.filled_first(*k) {
+                        self.zero(&mem)?;
+                    }
                     self.put(*k, &mem);
                 }
                 Init::A(k, dims, e) => {
@@ -900,6 +902,52 @@ impl<'a> Emit<'a, '_> {
             Some(DimCode::Fixed(n)) => Extent::Fixed(*n as i64),
             Some(DimCode::Computed(Sx::Local(s))) if self.constant.0[*s as usize] => Extent::Local(*s),
             _ => Extent::Size(k, d),
+        }
+    }
+
+    /// Whether the first statement that names an array gives all its elements values: then it need not be cleared.
+    fn filled_first(&self, k: u32) -> bool {
+        let names = |part: Part<'_>| {
+            let mut found = false;
+            reads(part, &mut |s| found |= s == Slot::A(k));
+            found
+        };
+        let used = |s: &Stmt| {
+            let mut found = false;
+            writes(std::slice::from_ref(s), &mut |w| found |= w == Slot::A(k));
+            found || mentions(s, &names)
+        };
+        let in_entry = self.f.entry.iter().any(|i| match i {
+            Init::S(_, e) => names(Part::S(e)),
+            Init::A(_, _, e) => names(Part::A(e)),
+            Init::Alloc(..) => false,
+        });
+        let Some(first) = self.f.body.iter().find(|s| used(s)) else { return true };
+        if in_entry {
+            return false;
+        }
+        match &first.st {
+            St::SetA(to, e) => *to == k && !names(Part::A(e)),
+            // for i in 1:n loop … x[i] := …; … end for, where x has n elements and is not named otherwise.
+            St::For(i, iter, body) => {
+                let whole = self.span_of(iter).is_some_and(|s| s.low == 1 && s.high == self.extent(k, 0));
+                let mut kept = true;
+                writes(body, &mut |s| kept &= s != Slot::S(*i));
+                loops(body, &mut |j| kept &= j != *i);
+                let plain = body
+                    .iter()
+                    .all(|s| !matches!(s.st, St::If(..) | St::For(..) | St::While(..) | St::Break | St::Return));
+                let mut fills = 0;
+                for s in body {
+                    match &s.st {
+                        St::SetElem1(to, Sx::Local(at), e) if *to == k && at == i && !names(Part::S(e)) => fills += 1,
+                        _ if used(s) => return false,
+                        _ => {}
+                    }
+                }
+                whole && kept && plain && fills > 0
+            }
+            _ => false,
         }
     }
 
@@ -2105,6 +2153,25 @@ pub(crate) fn empty(red: Red) -> f64 {
 }
 
 /// Calls `f` with the variable of every loop inside.
+/// Whether some expression in a statement is one of those asked for.
+fn mentions(s: &Stmt, names: &dyn Fn(Part<'_>) -> bool) -> bool {
+    let inside = |list: &[Stmt]| list.iter().any(|s| mentions(s, names));
+    let iter = |i: &Iter| match i {
+        Iter::Range(a, s, b) => [Some(a), s.as_ref(), Some(b)].into_iter().flatten().any(|e| names(Part::S(e))),
+        Iter::Over(e) => names(Part::A(e)),
+    };
+    match &s.st {
+        St::If(branches, rest) => branches.iter().any(|(c, b)| names(Part::S(c)) || inside(b)) || inside(rest),
+        St::For(_, i, body) => iter(i) || inside(body),
+        St::While(c, body) => names(Part::S(c)) || inside(body),
+        st => {
+            let mut found = false;
+            visit_simple(st, &mut |p| found |= names(p));
+            found
+        }
+    }
+}
+
 fn loops(stmts: &[Stmt], f: &mut dyn FnMut(u32)) {
     for s in stmts {
         match &s.st {

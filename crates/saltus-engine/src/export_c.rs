@@ -177,13 +177,23 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
     );
     let names: Vec<String> = outputs.iter().map(|(n, _)| quoted(n)).chain(["0".into()]).collect();
     let _ = writeln!(o, "const char *const output_names[] = {{\n{}}};", wrap(&names));
-    let mut cases = String::new();
-    for (i, (_, text)) in outputs.iter().enumerate() {
-        line(&mut cases, 1, &format!("case {i}: return {text};"));
-    }
+    let places: Vec<String> = outputs
+        .iter()
+        .map(|(_, place)| match place {
+            Place::Slot(slot, false) => format!("{{{slot}, 1, 0.0}}"),
+            Place::Slot(slot, true) => format!("{{{slot}, -1, 0.0}}"),
+            Place::Number(v) => format!("{{0, 0, {}}}", number(*v)),
+        })
+        .chain(["{0, 0, 0.0}".into()])
+        .collect();
     let _ = writeln!(
         o,
-        "/* A variable of the model, by its number in output_names. */\ndouble {id}_output(const {id} *m, int i) {{\n  switch (i) {{\n{cases}  default: return NAN;\n  }}\n}}"
+        "/* Where the variables are: slot and sign, or without a sign a number. */\nstatic const struct {{ uint32_t slot; int sign; double number; }} output_places[] = {{\n{}}};",
+        wrap(&places)
+    );
+    let _ = writeln!(
+        o,
+        "/* A variable of the model, by its number in output_names. */\ndouble {id}_output(const {id} *m, int i) {{\n  if (i < 0 || i >= N_OUTPUTS) return NAN;\n  switch (output_places[i].sign) {{\n  case 1: return m->v[output_places[i].slot];\n  case -1: return -m->v[output_places[i].slot];\n  default: return output_places[i].number;\n  }}\n}}"
     );
     o.push_str(&STEPPER.replace("NAME", &id));
     Ok(o)
@@ -249,8 +259,14 @@ fn wrap(items: &[String]) -> String {
     o
 }
 
-/// What a run would write: name and C expression over `m`.
-fn outputs(s: &Started) -> Vec<(String, String)> {
+/// Where a variable is found: a slot, possibly negated, or a number.
+enum Place {
+    Slot(u32, bool),
+    Number(f64),
+}
+
+/// What a run would write.
+fn outputs(s: &Started) -> Vec<(String, Place)> {
     let m = &s.model;
     let mut out = Vec::new();
     for i in 0..m.sys.dae.vars.len() {
@@ -262,12 +278,11 @@ fn outputs(s: &Started) -> Vec<(String, String)> {
             continue;
         }
         let place = match m.sys.alias[v] {
-            None => m.layout.find(saltus_structure::Cell::new(v, 0)).map(|s| format!("m->v[{s}]")),
-            Some(saltus_structure::Alias::Var(to, neg)) => m
-                .layout
-                .find(saltus_structure::Cell::new(to, 0))
-                .map(|s| format!("{}m->v[{s}]", if neg { "-" } else { "" })),
-            Some(saltus_structure::Alias::Const(c)) => Some(number(c)),
+            None => m.layout.find(saltus_structure::Cell::new(v, 0)).map(|s| Place::Slot(s, false)),
+            Some(saltus_structure::Alias::Var(to, neg)) => {
+                m.layout.find(saltus_structure::Cell::new(to, 0)).map(|s| Place::Slot(s, neg))
+            }
+            Some(saltus_structure::Alias::Const(c)) => Some(Place::Number(c)),
         };
         if let Some(p) = place {
             out.push((var.name.clone(), p));

@@ -15,10 +15,14 @@ use saltus_solver::ode::JacobianMatrix;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+/// The bit of the first product of a sum.
+const FIRST: u32 = 1 << 31;
+
 /// More products than this are not worth their memory.
 const MOST_PRODUCTS: usize = 8_000_000;
 
-/// `dots[to] += ± values[partial] · dots[from]`; the sign is a bit of `partial`.
+/// `dots[to] += ± values[partial] · dots[from]`; the sign is a bit of `partial`. If it is the first of a sum, a bit of `to`
+/// says so: what stood there before does not count.
 struct Product {
     to: u32,
     from: u32,
@@ -100,6 +104,16 @@ impl Builder<'_, '_> {
             }
         }
     }
+
+    /// Marks the first product of each sum since `from`.
+    fn mark_first(&mut self, from: usize) {
+        let mut seen = rustc_hash::FxHashSet::default();
+        for p in &mut self.products[from..] {
+            if seen.insert(p.to) {
+                p.to |= FIRST;
+            }
+        }
+    }
 }
 
 impl Tangent {
@@ -132,7 +146,9 @@ impl Tangent {
                         }
                         let first = b.count;
                         b.count += reach.len() as u32;
+                        let from = b.products.len();
                         b.sum(&terms, |column| first + column as u32, &reach, 0);
+                        b.mark_first(from);
                         b.dots.insert(words[0], reach.iter().copied().zip(first..).collect());
                     }
                 }
@@ -181,9 +197,10 @@ impl Tangent {
             return false;
         }
         let mut dots = self.dots.borrow_mut();
-        dots[1..].fill(0.0);
         let mut done = 0;
         for solve in &self.solves {
+            // Not every right-hand side gets something.
+            dots[solve.first..][..solve.block.unknowns.len() * solve.columns].fill(0.0);
             multiply(&self.products[done..solve.products], &m.values, &mut dots);
             done = solve.products;
             let n = solve.block.unknowns.len();
@@ -208,6 +225,11 @@ fn multiply(products: &[Product], values: &[f64], dots: &mut [f64]) {
     for p in products {
         let factor = values[slot_of(p.partial)];
         let factor = if p.partial & NEGATE != 0 { -factor } else { factor };
-        dots[p.to as usize] += factor * dots[p.from as usize];
+        let product = factor * dots[p.from as usize];
+        if p.to & FIRST != 0 {
+            dots[(p.to & !FIRST) as usize] = product;
+        } else {
+            dots[p.to as usize] += product;
+        }
     }
 }
