@@ -26,6 +26,10 @@ fn check(name: &str, text: &str) {
     let tangent = program.tangent.as_ref().expect("a chain rule");
     let mut jac = JacobianMatrix::new(n, program.pattern.as_ref());
     assert!(tangent.jacobian(m, &mut jac), "{name}: not a matrix of numbers");
+    // Once more: it may be kept.
+    let mut again = JacobianMatrix::new(n, program.pattern.as_ref());
+    assert!(tangent.jacobian(m, &mut again));
+    assert_eq!(jac.values(), again.values());
     let x: Vec<f64> = program.states.iter().map(|s| m.values[s.0 as usize]).collect();
     for j in 0..n {
         let h = 1e-5 * x[j].abs().max(0.1);
@@ -81,6 +85,17 @@ fn of_a_pendulum_in_cartesian_coordinates() {
         "pendulum",
         "model M Real x(start = 0.6), y(start = -0.8, fixed = true), vx, vy(start = 0.5, fixed = true), F; equation
            der(x) = vx; der(y) = vy; der(vx) = -F*x; der(vy) = -F*y - 9.81; x^2 + y^2 = 1; end M;",
+    );
+}
+
+#[test]
+fn of_a_linear_system() {
+    check(
+        "linear",
+        "model M parameter Real a = 3; Real u[20](each fixed = true, start = {sin(i) for i in 1:20}); equation
+           der(u[1]) = a*(u[2] - u[1]) + sin(time);
+           for i in 2:19 loop der(u[i]) = a*(u[i - 1] + u[i + 1] - 2*u[i]); end for;
+           der(u[20]) = (if u[1] > -100 then 2 else 1)*(u[19] - u[20]); end M;",
     );
 }
 
