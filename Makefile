@@ -1,7 +1,7 @@
 # make demo          build, simulate examples/bouncing_ball.mo, say where the results are
 # make test          everything that must hold
 # make update-suite  rewrite the expectations of tests/suite that no longer hold; look at the difference afterwards
-# make soak          the same tests for longer: more random cases
+# make soak          the same tests for longer: more random cases, ten million events in one run
 # make bench         benchmarks
 # make picture       the picture in the README, from a run of the demo
 
@@ -36,6 +36,7 @@ update-suite: setup build
 
 soak: setup build
 	PROPTEST_CASES=$(or $(PROPTEST_CASES),20000) $(CARGO) test $(PROFILE) --workspace
+	$(CARGO) test $(PROFILE) -p saltus-testkit --test soak -- --ignored --nocapture
 
 bench: setup build
 	$(SALTUS) bench

@@ -26,6 +26,9 @@ pub struct Event<'a> {
     fired: &'a [String],
     changed: Vec<Change<'a>>,
     micro_steps: usize,
+    /// What each micro-step changed, where there were several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    instants: Vec<Vec<Change<'a>>>,
     mode: Option<&'a str>,
     impulses: Vec<Impulse<'a>>,
     /// Declared conserved quantities, before and after.
@@ -60,6 +63,10 @@ impl<'a> Event<'a> {
             fired: &event.fired,
             changed: event.changed.iter().map(change).collect(),
             micro_steps: event.micro_steps,
+            instants: match &event.instants[..] {
+                [_] => Vec::new(),
+                all => all.iter().map(|i| i.iter().map(change).collect()).collect(),
+            },
             mode: event.mode.as_deref(),
             impulses: event.impulses.iter().map(|(name, size)| Impulse { name, size: *size }).collect(),
             conserved: event.conserved.iter().map(change).collect(),
@@ -140,6 +147,7 @@ mod tests {
             fired: vec!["h <= 0 became true".into()],
             changed: vec![("v".into(), -4.0, 3.0)],
             micro_steps: 1,
+            instants: Vec::new(),
             mode: Some("open = true".into()),
             impulses: vec![("f".into(), f64::NAN)],
             conserved: Vec::new(),

@@ -209,7 +209,14 @@ fn in_words(event: &EventRecord) -> String {
         parts.push(format!("residual {r:.1e} in {worst}"));
     }
     if event.micro_steps > 1 {
-        parts.push(format!("{} micro-steps", event.micro_steps));
+        let mut text = format!("{} micro-steps", event.micro_steps);
+        if event.instants.len() > 1 {
+            let one = |(name, _, after): &(String, f64, f64)| format!("{name} = {}", number(*after));
+            let each: Vec<String> =
+                event.instants.iter().map(|i| i.iter().map(one).collect::<Vec<_>>().join(", ")).collect();
+            text = format!("{text} ({})", each.join(" | "));
+        }
+        parts.push(text);
     }
     if let Some(mode) = &event.mode {
         parts.push(format!("mode {mode}"));
@@ -244,6 +251,7 @@ mod tests {
             fired: vec!["time >= 0.5 became true".into()],
             changed: vec![("w1".into(), 80.0, 20.0)],
             micro_steps: 2,
+            instants: Vec::new(),
             mode: Some("engaged = true".into()),
             impulses: vec![("tau".into(), -12.0)],
             conserved: Vec::new(),
@@ -260,6 +268,7 @@ mod tests {
             fired: Vec::new(),
             changed: Vec::new(),
             micro_steps: 1,
+            instants: Vec::new(),
             mode: None,
             impulses: Vec::new(),
             ..event

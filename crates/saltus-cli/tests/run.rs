@@ -161,3 +161,120 @@ fn a_reader_may_go_away() {
     assert!(line.starts_with("time,"), "{line}");
     assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
 }
+
+const RAMP: &str = "model Ramp
+  Real x(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  when sample(0.1, 0.1) then
+    n = pre(n) + 1;
+  end when;
+end Ramp;
+";
+
+#[test]
+fn real_time_waits_for_the_clock() {
+    let folder = Folder::new("realtime", RAMP);
+    let begin = std::time::Instant::now();
+    let (code, _, stderr) = folder.saltus("simulate model.mo --stop 1 --realtime 2 --output r.csv");
+    let took = begin.elapsed().as_secs_f64();
+    assert_eq!(code, 0, "{stderr}");
+    assert!(took >= 0.5, "one second at twice the speed of the clock took {took} s");
+    assert!(folder.read("r.csv").lines().last().unwrap().starts_with("1.0,"), "{stderr}");
+}
+
+/// Ctrl-C ends the run and keeps what there is.
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_keeps_its_results() {
+    use std::process::Stdio;
+    let folder = Folder::new("interrupt", RAMP);
+    let child = process::Command::new(env!("CARGO_BIN_EXE_saltus"))
+        .args(["simulate", "model.mo", "--stop", "1000", "--intervals", "10000", "--realtime", "1"])
+        .args(["--output", "r.csv", "--events", "e.json"])
+        .current_dir(&folder.0)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let killed = process::Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    assert!(killed.success());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    let rows = folder.read("r.csv");
+    let last: f64 = rows.lines().last().unwrap().split(',').next().unwrap().parse().unwrap();
+    assert!(rows.lines().count() > 3 && last > 0.2 && last < 100.0, "{last}: {stderr}");
+    let events: Value = serde_json::from_str(&folder.read("e.json")).unwrap();
+    assert!(events.as_array().unwrap().iter().any(|e| e["kind"] == "time"), "{events}");
+    assert!(stderr.contains("interrupted"), "{stderr}");
+}
+
+#[test]
+fn micro_steps_are_told_one_by_one() {
+    let folder = Folder::new(
+        "instants",
+        "model M\n  Integer a(start = 0, fixed = true), b(start = 0, fixed = true), c(start = 0, fixed = true);\n\
+         equation\n  when time > 0.5 then a = 1; end when;\n  when pre(a) > 0 then b = 2; end when;\n\
+         \x20 when pre(b) > 1 then c = 3; end when;\nend M;\n",
+    );
+    let (code, _, stderr) = folder.saltus("simulate model.mo --stop 1 --events e.json --trace events");
+    assert_eq!(code, 0, "{stderr}");
+    let events: Value = serde_json::from_str(&folder.read("e.json")).unwrap();
+    let event = events.as_array().unwrap().iter().find(|e| e["kind"] == "time").unwrap();
+    let names: Vec<&str> =
+        event["instants"].as_array().unwrap().iter().map(|i| i[0]["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["a", "b", "c"], "{event}");
+    assert!(stderr.contains("(a = 1 | b = 2 | c = 3)"), "{stderr}");
+}
+
+/// `reinit` to the present value changes nothing but makes the integrator start anew.
+#[test]
+fn a_cold_restart_can_be_forced() {
+    let model = |event: &str| {
+        format!(
+            "model M\n  Real x(start = 1, fixed = true);\n  Integer n(start = 0, fixed = true);\nequation\n\
+             \x20 der(x) = -x;\n  when sample(0.5, 0.5) then n = pre(n) + 1; {event} end when;\nend M;\n"
+        )
+    };
+    let steps = |name: &str, event: &str| {
+        let folder = Folder::new(name, &model(event));
+        let (code, _, stderr) = folder.saltus("simulate model.mo --stop 5 --solver bdf --stats --json --output r.csv");
+        assert_eq!(code, 0, "{stderr}");
+        let last = folder.read("r.csv").lines().last().unwrap().to_string();
+        let x: f64 = last.split(',').nth(1).unwrap().parse().unwrap();
+        assert!((x - (-5.0f64).exp()).abs() < 1e-5, "{last}");
+        let objects: Vec<Value> = stderr.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+        objects.iter().find(|o| o["type"] == "stats").unwrap()["steps"].as_u64().unwrap()
+    };
+    let (without, with) = (steps("warm", ""), steps("cold", "reinit(x, x);"));
+    assert!(with > without + 20, "{without} steps, {with} with restarts");
+}
+
+/// `terminate` ends a run well; `assert` ends it badly, or only warns; `terminal()` comes last, and what fails there is told.
+#[test]
+fn a_model_can_end_its_run() {
+    let run = |name: &str, body: &str| {
+        let text = format!(
+            "model M\n  Real x(start = 0, fixed = true);\n  Integer n(start = 0, fixed = true);\nequation\n\
+             \x20 der(x) = 1;\n  {body}\nend M;\n"
+        );
+        let folder = Folder::new(name, &text);
+        let (code, _, stderr) = folder.saltus("simulate model.mo --stop 1 --intervals 10 --output r.csv");
+        let last = folder.read("r.csv").lines().last().unwrap().to_string();
+        (code, stderr, last)
+    };
+    let time = |row: &str| row.split(',').next().unwrap().parse::<f64>().unwrap();
+    let (code, stderr, last) =
+        run("terminate", "n = 0; when x > 0.55 then terminate(\"x is \" + String(n)); end when;");
+    assert!(code == 0 && (time(&last) - 0.55).abs() < 1e-6 && stderr.contains("x is 0"), "{code} {last} {stderr}");
+    let (code, stderr, last) = run("assert", "n = 0; assert(x < 0.55, \"x is too large\");");
+    assert!(code == 6 && stderr.contains("x is too large") && stderr.contains("time 0.55"), "{code} {last} {stderr}");
+    assert!(stderr.contains("model.mo:6"), "{stderr}");
+    let (code, stderr, last) = run("warning", "n = 0; assert(x < 0.55, \"x is large\", AssertionLevel.warning);");
+    assert!(code == 0 && stderr.matches("warning:").count() == 1 && time(&last) == 1.0, "{code} {last} {stderr}");
+    let (code, stderr, last) = run("terminal", "when terminal() then n = pre(n) + 7; end when;");
+    assert!(code == 0 && last.ends_with(",7"), "{code} {last} {stderr}");
+    let (code, stderr, _) = run("last", "n = 0; when terminal() then assert(x < 0.5, \"ends too high\"); end when;");
+    assert!(code == 6 && stderr.contains("ends too high"), "{code} {stderr}");
+}

@@ -326,17 +326,39 @@ pub struct Sampler {
     pub origin: Origin,
 }
 
-/// `delay(expr, time)`: `var` is the delayed value.
+/// `delay(expr, time)`: the delayed value is `func(time - delay)`.
 #[derive(Clone, Debug)]
 pub struct Delay {
-    /// The output.
-    pub var: VarId,
+    /// The function that reads it; it has no body.
+    pub func: FuncId,
     /// What is delayed.
     pub value: Row,
     /// By how much.
     pub delay: Row,
     /// At most by how much.
     pub max: Row,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl Delay {
+    /// The rows that are evaluated while running.
+    pub fn rows_mut(&mut self) -> impl Iterator<Item = &mut Row> {
+        [&mut self.value, &mut self.delay].into_iter()
+    }
+}
+
+/// `spatialDistribution`: a profile over 0 ≤ y ≤ 1 that moves with x. Its values at 0 and 1 are `ends[k](x)`.
+#[derive(Clone, Debug)]
+pub struct Distribution {
+    /// The functions that read its ends; they have no bodies.
+    pub ends: [FuncId; 2],
+    /// Inflow at 0 and at 1, x, positiveVelocity.
+    pub inputs: [Row; 4],
+    /// Points of the profile at the start.
+    pub points: Vec<Row>,
+    /// Values there.
+    pub values: Vec<Row>,
     /// Where it comes from.
     pub origin: Origin,
 }
@@ -414,6 +436,8 @@ pub struct HybridDae {
     pub samplers: Vec<Sampler>,
     /// Delays.
     pub delays: Vec<Delay>,
+    /// Distributions.
+    pub distributions: Vec<Distribution>,
     /// Assertions.
     pub assertions: Vec<Assertion>,
     /// Initial equations.
@@ -464,6 +488,7 @@ impl HybridDae {
             whens: Vec::new(),
             samplers: Vec::new(),
             delays: Vec::new(),
+            distributions: Vec::new(),
             assertions: Vec::new(),
             initial_equations: Vec::new(),
             initial_calls: Vec::new(),

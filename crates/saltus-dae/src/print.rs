@@ -157,14 +157,16 @@ pub fn print(dae: &HybridDae) -> String {
             row_text(dae, &s.interval)
         );
     }
+    let reader = |f: saltus_expr::FuncId| dae.functions.get(f.0 as usize).map_or("?", |f| f.name.as_str());
     for d in &dae.delays {
-        let _ = writeln!(
-            out,
-            "  {} = delay({}, {});",
-            dae.vars[d.var].name,
-            row_text(dae, &d.value),
-            row_text(dae, &d.delay)
-        );
+        let (value, by) = (row_text(dae, &d.value), row_text(dae, &d.delay));
+        let _ = writeln!(out, "  {} reads delay({value}, {by});", reader(d.func));
+    }
+    for d in &dae.distributions {
+        let list = |rows: &[Row]| rows.iter().map(|r| row_text(dae, r)).collect::<Vec<_>>().join(", ");
+        let (inputs, points, values) = (list(&d.inputs), list(&d.points), list(&d.values));
+        let [a, b] = d.ends.map(reader);
+        let _ = writeln!(out, "  {a}, {b} read spatialDistribution({inputs}, {{{points}}}, {{{values}}});");
     }
     for w in &dae.whens {
         for (i, b) in w.branches.iter().enumerate() {

@@ -5,7 +5,7 @@
 //! The kernels are those of native code, operation by operation; compiled with `-ffp-contract=off` they give the same bits.
 
 use crate::program::Started;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_codegen::{PRELUDE_C, kernel_c};
 use saltus_dae::{Action, HybridDae, Piece, VarId, VarType, Variability};
@@ -32,7 +32,19 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
     if !s.program.plan.key.is_empty() {
         return refuse("several modes with equations of their own");
     }
-    let mut c = Writer { s, used: FxHashSet::default(), tables: String::new(), blocks: String::new(), n: 0, work: 1 };
+    if !m.sys.dae.distributions.is_empty() {
+        return refuse("spatialDistribution");
+    }
+    let lines = delays(s);
+    let mut c = Writer {
+        s,
+        delayed: lines.iter().map(|d| d.out).collect(),
+        used: FxHashSet::default(),
+        tables: String::new(),
+        blocks: String::new(),
+        n: 0,
+        work: 1,
+    };
     let continuous = c.steps(&s.program.continuous)?;
     let event = c.steps(&s.program.event)?;
     let mut crossing = String::new();
@@ -62,8 +74,8 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
         line(&mut asserts, 1, &format!("if (v[{slot}] == 0.0) {{ m->message = {text}; return SALTUS_ASSERT; }}"));
     }
     let (mut signals, mut lengths) = (String::new(), String::new());
-    for (k, d) in m.delays.iter().enumerate() {
-        let (value, length) = (c.batch(&d.value)?, c.batch(&d.delay)?);
+    for (k, d) in lines.iter().enumerate() {
+        let (value, length) = (c.batch(&d.value.0)?, c.batch(&d.lag.0)?);
         line(&mut signals, 1, &format!("case {k}: {value} break;"));
         line(&mut lengths, 1, &format!("case {k}: {length} break;"));
     }
@@ -94,7 +106,7 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
         ("N_OUTPUTS", outputs.len()),
         ("N_RESETS", m.reactions.len()),
         ("TIME", m.machine.time as usize),
-        ("N_DELAYS", m.delays.len()),
+        ("N_DELAYS", lines.len()),
         ("WORK", work),
     ];
     let _ = writeln!(o, "\n/* ---- {name} ---- */\n");
@@ -137,8 +149,7 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
         .collect();
     ticks.push("{0, 0, 0.0, 1.0}".into());
     let _ = writeln!(o, "static const saltus_ticker tickers[] = {{\n{}}};\n", wrap(&ticks));
-    let mut delays: Vec<String> =
-        m.delays.iter().map(|d| format!("{{{}, {}, {}}}", d.out, d.value_slot, d.delay_slot)).collect();
+    let mut delays: Vec<String> = lines.iter().map(|d| format!("{{{}, {}, {}}}", d.out, d.value.1, d.lag.1)).collect();
     delays.push("{0, 0, 0}".into());
     let _ = writeln!(o, "static const saltus_delay delays[] = {{\n{}}};\n", wrap(&delays));
     o.push_str(&kernels);
@@ -291,8 +302,34 @@ fn outputs(s: &Started) -> Vec<(String, Place)> {
     out
 }
 
+/// A delay whose output the C code writes itself, before anything is evaluated.
+struct Delayed {
+    out: u32,
+    value: (Batch, u32),
+    lag: (Batch, u32),
+}
+
+/// The delays, with the slots of the variables that read them.
+fn delays(s: &Started) -> Vec<Delayed> {
+    let templates = s.templates.borrow();
+    let pool = &s.model.sys.dae.pool;
+    let mut outs: FxHashMap<u32, u32> = FxHashMap::default();
+    for step in &s.program.continuous {
+        let Step::Assign(chain) = step else { continue };
+        for (kernel, row) in chain.rows() {
+            if let Node::Call { func, .. } = pool.node(templates[kernel.0 as usize].0) {
+                outs.insert(func.0, row[0]);
+            }
+        }
+    }
+    let lines = s.model.delay_lines().into_iter();
+    lines.filter_map(|(f, value, lag)| Some(Delayed { out: *outs.get(&f.0)?, value, lag })).collect()
+}
+
 struct Writer<'a> {
     s: &'a Started,
+    /// Slots of delayed values: nothing else computes them.
+    delayed: FxHashSet<u32>,
     used: FxHashSet<u32>,
     tables: String,
     blocks: String,
@@ -340,6 +377,9 @@ impl Writer<'_> {
             match s {
                 Step::Assign(c) => {
                     for b in c {
+                        if b.rows.len() == 1 && self.delayed.contains(&b.rows.words[0]) {
+                            continue;
+                        }
                         let call = self.batch(b)?;
                         line(&mut o, 1, &call);
                     }

@@ -1,4 +1,12 @@
 //! Algorithm sections: one function per section, whose inputs are what it reads and whose outputs are what it assigns.
+//!
+//! Relations generate events and are locked between them, so they are evaluated outside and handed in as inputs. One
+//! that reads what the section itself has assigned is a *question*: the section is called up to that place, the value found
+//! there becomes a variable of the model, and the answer comes back as an input of everything behind it:
+//!
+//! ```text
+//! x := f(u); if x > 1 then y := 1;      asked = section(u, question 1);   bit = asked > 1;   y = section(u, bit)
+//! ```
 
 use crate::eval::visit_refs;
 use crate::lower::{LTree, LVal, Lowering};
@@ -7,11 +15,11 @@ use crate::value::{Ty, Value};
 use crate::when::is_initial;
 use crate::{Env, Flattener, R};
 use rustc_hash::{FxHashMap, FxHashSet};
-use saltus_base::Span;
-use saltus_dae::{Action, CallEquation, HybridDae, Operand, VarId, VarType, Variability, When, WhenBranch};
+use saltus_base::{Name, Span};
+use saltus_dae::{Action, CallEquation, Equation, HybridDae, Operand, VarId, VarType, Variability, When, WhenBranch};
 use saltus_expr::{Binary, ExprId, FuncId, Node as XNode, Unary};
 use saltus_function::{Dim, FExpr, FIndex, FStmt, FStmtKind, LValue, LocalId, ScalarType};
-use saltus_syntax::ast::{BinaryOp, Call, ComponentRef, Expr, ExprKind, Statement, StatementKind};
+use saltus_syntax::ast::{BinaryOp, Call, ComponentRef, Expr, ExprKind, Ident, RefPart, Statement, StatementKind};
 
 /// What the lowering of an algorithm knows about the model around it.
 pub(crate) struct ModelContext {
@@ -25,6 +33,30 @@ pub(crate) struct ModelContext {
     /// The conditions of the when-statement around, and whether it fires initially.
     when: Option<(Vec<VarId>, bool)>,
     initial: bool,
+    /// Statements that belong before the one being lowered.
+    pending: Vec<FStmt>,
+    /// Conditions of the if-expressions around.
+    pub guards: Vec<FExpr>,
+    /// The input that tells how far to go, and where its argument is.
+    question: Option<(LocalId, usize)>,
+    questions: Vec<Question>,
+}
+
+/// A value inside a section that a relation reads.
+struct Question {
+    /// What holds it inside.
+    local: LocalId,
+    /// What holds it outside.
+    var: VarId,
+    /// How many arguments are read up to there.
+    reads: usize,
+}
+
+impl ModelContext {
+    /// The statements that belong before the one being lowered.
+    pub fn take_pending(&mut self) -> Vec<FStmt> {
+        std::mem::take(&mut self.pending)
+    }
 }
 
 impl<'t> Flattener<'t> {
@@ -44,6 +76,10 @@ impl<'t> Flattener<'t> {
             outputs: Vec::new(),
             when: None,
             initial,
+            pending: Vec::new(),
+            guards: Vec::new(),
+            question: None,
+            questions: Vec::new(),
         });
         let mut body = self.lower_statements(&mut lx, statements)?;
         let Some(ctx) = lx.model.take() else { return Ok(()) };
@@ -84,9 +120,24 @@ impl<'t> Flattener<'t> {
         }
         lx.f.body = body;
         let func = FuncId(self.dae.functions.len() as u32);
+        let first = outputs.len();
+        lx.f.outputs.extend(ctx.questions.iter().map(|q| q.local));
         self.dae.functions.push(lx.f);
         let args = ctx.args.iter().map(|&a| self.row(a)).collect();
         let origin = self.origin(&env, span, "algorithm");
+        for (k, q) in ctx.questions.iter().enumerate() {
+            // What is read behind the place cannot matter.
+            let mut args = ctx.args.clone();
+            args[q.reads..].fill(self.dae.pool.num(0.0));
+            if let Some((_, at)) = ctx.question {
+                args[at] = self.dae.pool.num(k as f64 + 1.0);
+            }
+            let value = self.dae.pool.call(func, args.into(), (first + k) as u32);
+            let var = self.var_expr(q.var);
+            let residual = self.dae.pool.intern(XNode::Binary(Binary::Sub, var, value));
+            let (row, origin) = (self.row(residual), self.dae.vars[q.var].origin.clone());
+            self.dae.equations.push(Equation { row, guard: None, origin });
+        }
         let call = CallEquation { func, args, outputs, guard: None, origin };
         if initial {
             self.dae.initial_calls.push(call);
@@ -222,18 +273,107 @@ impl<'t> Flattener<'t> {
                     if let Some(Operand::Var { var, order: 0, .. }) = self.hole(k)
                         && ctx.assigned.contains(&var)
                     {
-                        // Evaluated inside, but its change must still be an event.
-                        if let (false, Value::Num(x, Ty::Bool)) = (plain, &v) {
-                            let x = *x;
-                            let env = self.env_of(lx);
-                            self.condition_var(&env, x, e.span);
-                        }
-                        return Ok(None);
+                        return if plain || !lx.iterators.is_empty() { Ok(None) } else { self.ask(lx, e) };
                     }
                 }
             }
         }
         self.hand_in(lx, &v, e.span).map(Some)
+    }
+
+    /// An event-generating expression over what the section assigns: its operands are asked for, and its value comes back
+    /// as an input. Over discrete variables alone it changes at events only, and is evaluated inside.
+    fn ask(&mut self, lx: &mut Lowering, e: &Expr) -> R<Option<LVal>> {
+        let mut asked = e.clone();
+        let operands: Vec<&mut Expr> = match &mut asked.kind {
+            ExprKind::Binary(_, a, b) => vec![a, b],
+            ExprKind::Call(c) => c.args.iter_mut().collect(),
+            _ => return Ok(None),
+        };
+        let env = self.env_of(lx);
+        let known = lx.known.clone();
+        let mut answers = known.clone();
+        let mut values = Vec::new();
+        for operand in &operands {
+            values.push(self.with_known(&known, &env, &mut |me, env| me.eval(env, operand))?);
+        }
+        let varies = |me: &Self, v: &Value| {
+            let holes = v.scalar_list().into_iter().flat_map(|x| me.dae.pool.holes(x));
+            holes.into_iter().any(|k| match me.hole(k) {
+                Some(Operand::Var { var, .. }) => {
+                    me.dae.vars[var].variability == Variability::Continuous && me.dae.vars[var].ty == VarType::Real
+                }
+                _ => false,
+            })
+        };
+        if !values.iter().any(|v| varies(self, v)) {
+            return Ok(None);
+        }
+        for (k, (operand, v)) in operands.into_iter().zip(&values).enumerate() {
+            let assigned = v.scalar_list().into_iter().flat_map(|x| self.dae.pool.holes(x)).any(|k| {
+                matches!(self.hole(k), Some(Operand::Var { var, order: 0, .. })
+                    if lx.model.as_ref().is_some_and(|m| m.assigned.contains(&var)))
+            });
+            if !assigned {
+                continue;
+            }
+            let changes = if varies(self, v) { Variability::Continuous } else { Variability::Discrete };
+            let LVal::Leaf(x, ty, 0) = self.lower(lx, operand)? else { return Ok(None) };
+            let var = self.question(lx, x, operand, changes);
+            let name = Name::new(&format!("$operand{k}"));
+            answers.push((name, Value::Num(self.var_expr(var), ty)));
+            let part = RefPart { name: Ident { name, span: operand.span }, subscripts: Vec::new() };
+            operand.kind = ExprKind::Ref(ComponentRef { global: false, parts: vec![part], span: operand.span });
+        }
+        if answers.len() == known.len() {
+            return Ok(None);
+        }
+        let v = self.with_known(&answers, &env, &mut |me, env| me.eval(env, &asked))?;
+        self.hand_in(lx, &v, e.span).map(Some)
+    }
+
+    /// A variable of the model that holds what an expression of the section is at this place.
+    fn question(&mut self, lx: &mut Lowering, value: FExpr, source: &Expr, changes: Variability) -> VarId {
+        let span = source.span;
+        let origin = saltus_dae::Origin {
+            span: Some(span),
+            instance: self.instance_text(lx.scope.node),
+            note: "relation in an algorithm",
+        };
+        let var = self.hidden("asked", VarType::Real, changes, origin);
+        self.dae.vars[var].description = source.to_string();
+        let upto = match lx.model.as_ref().and_then(|m| m.question) {
+            Some((l, _)) => l,
+            None => {
+                let none = self.dae.pool.num(0.0);
+                let l = lx.local("$question".into(), ScalarType::Integer, Vec::new(), None);
+                lx.f.inputs.push(l);
+                if let Some(m) = &mut lx.model {
+                    m.question = Some((l, m.args.len()));
+                    m.args.push(none);
+                }
+                l
+            }
+        };
+        let name = self.dae.vars[var].name.clone();
+        let local = lx.local(name, ScalarType::Real, Vec::new(), Some(FExpr::Num(0.0)));
+        let Some(m) = &mut lx.model else { return var };
+        m.questions.push(Question { local, var, reads: m.args.len() });
+        let here = FExpr::Num(m.questions.len() as f64);
+        let stop = FExpr::Binary(Binary::Eq, Box::new(FExpr::Local(upto)), Box::new(here));
+        let mut statements = vec![
+            FStmt { kind: FStmtKind::Assign(LValue { local, indices: Vec::new() }, value), span },
+            FStmt {
+                kind: FStmtKind::If(vec![(stop, vec![FStmt { kind: FStmtKind::Return, span }])], Vec::new()),
+                span,
+            },
+        ];
+        if let Some(all) = m.guards.iter().cloned().reduce(|a, b| FExpr::Binary(Binary::And, Box::new(a), Box::new(b)))
+        {
+            statements = vec![FStmt { kind: FStmtKind::If(vec![(all, statements)], Vec::new()), span }];
+        }
+        m.pending.extend(statements);
+        var
     }
 
     /// A model value as an expression inside the algorithm.
@@ -445,6 +585,7 @@ impl<'t> Flattener<'t> {
                 let LVal::Leaf(cond, Ty::Bool, rank) = self.lower(lx, p)? else {
                     return Err(self.err(p.span, "a when-condition must be a Boolean"));
                 };
+                out.extend(lx.take_pending());
                 if rank == 0 {
                     conditions.push((cond, p.span));
                     continue;

@@ -4,7 +4,7 @@ use crate::eval::{first_of, promote, retype, unary_named};
 use crate::value::{Ty, Value, shape_text, stack};
 use crate::{Env, Flattener, Mode, R};
 use saltus_base::Span;
-use saltus_dae::{Delay, HybridDae, Operand, Origin, Sampler, VarId, VarType, Variability, Variable};
+use saltus_dae::{Delay, Distribution, HybridDae, Operand, Origin, Sampler, VarId, VarType, Variability, Variable};
 use saltus_expr::{Binary, Differentiator, ExprId, RelOp, Unary};
 use saltus_function::{Builtin, Dim, FExpr, FStmt, FStmtKind, Function, LValue, Local as FLocal, LocalId, ScalarType};
 use saltus_syntax::ast::{BinaryOp, Call, ComponentRef, Expr, ExprKind};
@@ -63,6 +63,108 @@ impl<'t> Flattener<'t> {
         self.dae.functions.push(f);
         self.synthetic.insert(name.to_string(), id);
         id
+    }
+
+    /// A function that reads a delay or a distribution at a position, and a variable with what it reads.
+    fn reader(&mut self, name: &str, position: ExprId, origin: &Origin) -> (saltus_expr::FuncId, ExprId) {
+        let var = self.hidden(name, VarType::Real, Variability::Continuous, origin.clone());
+        let local = |name: &str| FLocal {
+            name: name.into(),
+            ty: ScalarType::Real,
+            dims: Vec::new(),
+            binding: Some(FExpr::Num(0.0)),
+        };
+        let func = saltus_expr::FuncId(self.dae.functions.len() as u32);
+        self.dae.functions.push(Function {
+            name: format!("{}()", self.dae.vars[var].name),
+            locals: vec![FLocal { binding: None, ..local("position") }, local("value")],
+            inputs: vec![LocalId(0)],
+            outputs: vec![LocalId(1)],
+            body: Vec::new(),
+            external: None,
+            derivative: None,
+            impure: true,
+            span: origin.span.unwrap_or(Span::NONE),
+        });
+        let call = self.dae.pool.call(func, Box::new([position]), 0);
+        let read = self.var_expr(var);
+        let residual = self.dae.pool.intern(saltus_expr::Node::Binary(saltus_expr::Binary::Sub, read, call));
+        let row = self.row(residual);
+        self.dae.equations.push(saltus_dae::Equation { row, guard: None, origin: origin.clone() });
+        (func, read)
+    }
+
+    /// `(out0, out1) = spatialDistribution(in0, in1, x, positiveVelocity, initialPoints, initialValues)`: what flows in at
+    /// one end is what is there; the other end shows the profile.
+    fn spatial_distribution(&mut self, env: &Env, c: &Call, span: Span) -> R<Value> {
+        let names = ["in0", "in1", "x", "positiveVelocity", "initialPoints", "initialValues"];
+        let args = self.positional(c, &names, span)?;
+        if args.len() > names.len() {
+            return Err(self.err(span, "spatialDistribution has at most six arguments"));
+        }
+        let mut inputs = Vec::new();
+        for (k, name) in names.iter().take(3).enumerate() {
+            let Some(a) = &args[k] else { return Err(self.err(span, format!("spatialDistribution needs {name}"))) };
+            let Value::Num(e, Ty::Real | Ty::Int) = self.eval(env, a)? else {
+                return Err(self.err(a.span, format!("{name} must be a Real scalar")));
+            };
+            inputs.push(e);
+        }
+        let positive = match &args[3] {
+            None => self.dae.pool.num(1.0),
+            Some(a) => {
+                let Value::Num(e, Ty::Bool) = self.eval(env, a)? else {
+                    return Err(self.err(a.span, "positiveVelocity must be a Boolean scalar"));
+                };
+                match self.dae.pool.as_const(e) {
+                    Some(_) => e,
+                    None => {
+                        let v = self.condition_var(env, e, a.span);
+                        self.var_expr(v)
+                    }
+                }
+            }
+        };
+        if env.mode == Mode::Shape {
+            let out = |e| Value::Num(e, Ty::Real);
+            return Ok(Value::Tuple(std::rc::Rc::new(vec![out(inputs[0]), out(inputs[1])])));
+        }
+        let list = |me: &mut Self, k: usize, default: [f64; 2]| -> R<Vec<ExprId>> {
+            let Some(a) = &args[k] else { return Ok(default.iter().map(|&v| me.dae.pool.num(v)).collect()) };
+            let v = me.eval(env, a)?;
+            if v.rank() != 1 || me.value_variability(&v) > Variability::Parameter {
+                return Err(me.err(a.span, format!("{} must be a vector of parameters", names[k])));
+            }
+            Ok(v.scalar_list())
+        };
+        let (points, values) = (list(self, 4, [0.0, 1.0])?, list(self, 5, [0.0, 0.0])?);
+        if points.len() != values.len() || points.len() < 2 {
+            return Err(self.err(
+                span,
+                format!(
+                    "initialPoints and initialValues must have the same number of elements, two or more: they have {} and {}",
+                    points.len(),
+                    values.len()
+                ),
+            ));
+        }
+        let known: Vec<f64> = points.iter().filter_map(|&p| self.dae.pool.as_const(p)).collect();
+        if known.len() == points.len()
+            && (known[0] != 0.0 || known[known.len() - 1] != 1.0 || known.windows(2).any(|w| w[1] < w[0]))
+        {
+            return Err(self.err(span, "initialPoints must ascend from 0 to 1"));
+        }
+        let origin = self.origin(env, span, "spatialDistribution");
+        let x = inputs[2];
+        let (left, z0) = self.reader("distribution", x, &origin);
+        let (right, z1) = self.reader("distribution", x, &origin);
+        let out0 = self.dae.pool.select(positive, inputs[0], z0);
+        let out1 = self.dae.pool.select(positive, z1, inputs[1]);
+        let inputs = [inputs[0], inputs[1], x, positive].map(|e| self.row(e));
+        let points = points.into_iter().map(|e| self.row(e)).collect();
+        let values = values.into_iter().map(|e| self.row(e)).collect();
+        self.dae.distributions.push(Distribution { ends: [left, right], inputs, points, values, origin });
+        Ok(Value::Tuple(std::rc::Rc::new(vec![Value::Num(out0, Ty::Real), Value::Num(out1, Ty::Real)])))
     }
 
     pub(crate) fn concat_call(&mut self, x: ExprId, y: ExprId) -> ExprId {
@@ -481,19 +583,23 @@ impl<'t> Flattener<'t> {
                     _ => *d,
                 };
                 let mut out = Vec::new();
+                let time = self.var_expr(HybridDae::TIME);
+                let position = self.dae.pool.sub(time, *d);
                 for e in v.scalar_list() {
-                    let o = self.origin(env, span, "delay");
-                    let var = self.hidden("delay", VarType::Real, Variability::Continuous, o.clone());
-                    let value = self.row(e);
-                    let delay = self.row(*d);
-                    let max = self.row(m);
-                    self.dae.delays.push(Delay { var, value, delay, max, origin: o });
-                    out.push(self.var_expr(var));
+                    if self.dae.pool.is_num(*d, 0.0) {
+                        out.push(e);
+                        continue;
+                    }
+                    let origin = self.origin(env, span, "delay");
+                    let (func, read) = self.reader("delay", position, &origin);
+                    let (value, delay, max) = (self.row(e), self.row(*d), self.row(m));
+                    self.dae.delays.push(Delay { func, value, delay, max, origin });
+                    out.push(read);
                 }
                 let mut it = out.into_iter();
                 v.rebuild(&mut |x, _| it.next().unwrap_or(x))
             }
-            "spatialDistribution" => return Err(self.err(span, "spatialDistribution is not supported yet")),
+            "spatialDistribution" => return self.spatial_distribution(env, c, span).map(Some),
             "inStream" | "actualStream" => return self.stream_call(env, name, c, span).map(Some),
             "cardinality" => {
                 let n = match c.args.first().map(|a| &a.kind) {

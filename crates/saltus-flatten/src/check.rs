@@ -288,7 +288,7 @@ impl<'t> Flattener<'t> {
             let fresh = vars.into_iter().filter(|&v| seen.insert(v)).count();
             *per.entry(w.origin.instance.clone()).or_default() += fresh;
         }
-        let rest = self.dae.samplers.len() + self.dae.delays.len();
+        let rest = self.dae.samplers.len();
         *per.entry(CONNECTIONS.to_string()).or_default() += rest;
         Some(per)
     }

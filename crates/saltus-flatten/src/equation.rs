@@ -444,6 +444,13 @@ impl<'t> Flattener<'t> {
                             self.enum_literals(en).get(k.wrapping_sub(1)).map_or_else(String::new, |n| n.to_string());
                         m.pieces.push(Piece::Text(t));
                     }
+                    Ok(Value::Num(x, Ty::Bool)) => match self.eval(env, e) {
+                        Ok(Value::Num(text, Ty::Str)) => self.string_piece(text, m),
+                        _ => {
+                            let row = self.row(x);
+                            m.pieces.push(Piece::Value(row));
+                        }
+                    },
                     Ok(Value::Num(x, _)) => {
                         let row = self.row(x);
                         m.pieces.push(Piece::Value(row));

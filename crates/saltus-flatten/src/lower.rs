@@ -153,6 +153,16 @@ impl Lowering {
         }
     }
 
+    /// Statements that belong before the one being lowered (of an algorithm section).
+    pub fn take_pending(&mut self) -> Vec<FStmt> {
+        self.model.as_mut().map(crate::algorithm::ModelContext::take_pending).unwrap_or_default()
+    }
+
+    /// Conditions of the if-expressions around (of an algorithm section).
+    pub fn guards(&mut self) -> Option<&mut Vec<FExpr>> {
+        self.model.as_mut().map(|m| &mut m.guards)
+    }
+
     pub fn local(&mut self, name: String, ty: ScalarType, dims: Vec<Dim>, binding: Option<FExpr>) -> LocalId {
         self.f.locals.push(FLocal { name, ty, dims, binding });
         LocalId(self.f.locals.len() as u32 - 1)
@@ -686,7 +696,10 @@ impl<'t> Flattener<'t> {
     pub(crate) fn lower_statements(&mut self, lx: &mut Lowering, s: &[Statement]) -> R<Vec<FStmt>> {
         let mut out = Vec::new();
         for s in s {
-            self.lower_statement(lx, s, &mut out)?;
+            let mut own = Vec::new();
+            self.lower_statement(lx, s, &mut own)?;
+            out.extend(lx.take_pending());
+            out.extend(own);
         }
         Ok(out)
     }
@@ -787,33 +800,7 @@ impl<'t> Flattener<'t> {
                     }
                 }
             }
-            StatementKind::If { branches, otherwise } => {
-                let mut list = Vec::new();
-                for (c, b) in branches {
-                    let c = self.lower_scalar(lx, c)?;
-                    if let FExpr::Num(x) = c {
-                        if x == 0.0 {
-                            continue;
-                        }
-                        let body = self.lower_statements(lx, b)?;
-                        if list.is_empty() {
-                            out.extend(body);
-                        } else {
-                            out.push(FStmt { kind: FStmtKind::If(list, body), span: s.span });
-                        }
-                        return Ok(());
-                    }
-                    let b = self.lower_statements(lx, b)?;
-                    list.push((c, b));
-                }
-                let otherwise = self.lower_statements(lx, otherwise)?;
-                if list.is_empty() {
-                    out.extend(otherwise);
-                } else {
-                    out.push(FStmt { kind: FStmtKind::If(list, otherwise), span: s.span });
-                }
-                Ok(())
-            }
+            StatementKind::If { branches, otherwise } => self.lower_if(lx, branches, otherwise, s.span, out),
             StatementKind::For { indices, body } => {
                 let b = self.lower_for(lx, indices, body, s.span)?;
                 out.extend(b);
@@ -839,6 +826,43 @@ impl<'t> Flattener<'t> {
                 Ok(())
             }
         }
+    }
+
+    fn lower_if(
+        &mut self,
+        lx: &mut Lowering,
+        branches: &[(Expr, Vec<Statement>)],
+        otherwise: &[Statement],
+        span: Span,
+        out: &mut Vec<FStmt>,
+    ) -> R<()> {
+        let Some(((c, body), rest)) = branches.split_first() else {
+            out.extend(self.lower_statements(lx, otherwise)?);
+            return Ok(());
+        };
+        let c = self.lower_scalar(lx, c)?;
+        out.extend(lx.take_pending());
+        if let FExpr::Num(x) = c {
+            if x == 0.0 {
+                return self.lower_if(lx, rest, otherwise, span, out);
+            }
+            out.extend(self.lower_statements(lx, body)?);
+            return Ok(());
+        }
+        let mut list = vec![(c, self.lower_statements(lx, body)?)];
+        let mut last = Vec::new();
+        self.lower_if(lx, rest, otherwise, span, &mut last)?;
+        // One statement with several branches, where the later conditions need no statements of their own.
+        if !rest.is_empty()
+            && last.len() == 1
+            && let Some(FStmt { kind: FStmtKind::If(..), .. }) = last.first()
+            && let Some(FStmt { kind: FStmtKind::If(more, end), .. }) = last.pop()
+        {
+            list.extend(more);
+            last = end;
+        }
+        out.push(FStmt { kind: FStmtKind::If(list, last), span });
+        Ok(())
     }
 
     fn lower_for(&mut self, lx: &mut Lowering, indices: &[ForIndex], body: &[Statement], span: Span) -> R<Vec<FStmt>> {
@@ -886,11 +910,13 @@ impl<'t> Flattener<'t> {
         let LVal::Leaf(r, ty, 1) = self.lower(lx, &range)? else {
             return Err(self.err(range.span, "a for-loop must run over a vector"));
         };
+        let mut out = lx.take_pending();
         let id = lx.local(it.name.name.to_string(), ty.scalar(), Vec::new(), None);
         lx.iterators.push((it.name.name, LVal::Leaf(FExpr::Local(id), ty, 0)));
         let b = self.lower_for(lx, rest, body, span);
         lx.iterators.pop();
-        Ok(vec![FStmt { kind: FStmtKind::For(id, r, b?), span }])
+        out.push(FStmt { kind: FStmtKind::For(id, r, b?), span });
+        Ok(out)
     }
 
     pub(crate) fn env_of(&self, lx: &Lowering) -> Env<'static> {
@@ -1119,6 +1145,16 @@ impl<'t> Flattener<'t> {
         r
     }
 
+    /// Relations inside are taken as they stand: no events.
+    fn lower_literally(&mut self, lx: &mut Lowering, e: &Expr) -> R<LVal> {
+        let keep = lx.model.as_mut().map(|m| std::mem::replace(&mut m.capture, false));
+        let v = self.lower(lx, e);
+        if let (Some(m), Some(k)) = (&mut lx.model, keep) {
+            m.capture = k;
+        }
+        v
+    }
+
     fn lower_inner(&mut self, lx: &mut Lowering, e: &Expr) -> R<LVal> {
         if lx.model.is_some()
             && let Some(v) = self.capture(lx, e)?
@@ -1149,16 +1185,13 @@ impl<'t> Flattener<'t> {
                 self.lower_binary(lx, *op, x, y, e.span)
             }
             ExprKind::If(branches, otherwise) => {
-                let mut v = self.lower(lx, otherwise)?;
-                for (c, a) in branches.iter().rev() {
-                    let c = self.lower_scalar(lx, c)?;
-                    if let FExpr::Num(k) = c {
-                        if k != 0.0 {
-                            v = self.lower(lx, a)?;
-                        }
-                        continue;
-                    }
-                    let a = self.lower(lx, a)?;
+                let depth = lx.guards().map_or(0, |g| g.len());
+                let parts = self.lower_branches(lx, branches, otherwise);
+                if let Some(g) = lx.guards() {
+                    g.truncate(depth);
+                }
+                let (parts, mut v) = parts?;
+                for (c, a) in parts.into_iter().rev() {
                     let mut rest = Vec::new();
                     self.ordered(&a, &v, &mut rest, e.span)?;
                     let mut it = rest.into_iter();
@@ -1286,6 +1319,34 @@ impl<'t> Flattener<'t> {
             },
             ExprKind::Error => Err(self.err(e.span, "this expression could not be read")),
         }
+    }
+
+    /// The branches of an if-expression, and what holds if none does; each is under the conditions before it.
+    fn lower_branches(
+        &mut self,
+        lx: &mut Lowering,
+        branches: &[(Expr, Expr)],
+        otherwise: &Expr,
+    ) -> R<(Vec<(FExpr, LVal)>, LVal)> {
+        let mut parts = Vec::new();
+        for (c, a) in branches {
+            let c = self.lower_scalar(lx, c)?;
+            if let FExpr::Num(k) = c {
+                if k != 0.0 {
+                    return Ok((parts, self.lower(lx, a)?));
+                }
+                continue;
+            }
+            if let Some(g) = lx.guards() {
+                g.push(c.clone());
+            }
+            let a = self.lower(lx, a)?;
+            if let Some(last) = lx.guards().and_then(|g| g.last_mut()) {
+                *last = FExpr::Unary(Unary::Not, boxed(c.clone()));
+            }
+            parts.push((c, a));
+        }
+        Ok((parts, self.lower(lx, otherwise)?))
     }
 
     fn lower_iterator(&mut self, lx: &mut Lowering, it: &ForIndex, body: &Expr) -> R<(LocalId, FExpr)> {
@@ -1832,8 +1893,15 @@ impl<'t> Flattener<'t> {
         }
         // These need nothing evaluated, or in another way.
         match name {
-            "noEvent" | "pure" => return self.lower(lx, &c.args[0]),
-            "smooth" => return self.lower(lx, &c.args[1]),
+            "pure" => return self.lower(lx, &c.args[0]),
+            "noEvent" => return self.lower_literally(lx, &c.args[0]),
+            "smooth" if lx.model.is_none() => return self.lower(lx, &c.args[1]),
+            "smooth" => {
+                let LVal::Leaf(FExpr::Num(p), ..) = self.lower(lx, &c.args[0])? else {
+                    return Err(self.err(c.args[0].span, "the order of smooth must be constant"));
+                };
+                return if p >= 1.0 { self.lower_literally(lx, &c.args[1]) } else { self.lower(lx, &c.args[1]) };
+            }
             "homotopy" => {
                 let a = c.args.first().or_else(|| c.named.iter().find(|(n, _)| n.name == "actual").map(|(_, e)| e));
                 return match a {

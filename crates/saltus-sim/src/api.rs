@@ -89,8 +89,10 @@ pub struct EventRecord {
     pub fired: Vec<String>,
     /// Discrete variables and states that changed: name, before, after.
     pub changed: Vec<(String, f64, f64)>,
-    /// Number of micro-steps (superdense instants).
+    /// Number of micro-steps (iterations in superdense time; the last one changes nothing).
     pub micro_steps: usize,
+    /// What changed in each micro-step that changed something: name, before, after.
+    pub instants: Vec<Vec<(String, f64, f64)>>,
     /// The mode key after the event, if the model has structural modes (`engaged = true`).
     pub mode: Option<String>,
     /// Impulses: variable and size (∫ over the instant).

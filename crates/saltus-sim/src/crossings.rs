@@ -17,6 +17,10 @@ pub struct Crossings {
     pub slice: Vec<Step>,
     /// States that affine functions read.
     pub states: Vec<usize>,
+    /// Functions by the slots of the discrete values they read, and of their own truth value.
+    pub by_slot: FxHashMap<u32, Vec<usize>>,
+    /// Functions by their relations.
+    pub by_relation: FxHashMap<usize, usize>,
 }
 
 impl Crossings {
@@ -149,7 +153,7 @@ impl Model {
         let sequence = cut(&plan.continuous, &need);
         let all = self.compile(|c| c.sequence(&sequence));
         let states = plan.states.iter().map(|&c| self.layout.slot(c));
-        let mut moving: Vec<u32> = states.chain(self.delays.iter().map(|d| d.out)).collect();
+        let mut moving: Vec<u32> = states.collect();
         moving.push(self.machine.time);
         let reads = |f: &Function| self.machine.relations[f.relation].batch.rows.words[1..].iter().copied();
         let sampled = functions.iter().filter(|f| f.gradient.is_none());
@@ -161,7 +165,14 @@ impl Model {
         let mut states: Vec<usize> = affine.flat_map(|g| g.states.iter().map(|s| s.0)).collect();
         states.sort_unstable();
         states.dedup();
-        Crossings { functions, slice, states }
+        let mut by_slot: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        for (k, f) in functions.iter().enumerate() {
+            for &s in f.discrete.iter().chain([&self.machine.relations[f.relation].var]) {
+                by_slot.entry(s).or_default().push(k);
+            }
+        }
+        let by_relation = functions.iter().enumerate().map(|(k, f)| (f.relation, k)).collect();
+        Crossings { functions, slice, states, by_slot, by_relation }
     }
 
     fn gradient(&mut self, row: &saltus_dae::Row, state: &FxHashMap<Cell, usize>) -> Gradient {
@@ -236,8 +247,10 @@ impl Model {
                 }
             }
         }
-        for d in &self.sys.dae.delays {
-            final_.extend(d.delay.args.iter().filter_map(|&a| self.sys.resolve(a).variable()));
+        // What travels is taken up where it changes.
+        let delays = self.sys.dae.delays.iter().flat_map(|d| [&d.value, &d.delay]);
+        for r in delays.chain(self.sys.dae.distributions.iter().flat_map(|d| &d.inputs)) {
+            final_.extend(r.args.iter().filter_map(|&a| self.sys.resolve(a).variable()));
         }
         let reaches = |from: VarId| {
             let mut seen = FxHashSet::default();

@@ -5,6 +5,7 @@ use crate::api::{EventKind, EventRecord, Observer};
 use crate::crossings::Sensitivity;
 use crate::machine::Trouble;
 use crate::model::{ModeProgram, Model};
+use crate::touched::{Readers, Touched};
 use rustc_hash::FxHashSet;
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{Action, Message, Piece, VarId};
@@ -29,12 +30,92 @@ pub struct Handled {
 
 const MAX_ITERATIONS: usize = 200;
 
+/// Instants of one event that the log tells apart.
+const MAX_INSTANTS: usize = 32;
+
+/// Some indices of a list, or all.
+enum Extent {
+    All(usize),
+    Some(Vec<usize>),
+}
+
+impl Extent {
+    fn of(some: Option<&[usize]>, all: usize) -> Extent {
+        some.map_or(Extent::All(all), |s| Extent::Some(s.to_vec()))
+    }
+
+    fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        let (all, some) = match self {
+            Extent::All(n) => (0..*n, &[][..]),
+            Extent::Some(list) => (0..0, &list[..]),
+        };
+        all.chain(some.iter().copied())
+    }
+}
+
 impl Model {
-    /// Handles the event at the present time; `fired` are relations that have just crossed.
+    /// The part of the event iteration that this event touches; `None`: all of it.
+    fn touched(
+        &mut self,
+        program: &ModeProgram,
+        fired: &[usize],
+        near: &[usize],
+        ticked: &[usize],
+        kind: EventKind,
+    ) -> Option<Rc<Touched>> {
+        let known = match kind {
+            EventKind::State => !fired.is_empty(),
+            EventKind::Time => true,
+            _ => false,
+        };
+        if !known
+            || self.whole_events
+            || !program.plan.key.is_empty()
+            || !program.latent.is_empty()
+            || !self.machine.host.lines.list.is_empty()
+        {
+            return None;
+        }
+        let mut seeds: Vec<u32> = fired.iter().chain(near).map(|&i| self.machine.relations[i].var).collect();
+        for k in 0..self.timed.len() {
+            let i = self.timed[k];
+            let var = self.machine.relations[i].var;
+            if self.machine.time_switch(i).is_none_or(|(value, _)| value != self.machine.values[var as usize]) {
+                seeds.push(var);
+            }
+        }
+        for &k in ticked {
+            seeds.extend([self.tickers[k].slot, self.tickers[k].pre]);
+        }
+        seeds.sort_unstable();
+        seeds.dedup();
+        let mut readers = program.readers.borrow_mut();
+        let readers = readers.get_or_insert_with(|| {
+            let discrete: Vec<(u32, u32)> = self.discrete.iter().map(|d| (d.0, d.1)).collect();
+            Readers::new(&self.machine, &program.event, &discrete, &self.previous)
+        });
+        Some(readers.touched(seeds))
+    }
+
+    /// Previous values become the present ones.
+    fn remember_touched(&mut self, touched: &Option<Rc<Touched>>) {
+        match touched {
+            None => self.remember(),
+            Some(t) => {
+                for &(s, p) in &t.previous {
+                    self.machine.values[p as usize] = self.machine.values[s as usize];
+                }
+            }
+        }
+    }
+
+    /// Handles the event at the present time; `fired` are relations that have just crossed, `near` some that may have
+    /// within rounding.
     pub fn handle_event(
         &mut self,
         program: &Rc<ModeProgram>,
         fired: &[usize],
+        near: &[usize],
         mut kind: EventKind,
         observer: &mut dyn Observer,
     ) -> Result<Handled, Diagnostic> {
@@ -43,12 +124,26 @@ impl Model {
         self.machine.patient = true;
         self.machine.plain_relations = false;
         self.machine.held.clear();
-        let before: Vec<f64> = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
+        let close = 1e-13 * t.abs().max(1e-3);
+        let ticked: Vec<usize> = (0..self.tickers.len()).filter(|&k| self.tickers[k].due() <= t + close).collect();
+        let mut touched = self.touched(&program, fired, near, &ticked, kind);
+        // What may change: indices into the discrete variables.
+        let mut may_change = Extent::of(touched.as_deref().map(|t| &t.discrete[..]), self.discrete.len());
+        let mut before: Vec<f64> =
+            may_change.iter().map(|k| self.machine.values[self.discrete[k].0 as usize]).collect();
         let conserved = self.conserved();
         let states_before: Vec<(u32, f64)> =
             program.states.iter().map(|s| (s.0, self.machine.values[s.0 as usize])).collect();
-        self.remember();
-        self.machine.note_left();
+        // Previous values of states have changed all along.
+        for &(s, p) in &self.previous {
+            self.machine.values[p as usize] = self.machine.values[s as usize];
+        }
+        self.remember_touched(&touched);
+        let all = self.machine.relations.len();
+        match &touched {
+            Some(t) => self.machine.note_left(t.relations.iter().copied()),
+            None => self.machine.note_left(0..all),
+        }
         let mut words: Vec<String> = Vec::new();
         for &i in fired {
             let r = &self.machine.relations[i];
@@ -71,14 +166,9 @@ impl Model {
                 }
             }
         }
-        let close = 1e-13 * t.abs().max(1e-3);
-        let mut ticked = Vec::new();
-        for (k, s) in self.tickers.iter_mut().enumerate() {
-            if s.due() <= t + close {
-                s.next += 1;
-                ticked.push(k);
-                words.push(s.name.clone());
-            }
+        for &k in &ticked {
+            self.tickers[k].next += 1;
+            words.push(self.tickers[k].name.clone());
         }
         for &k in &ticked {
             let (s, p) = (self.tickers[k].slot, self.tickers[k].pre);
@@ -96,6 +186,7 @@ impl Model {
         let mut keys = vec![program.plan.key.clone()];
         let mut when_fired = false;
         let mut alternating: Vec<VarId> = Vec::new();
+        let mut instants: Vec<Vec<(String, f64, f64)>> = Vec::new();
         loop {
             micro += 1;
             if micro > MAX_ITERATIONS {
@@ -118,13 +209,16 @@ impl Model {
                 over
             };
             if !over {
-                self.machine.run(&program.event).map_err(|e| failed(self, e))?;
+                let steps = touched.as_ref().map_or(&program.event, |t| &t.steps);
+                self.machine.run(steps).map_err(|e| failed(self, e))?;
             }
             // Reactions of when-branches with a rising edge.
             let mut restarts: Vec<(u32, f64)> = Vec::new();
             for k in 0..self.sys.reactions.len() {
                 let (when, branch) = (self.sys.reactions[k].when, self.sys.reactions[k].branch);
-                if self.machine.fired(when) != Some(branch) {
+                if touched.as_ref().is_some_and(|t| t.whens.binary_search(&when).is_err())
+                    || self.machine.fired(when) != Some(branch)
+                {
                     continue;
                 }
                 if let Some((b, s)) = &self.reactions[k].condition {
@@ -163,19 +257,26 @@ impl Model {
                     _ => {}
                 }
             }
-            let changed = self
-                .discrete
-                .iter()
-                .any(|&(s, p, _)| self.machine.values[s as usize] != self.machine.values[p as usize]);
-            if micro + 2 > MAX_ITERATIONS {
-                alternating = self
-                    .discrete
-                    .iter()
-                    .filter(|d| self.machine.values[d.0 as usize] != self.machine.values[d.1 as usize])
-                    .map(|d| d.2)
-                    .collect();
+            let mut instant: Vec<(String, f64, f64)> = Vec::new();
+            let mut changed = false;
+            let mut unsettled: Vec<VarId> = Vec::new();
+            for k in may_change.iter() {
+                let (s, p, v) = self.discrete[k];
+                let (now, was) = (self.machine.values[s as usize], self.machine.values[p as usize]);
+                if now == was {
+                    continue;
+                }
+                changed = true;
+                unsettled.push(v);
+                let name = &self.sys.dae.vars[v].name;
+                if !name.starts_with('$') && instants.len() < MAX_INSTANTS {
+                    instant.push((name.clone(), was, now));
+                }
             }
-            let key = self.key();
+            if micro + 2 > MAX_ITERATIONS {
+                alternating = unsettled;
+            }
+            let key = if touched.is_some() { program.plan.key.clone() } else { self.key() };
             let switched = key != program.plan.key;
             // A constraint that reads a discrete variable may move the states although the mode stays.
             let displaced = !switched
@@ -193,15 +294,33 @@ impl Model {
                 }
             }
             let mut moved = false;
+            if !restarts.is_empty()
+                && let Some(t) = touched.take()
+            {
+                // States are set anew: everything may change from here on.
+                let mut known = vec![false; all];
+                t.relations.iter().for_each(|&i| known[i] = true);
+                self.machine.note_left((0..all).filter(|&i| !known[i]));
+                let mut values: Vec<f64> = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
+                may_change.iter().zip(&before).for_each(|(k, b)| values[k] = *b);
+                (before, may_change) = (values, Extent::All(self.discrete.len()));
+            }
             // New values of states come before previous values are taken.
             for (slot, v) in restarts {
                 if !reinitialized.contains(&slot) {
                     reinitialized.push(slot);
                 }
-                moved |= self.machine.values[slot as usize] != v;
+                let was = self.machine.values[slot as usize];
+                moved |= was != v;
+                if was != v && instants.len() < MAX_INSTANTS {
+                    instant.push((self.slot_name(&program, slot), was, v));
+                }
                 self.machine.values[slot as usize] = v;
             }
-            self.remember();
+            if !instant.is_empty() {
+                instants.push(instant);
+            }
+            self.remember_touched(&touched);
             if switched {
                 mode_changes += 1;
                 if mode_changes > 64 || (!changed && keys.contains(&key) && mode_changes > 8) {
@@ -232,8 +351,9 @@ impl Model {
                 self.machine.values[s as usize] = 0.0;
                 self.machine.values[p as usize] = 0.0;
             }
-            self.machine.run(&program.event).map_err(|e| self.explain(&e, Stage::Run, t, "event handling failed"))?;
-            self.remember();
+            let steps = touched.as_ref().map_or(&program.event, |t| &t.steps);
+            self.machine.run(steps).map_err(|e| self.explain(&e, Stage::Run, t, "event handling failed"))?;
+            self.remember_touched(&touched);
         }
         if kind != EventKind::Initial
             && let Some(d) = self.singular_by_order(&program, fired)
@@ -243,7 +363,8 @@ impl Model {
         let mut changed: Vec<(String, f64, f64)> = Vec::new();
         let mut memory = false;
         let mut slots: Vec<u32> = Vec::new();
-        for ((d, e), b) in self.discrete.iter().zip(&self.sys.discrete).zip(&before) {
+        for (k, b) in may_change.iter().zip(&before) {
+            let (d, e) = (&self.discrete[k], &self.sys.discrete[k]);
             let now = self.machine.values[d.0 as usize];
             if now != *b {
                 slots.push(d.0);
@@ -263,10 +384,8 @@ impl Model {
         }
         for (s, b) in states_before {
             let now = self.machine.values[s as usize];
-            if now != b
-                && let Some(c) = program.plan.states.iter().find(|c| self.layout.find(**c) == Some(s))
-            {
-                changed.push((saltus_structure::cell_name(&self.sys, *c), b, now));
+            if now != b {
+                changed.push((self.slot_name(&program, s), b, now));
             }
         }
         self.machine.patient = false;
@@ -282,6 +401,7 @@ impl Model {
             fired: words,
             changed,
             micro_steps: micro,
+            instants,
             mode,
             impulses,
             conserved,
@@ -295,6 +415,12 @@ impl Model {
         }
         let memoryless = !memory && reinitialized.is_empty() && mode_changes == 0 && ticked.is_empty() && !when_fired;
         Ok(Handled { program, terminated, record, reinitialized, changed: slots, memoryless })
+    }
+
+    /// The name of a state by its slot.
+    fn slot_name(&self, program: &ModeProgram, slot: u32) -> String {
+        let cell = program.plan.states.iter().find(|c| self.layout.find(**c) == Some(slot));
+        cell.map_or_else(|| "a state".into(), |c| saltus_structure::cell_name(&self.sys, *c))
     }
 
     /// Values of a mode's continuous cells.
@@ -375,10 +501,8 @@ impl Model {
             let next = if sensitivity.tickers.contains(&k) { &mut hard } else { &mut soft };
             *next = next.min(s.due());
         }
-        for i in 0..self.machine.relations.len() {
-            if self.machine.relations[i].time.is_none() {
-                continue;
-            }
+        for k in 0..self.timed.len() {
+            let i = self.timed[k];
             if let Some((value, at)) = self.machine.time_switch(i) {
                 let held = self.machine.values[self.machine.relations[i].var as usize];
                 // If it should have its value already: now.
@@ -386,6 +510,11 @@ impl Model {
                 let next = if sensitivity.relations.contains(&i) { &mut hard } else { &mut soft };
                 *next = next.min(at);
             }
+        }
+        if !self.machine.host.lines.list.is_empty() {
+            self.line_inputs();
+            let values = &self.machine.values;
+            hard = self.machine.host.lines.list.iter().map(|l| l.due(values)).fold(hard, f64::min);
         }
         (hard, soft)
     }

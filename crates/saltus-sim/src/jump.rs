@@ -317,7 +317,7 @@ impl Model {
         h: f64,
     ) -> Option<Vec<f64>> {
         let slope = |me: &mut Model, t: f64, x: &[f64]| -> Option<Vec<f64>> {
-            crate::rhs::place(&mut me.machine, &me.delays, program, t, x);
+            crate::rhs::place(&mut me.machine, program, t, x);
             me.machine.run(&program.continuous).ok()?;
             let dx: Vec<f64> = program.states.iter().map(|s| me.machine.values[s.1 as usize]).collect();
             dx.iter().all(|v| v.is_finite()).then_some(dx)

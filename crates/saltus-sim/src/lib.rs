@@ -1,12 +1,14 @@
 //! Runs: initialization, stepping, event iteration, mode changes.
 //!
 //! - [`layout`], [`compile`]: plans become steps over one array of values.
-//! - [`machine`], [`block`]: run steps; mixed loops, Newton.
+//! - [`machine`], [`block`], `pivot`: run steps; mixed loops, Newton, complementarity.
 //! - [`model`]: a prepared model with the programs of the modes entered so far.
 //! - [`choice`]: which integrator and why.
 //! - `slice`, [`dependence`], `tangent`: what derivatives need; pattern and values of their Jacobian.
 //! - [`crossings`], `location`: crossing functions of a mode, and where they cross in a step.
 //! - `rhs`, `sliding`, `resting`: the field the integrator sees; sliding along surfaces, rest after accumulation.
+//! - `touched`: what an event has to evaluate again.
+//! - `transport`: delays and distributions.
 //! - [`start`], [`events`], [`jump`], [`run`]: initialization, event iteration, mode-change restarts, the loop.
 //!
 //! Absent here: source text, classes, files.
@@ -24,6 +26,7 @@ pub mod layout;
 mod location;
 pub mod machine;
 pub mod model;
+mod pivot;
 mod resting;
 mod rhs;
 pub mod run;
@@ -31,6 +34,8 @@ mod slice;
 mod sliding;
 mod start;
 mod tangent;
+mod touched;
+mod transport;
 
 pub use api::*;
 pub use choice::SOLVERS;

@@ -3,6 +3,9 @@
 //! A function that is a polynomial of the step (affine in states and time) is isolated exactly; any other is sampled at
 //! a few places of the step, and isolated on a Chebyshev proxy if it comes near zero. All crossings of a step are found at
 //! once and kept in order; an event that restarts nothing only looks again at the functions it touched.
+//!
+//! A function far from zero *sleeps* until the states it reads have travelled a good part of that distance: a step costs no more
+//! for thousands of them.
 
 use crate::compile::Step;
 use crate::crossings::{Function, positive_side, sides};
@@ -36,9 +39,76 @@ struct Form {
     time: f64,
 }
 
+/// A function that need not be looked at before something has travelled this far.
+struct Sleep {
+    until: f64,
+    function: usize,
+    /// The sleep is over if the function has been woken since.
+    night: u32,
+}
+
+impl Ord for Sleep {
+    // The earliest is the greatest.
+    fn cmp(&self, o: &Sleep) -> std::cmp::Ordering {
+        o.until.total_cmp(&self.until).then(o.function.cmp(&self.function)).then(o.night.cmp(&self.night))
+    }
+}
+impl PartialOrd for Sleep {
+    fn partial_cmp(&self, o: &Sleep) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(o))
+    }
+}
+impl PartialEq for Sleep {
+    fn eq(&self, o: &Sleep) -> bool {
+        self.cmp(o).is_eq()
+    }
+}
+impl Eq for Sleep {}
+
+/// Functions with more terms do not sleep.
+const MOST_TERMS: usize = 4;
+
+/// Which functions sleep, until what has travelled how far.
+#[derive(Default)]
+struct Sleepers {
+    /// Of each function: how often it was woken, and whether it is awake.
+    nights: Vec<(u32, bool)>,
+    /// Those awake, in no order.
+    awake: Vec<usize>,
+    /// Of each state, and of time (the last): how far it has travelled, and who waits for it.
+    roads: Vec<(f64, std::collections::BinaryHeap<Sleep>)>,
+}
+
+impl Sleepers {
+    fn reset(&mut self, functions: usize, states: usize) {
+        self.nights = vec![(0, true); functions];
+        self.awake = (0..functions).collect();
+        self.roads = std::iter::repeat_with(Default::default).take(states + 1).collect();
+    }
+
+    fn wake(&mut self, function: usize) {
+        if let Some(n) = self.nights.get_mut(function).filter(|n| !n.1) {
+            *n = (n.0 + 1, true);
+            self.awake.push(function);
+        }
+    }
+
+    /// Wakes who waits for a state that travels `reach` in this step.
+    fn call(&mut self, road: usize, reach: f64) {
+        let far = self.roads[road].0 + reach;
+        while self.roads[road].1.peek().is_some_and(|s| !(s.until > far)) {
+            let Some(s) = self.roads[road].1.pop() else { break };
+            if self.nights[s.function] == (s.night, false) {
+                self.wake(s.function);
+            }
+        }
+    }
+}
+
 /// The crossings of the present step.
 #[derive(Default)]
 pub(crate) struct Location {
+    sleepers: Sleepers,
     /// Forms of the mode's affine functions, where known.
     forms: Vec<Option<Form>>,
     /// Where each state begins in the step and how far it can go; only states that affine functions read.
@@ -87,7 +157,7 @@ pub(crate) fn sway(
             let sign = signs.map_or(0.0, |pattern| if k & pattern == 0 { 1.0 } else { -1.0 });
             *m = x[k] + sign * errors[k];
         }
-        place(&mut model.machine, &model.delays, program, t, &moved);
+        place(&mut model.machine, program, t, &moved);
         let mut g = [f64::NAN];
         if model.machine.run(&program.crossings.slice).is_ok() {
             model.machine.crossing_values(&[relation], &mut g);
@@ -125,7 +195,7 @@ impl Location {
         self.evaluations += 1;
         self.x.resize(step.program.states.len(), 0.0);
         step.integrator.interpolate(t, &mut self.x);
-        place(&mut model.machine, &model.delays, step.program, t, &self.x);
+        place(&mut model.machine, step.program, t, &self.x);
         model.machine.run(slice).is_ok()
     }
 
@@ -193,23 +263,60 @@ impl Location {
             return;
         }
         let mut sampled: Vec<usize> = Vec::new();
-        self.forms.resize_with(functions.len(), || None);
+        if self.forms.len() != functions.len() || self.sleepers.roads.len() != step.program.states.len() + 1 {
+            self.forms.clear();
+            self.forms.resize_with(functions.len(), || None);
+            self.reach.clear();
+            self.sleepers.reset(functions.len(), step.program.states.len());
+        }
         self.reaches(step);
-        for (k, f) in functions.iter().enumerate() {
+        let mut awake = std::mem::take(&mut self.sleepers.awake);
+        awake.retain(|&k| {
+            let f = &functions[k];
             if !self.masked.is_empty() && self.masked.contains(&f.relation) {
-                continue;
+                return true;
             }
             if !self.form(model, step, k) {
                 sampled.push(k);
-            } else if !self.clear(model, step, k) {
+            } else if let Some(distance) = self.clear(model, step, k) {
+                return !self.sleep(k, distance);
+            } else {
                 self.polynomial(step, k);
                 self.isolate_polynomial(model, step, k, step.t0);
             }
-        }
+            true
+        });
+        self.sleepers.awake = awake;
         if !sampled.is_empty() {
+            sampled.sort_unstable();
             self.search_sampled(model, step, &sampled);
         }
-        self.ahead.sort_by(|a, b| a.after.total_cmp(&b.after));
+        self.sort();
+    }
+
+    fn sort(&mut self) {
+        self.ahead.sort_by(|a, b| a.after.total_cmp(&b.after).then(a.function.cmp(&b.function)));
+    }
+
+    /// Lets a function sleep that is this far from zero where the step begins. It cannot cross before one of its terms has
+    /// used up its part of a third of the distance: the other two thirds are what makes it [`Location::clear`].
+    fn sleep(&mut self, k: usize, distance: f64) -> bool {
+        let Some(form) = &self.forms[k] else { return false };
+        let terms = form.states.len() + usize::from(form.time != 0.0);
+        if terms > MOST_TERMS {
+            return false;
+        }
+        let (night, awake) = &mut self.sleepers.nights[k];
+        *awake = false;
+        let time = self.sleepers.roads.len() - 1;
+        for (road, slope) in form.states.iter().copied().chain([(time, form.time)]) {
+            if slope != 0.0 {
+                let road = &mut self.sleepers.roads[road];
+                let until = road.0 + 0.33 * distance / (terms as f64 * slope.abs());
+                road.1.push(Sleep { until, function: k, night: *night });
+            }
+        }
+        true
     }
 
     /// These relations crossed, yet their event left them as they were: at the very edge, rounding decides. They are looked
@@ -226,16 +333,16 @@ impl Location {
 
     /// Looks again, from `from` on, at the functions of these relations and at those that read changed values.
     pub fn again(&mut self, model: &mut Model, step: &SearchedStep<'_>, from: f64, fired: &[usize], changed: &[u32]) {
-        let touched: Vec<usize> = (0..step.program.crossings.functions.len())
-            .filter(|&k| {
-                let f = &step.program.crossings.functions[k];
-                !self.masked.contains(&f.relation)
-                    && (fired.contains(&f.relation)
-                        || self.deferred.contains(&k)
-                        || changed.iter().any(|s| f.discrete.contains(s)))
-            })
-            .collect();
-        self.deferred.clear();
+        let crossings = &step.program.crossings;
+        let mut touched: Vec<usize> = fired.iter().filter_map(|i| crossings.by_relation.get(i).copied()).collect();
+        touched.append(&mut self.deferred);
+        for s in changed {
+            let reads = |k: &&usize| crossings.functions[**k].discrete.contains(s);
+            touched.extend(crossings.by_slot.get(s).into_iter().flatten().filter(reads));
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        touched.retain(|&k| !self.masked.contains(&crossings.functions[k].relation));
         self.ahead.retain(|a| !touched.contains(&a.function));
         for k in touched {
             if self.form(model, step, k) {
@@ -245,18 +352,22 @@ impl Location {
                 self.isolate_sampled(model, step, k, from, step.t1);
             }
         }
-        self.ahead.sort_by(|a, b| a.after.total_cmp(&b.after));
+        self.sort();
     }
 
     /// Forgets the forms of functions that read changed values; all of them if the mode has changed.
     pub fn forget(&mut self, program: &ModeProgram, changed: Option<&[u32]>) {
         match changed {
-            None => self.forms.clear(),
+            None => {
+                self.forms.clear();
+                self.sleepers.roads.clear();
+            }
             Some(slots) => {
-                for (form, f) in self.forms.iter_mut().zip(&program.crossings.functions) {
-                    if form.is_some() && !f.discrete.is_empty() && slots.iter().any(|s| f.discrete.contains(s)) {
+                for &k in slots.iter().filter_map(|s| program.crossings.by_slot.get(s)).flatten() {
+                    if let Some(form) = self.forms.get_mut(k) {
                         *form = None;
                     }
+                    self.sleepers.wake(k);
                 }
             }
         }
@@ -270,17 +381,30 @@ impl Location {
 
     /// Where the states begin and how far they can go in the step.
     fn reaches(&mut self, step: &SearchedStep<'_>) {
-        self.reach.resize(step.program.states.len(), (0.0, 0.0));
+        let n = step.program.states.len();
+        let fresh = self.reach.is_empty();
+        self.reach.resize(n + 1, (0.0, 0.0));
         for &k in &step.program.crossings.states {
             step.integrator.polynomial(k, &mut self.coefficients);
             let far = self.coefficients[1..].iter().map(|c| c.abs()).sum();
-            self.reach[k] = (self.coefficients[0], far);
+            self.travel(k, self.coefficients[0], far, fresh);
         }
+        self.travel(n, step.t0, step.t1 - step.t0, fresh);
     }
 
-    /// Whether an affine function cannot cross in the step: by far the most frequent case.
-    fn clear(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize) -> bool {
-        let Some(form) = &self.forms[k] else { return false };
+    /// A state (or time) begins the step here and can go this far.
+    fn travel(&mut self, k: usize, begin: f64, far: f64, fresh: bool) {
+        let (was, reach) = std::mem::replace(&mut self.reach[k], (begin, far));
+        if !fresh {
+            // No further than the last step could go, unless it was set anew.
+            self.sleepers.roads[k].0 += reach.max((begin - was).abs());
+        }
+        self.sleepers.call(k, far);
+    }
+
+    /// How far an affine function is from zero, if it cannot cross in the step: by far the most frequent case.
+    fn clear(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize) -> Option<f64> {
+        let Some(form) = &self.forms[k] else { return None };
         let (mut g, mut far) = (form.constant + form.time * step.t0, (form.time * (step.t1 - step.t0)).abs());
         for &(k, slope) in &form.states {
             let (begin, reach) = self.reach[k];
@@ -291,17 +415,15 @@ impl Location {
         let r = &model.machine.relations[i];
         let bit = model.machine.values[r.var as usize];
         // The error weights of what is read are far below a thousandth of it.
-        let clear = match &r.kind {
-            RelationKind::Sign(_) => {
-                let side = if positive_side(&r.kind, bit) { g } else { -g };
-                side > 2.0 * far + 1e-3 * side.abs()
-            }
-            RelationKind::Floor => g - bit > 2.0 * far + 1e-6 && bit + 1.0 - g > 2.0 * far + 1e-6,
+        let (side, margin) = match &r.kind {
+            RelationKind::Sign(_) => (if positive_side(&r.kind, bit) { g } else { -g }, 1e-3 * g.abs()),
+            RelationKind::Floor => ((g - bit).min(bit + 1.0 - g), 1e-6),
         };
-        if clear {
-            self.note(&mut model.machine, i, g.abs());
+        if !(side > 2.0 * far + margin) {
+            return None;
         }
-        clear
+        self.note(&mut model.machine, i, g.abs());
+        Some(side - margin)
     }
 
     /// Makes the form of a function known; false if it is not affine or not a number.
@@ -519,6 +641,13 @@ impl Location {
             }
         }
         found
+    }
+
+    /// Relations whose functions cross at `t` or hardly later.
+    pub fn near(&self, program: &ModeProgram, t: f64, close: f64) -> Vec<usize> {
+        let ahead = self.ahead.iter().take_while(|a| a.after <= t + close).map(|a| a.function);
+        let functions = ahead.chain(self.deferred.iter().copied());
+        functions.map(|k| program.crossings.functions[k].relation).collect()
     }
 
     /// Relations taken out by [`Location::earliest`] whose event must wait for another.

@@ -2,6 +2,7 @@
 
 use crate::compile::{MixedBlock, Step};
 use crate::layout::Layout;
+use crate::transport::Lines;
 use rustc_hash::FxHashSet;
 use saltus_dae::{HybridDae, Operand, Row, VarId};
 use saltus_expr::{FuncId, Node, RelOp};
@@ -34,6 +35,8 @@ pub enum Trouble {
         cells: Vec<Cell>,
         /// How many choices were tried.
         tried: usize,
+        /// The first of them: values of the cells.
+        modes: Vec<Vec<f64>>,
     },
     /// A function failed.
     Function(ExecError),
@@ -135,6 +138,8 @@ impl Recent {
 /// Function calls of kernels, with the last results of each function kept.
 pub struct Host {
     functions: Box<dyn Functions>,
+    /// Delays and distributions, read by functions of their own.
+    pub(crate) lines: Lines,
     values: Vec<Recent>,
     slopes: Vec<Recent>,
     scratch: Vec<f64>,
@@ -147,6 +152,7 @@ impl Host {
     pub fn new(functions: &[Function], backend: &dyn Backend) -> Host {
         Host {
             functions: backend.functions(functions),
+            lines: Lines::default(),
             values: vec![Recent::default(); functions.len()],
             slopes: vec![Recent::default(); functions.len()],
             scratch: Vec::new(),
@@ -166,6 +172,9 @@ fn same(a: &[f64], b: &[f64]) -> bool {
 
 impl CallHost for Host {
     fn call(&mut self, func: FuncId, args: &[f64], out: u32) -> f64 {
+        if let Some((v, _)) = self.lines.read(func, args.first().copied().unwrap_or(f64::NAN)) {
+            return v;
+        }
         let Some(recent) = self.values.get_mut(func.0 as usize) else { return f64::NAN };
         let kept = match recent.find(args, &[]) {
             Some(k) => k,
@@ -185,6 +194,11 @@ impl CallHost for Host {
     }
 
     fn call_der(&mut self, func: FuncId, args: &[f64], dargs: &[f64], out: u32) -> f64 {
+        if let (&[s], &[ds]) = (args, dargs)
+            && let Some((_, slope)) = self.lines.read(func, s)
+        {
+            return slope * ds;
+        }
         let Some(recent) = self.slopes.get_mut(func.0 as usize) else { return f64::NAN };
         let kept = match recent.find(args, dargs) {
             Some(k) => k,
@@ -428,9 +442,9 @@ impl Machine {
         self.host.error = None;
     }
 
-    /// Notes every crossing function as an event begins.
-    pub fn note_left(&mut self) {
-        for i in 0..self.relations.len() {
+    /// Notes crossing functions as an event begins.
+    pub fn note_left(&mut self, which: impl Iterator<Item = usize>) {
+        for i in which {
             let r = &self.relations[i];
             self.backend.run(&r.batch, &mut self.values, &mut self.host);
             let g = self.values[self.relations[i].g as usize];
@@ -510,6 +524,15 @@ impl Machine {
                 return Ok(());
             }
         }
+        if let Some(first) = seen.first()
+            && self.complementary(m, first)
+        {
+            return Ok(());
+        }
+        self.host.error = None;
+        if let Some(first) = seen.first() {
+            m.slots.iter().zip(first).for_each(|(&s, &v)| self.values[s as usize] = v);
+        }
         // Search over the two-valued unknowns.
         let bits: Vec<usize> =
             (0..m.slots.len()).filter(|&k| seen.iter().all(|s| s[k] == 0.0 || s[k] == 1.0)).collect();
@@ -574,7 +597,10 @@ impl Machine {
         }
         match error {
             Some(e) if n_bits == 0 => Err(e),
-            _ => Err(Trouble::NoMode { cells: m.cells.clone(), tried: tries }),
+            _ => {
+                seen.truncate(4);
+                Err(Trouble::NoMode { cells: m.cells.clone(), tried: tries, modes: seen })
+            }
         }
     }
 

@@ -8,6 +8,8 @@ use crate::machine::{Host, Machine, Trouble, relation_slots};
 use crate::slice::slice;
 use crate::start::{StartOptions, StartReport};
 use crate::tangent::Tangent;
+use crate::touched::Readers;
+use crate::transport::Line;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability, equation_text};
@@ -62,6 +64,8 @@ pub struct ModeProgram {
     pub cells: Vec<u32>,
     /// Discrete variables that latent equations read (slot, previous value): when one changes, states may jump.
     pub latent: Vec<(u32, u32)>,
+    /// Which steps of the event iteration read what, made at the first event.
+    pub(crate) readers: RefCell<Option<Readers>>,
     /// Kernels of all residuals, made when first asked for.
     pub residuals: std::cell::OnceCell<Vec<Residual>>,
 }
@@ -84,35 +88,6 @@ pub struct Residual {
     pub reads: Vec<u32>,
     /// The equation and how often it was differentiated.
     pub source: (usize, u8),
-}
-
-/// A delay line.
-pub struct DelayLine {
-    /// Output slot.
-    pub out: u32,
-    /// What is delayed.
-    pub value: Batch,
-    /// Its slot.
-    pub value_slot: u32,
-    /// By how much.
-    pub delay: Batch,
-    /// Its slot.
-    pub delay_slot: u32,
-    /// Times and values so far.
-    pub history: std::collections::VecDeque<(f64, f64)>,
-    /// How far back it may reach.
-    pub reach: f64,
-}
-
-impl DelayLine {
-    /// The delayed value at time t.
-    pub fn at(&self, t: f64) -> Option<f64> {
-        // Where the signal jumped, the value after the jump counts; before the start, the first one.
-        let t = t.max(self.history.front()?.0);
-        let k = self.history.partition_point(|p| p.0 <= t);
-        let (a, x) = self.history[k - 1];
-        Some(self.history.get(k).map_or(x, |&(b, y)| x + (y - x) * (t - a) / (b - a)))
-    }
 }
 
 /// A periodic tick.
@@ -158,8 +133,6 @@ pub struct Model {
     singular: FxHashMap<(ModeKey, Vec<bool>), Option<(Box<Diagnostic>, Vec<VarId>)>>,
     /// Functions, for evaluation outside kernels.
     pub functions: Rc<[Function]>,
-    /// Delay lines.
-    pub delays: Vec<DelayLine>,
     /// Samplers.
     pub tickers: Vec<Ticker>,
     /// Reaction values: (condition, value) batches with slots, in the order of the system's reactions.
@@ -170,6 +143,10 @@ pub struct Model {
     pub assertion_slots: Vec<u32>,
     /// All discrete cells: (slot, pre slot, variable).
     pub discrete: Vec<(u32, u32, VarId)>,
+    /// Relations on time alone.
+    pub timed: Vec<usize>,
+    /// Events evaluate everything anew: the values of the moment are not those of the locked equations.
+    pub whole_events: bool,
     /// Cells whose previous value is read: (slot, pre slot).
     pub previous: Vec<(u32, u32)>,
     /// How the start is to be found.
@@ -281,12 +258,13 @@ impl Model {
             first: FxHashMap::default(),
             singular: FxHashMap::default(),
             functions,
-            delays: Vec::new(),
             tickers: Vec::new(),
             reactions: Vec::new(),
             assertions: Chain::default(),
             assertion_slots: Vec::new(),
             discrete: Vec::new(),
+            timed: Vec::new(),
+            whole_events: false,
             previous: Vec::new(),
             start_options: StartOptions::default(),
             started: StartReport::default(),
@@ -315,6 +293,7 @@ impl Model {
         let relations = self.sys.relations.clone();
         let held = self.sys.held();
         let slots = self.compile(|c| relations.iter().map(|r| relation_slots(c, r, &held)).collect::<Vec<_>>());
+        self.timed = (0..slots.len()).filter(|&i| slots[i].time.is_some()).collect();
         self.machine.relations = slots;
         let discrete: Vec<VarId> = self.sys.discrete.iter().map(|d| d.var).collect();
         self.discrete = discrete
@@ -359,24 +338,115 @@ impl Model {
             let slots: Vec<u32> = assertions.iter().map(|_| c.layout.scratch(0.0)).collect();
             (c.chain(slots.iter().copied().zip(&assertions)), slots)
         });
-        let delays = self.sys.dae.delays.clone();
-        self.delays = self.compile(|c| {
-            delays
-                .iter()
-                .map(|d| {
-                    let (v, w) = (c.layout.scratch(0.0), c.layout.scratch(0.0));
-                    DelayLine {
-                        out: c.layout.slot(Cell::new(d.var, 0)),
-                        value: c.batch(v, &d.value),
-                        value_slot: v,
-                        delay: c.batch(w, &d.delay),
-                        delay_slot: w,
-                        history: Default::default(),
-                        reach: 0.0,
-                    }
+        self.transport();
+    }
+
+    /// Delays and distributions.
+    fn transport(&mut self) {
+        let (delays, distributions) = (self.sys.dae.delays.clone(), self.sys.dae.distributions.clone());
+        let time = saltus_dae::HybridDae::TIME;
+        for d in delays {
+            let fixed = |a: &Operand| match a {
+                Operand::Var { var, .. } => *var != time && self.sys.role(*var) != Role::Continuous,
+                _ => true,
+            };
+            let steady = d.delay.args.iter().all(fixed);
+            let position = {
+                let pool = &mut self.sys.dae.pool;
+                let (now, lag) = (pool.hole(d.delay.args.len() as u32), d.delay.template);
+                let template = pool.sub(now, lag);
+                Row { template, args: d.delay.args.iter().copied().chain([Operand::var(time)]).collect() }
+            };
+            let line = self.compile(|c| {
+                let mut row = |r: &Row| {
+                    let s = c.layout.scratch(0.0);
+                    (c.batch(s, r), s)
+                };
+                Line::delay(row(&d.value), row(&position), row(&d.delay), steady)
+            });
+            self.machine.host.lines.push(line, &[d.func]);
+        }
+        for d in distributions {
+            let inputs = self.compile(|c| {
+                d.inputs.each_ref().map(|r| {
+                    let s = c.layout.scratch(0.0);
+                    (c.batch(s, r), s)
                 })
-                .collect()
-        });
+            });
+            self.machine.host.lines.push(Line::distribution(inputs), &d.ends);
+        }
+    }
+
+    /// The delays: the function that reads each, what computes the delayed value, and the lag.
+    pub fn delay_lines(&self) -> Vec<(FuncId, (Batch, u32), (Batch, u32))> {
+        let lines = self.sys.dae.delays.iter().zip(&self.machine.host.lines.list);
+        lines.filter_map(|(d, l)| l.delay_parts().map(|[v, lag]| (d.func, v.clone(), lag.clone()))).collect()
+    }
+
+    /// Profiles at the start; what delays may reach back.
+    fn begin_lines(&mut self) -> Result<(), Diagnostic> {
+        let n = self.sys.dae.delays.len();
+        for k in 0..self.machine.host.lines.list.len() {
+            let (points, reach) = if k < n {
+                let reach = self.number(&self.sys.dae.delays[k].max.clone());
+                (Vec::new(), if reach.is_finite() { reach } else { 0.0 })
+            } else {
+                let d = self.sys.dae.distributions[k - n].clone();
+                let rows = d.points.iter().zip(&d.values);
+                let points: Vec<(f64, f64)> = rows.map(|(s, v)| (self.number(s), self.number(v))).collect();
+                let ends = points.first().is_some_and(|p| p.0 == 0.0) && points.last().is_some_and(|p| p.0 == 1.0);
+                if !ends || !points.windows(2).all(|w| w[0].0 <= w[1].0) {
+                    let span = d.origin.span.unwrap_or(Span::NONE);
+                    let text = "the initialPoints of spatialDistribution must ascend from 0 to 1";
+                    return Err(Diagnostic::error(Stage::Initialization, span, text).within(d.origin.instance));
+                }
+                (points, 0.0)
+            };
+            self.machine.host.lines.list[k].begin(&points, reach);
+        }
+        Ok(())
+    }
+
+    /// The present value of a row over aliases and parameters.
+    fn number(&mut self, row: &Row) -> f64 {
+        let row = self.sys.resolve_row(row);
+        let s = self.layout.scratch(0.0);
+        let b = self.compile(|c| c.batch(s, &row));
+        self.machine.batch(&b);
+        self.machine.values[s as usize]
+    }
+
+    /// What delays and distributions take in and where they are read.
+    pub(crate) fn line_inputs(&mut self) {
+        for k in 0..self.machine.host.lines.list.len() {
+            for b in self.machine.host.lines.list[k].batches() {
+                self.machine.batch(&b);
+            }
+        }
+    }
+
+    /// Takes note of the present values; `event`: they may have jumped.
+    pub(crate) fn write_lines(&mut self, t: f64, event: bool) {
+        if self.machine.host.lines.list.is_empty() {
+            return;
+        }
+        self.line_inputs();
+        let (values, lines) = (&self.machine.values, &mut self.machine.host.lines.list);
+        lines.iter_mut().for_each(|l| l.write(t, values, event));
+    }
+
+    /// How far the nearest jump is from where it is read.
+    pub(crate) fn jump_distance(&mut self) -> f64 {
+        self.line_inputs();
+        let values = &self.machine.values;
+        self.machine.host.lines.list.iter().map(|l| l.distance(values)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Jumps that have arrived are read from now on; whether there are any.
+    pub(crate) fn arrive(&mut self) -> bool {
+        self.line_inputs();
+        let (values, lines) = (&self.machine.values, &mut self.machine.host.lines.list);
+        lines.iter_mut().fold(false, |any, l| l.arrive(values) | any)
     }
 
     /// Where a variable's value is found: slot and sign, or a constant.
@@ -578,7 +648,7 @@ impl Model {
             let name = format!("sample({start}, {interval})");
             self.tickers.push(Ticker { slot, pre, start, interval, next, name });
         }
-        Ok(())
+        self.begin_lines()
     }
 
     /// The program of a mode, compiled on first entry.
@@ -663,11 +733,9 @@ impl Model {
         let active: FxHashSet<VarId> = plan.vars.iter().copied().collect();
         let crossings = self.crossings(&plan);
         let sensitivity = self.sensitivity(&plan);
-        // A delay's length may vary.
-        let lags: Vec<u32> = self.delays.iter().flat_map(|d| d.delay.rows.words.iter().skip(1).copied()).collect();
-        let mut moving: Vec<u32> = states.iter().map(|s| s.0).chain(self.delays.iter().map(|d| d.out)).collect();
+        let mut moving: Vec<u32> = states.iter().map(|s| s.0).collect();
         moving.push(self.machine.time);
-        let derivatives = slice(&continuous, states.iter().map(|s| s.1).chain(lags), moving);
+        let derivatives = slice(&continuous, states.iter().map(|s| s.1), moving);
         self.layout.extend(&mut self.machine.values);
         let pattern = dependence::pattern(&derivatives, &states, self.machine.values.len());
         let tangent =
@@ -725,6 +793,7 @@ impl Model {
             watch,
             cells,
             latent,
+            readers: Default::default(),
             residuals: Default::default(),
         });
         self.programs.insert(key, program.clone());
@@ -1042,18 +1111,24 @@ impl Model {
                 }
                 d
             }
-            Trouble::NoMode { cells, tried } => {
+            Trouble::NoMode { cells, tried, modes } => {
                 let mut names: Vec<String> = cells.iter().map(name).collect();
                 // What the user named comes before generated relations.
                 names.sort_by_key(|n| n.contains(' '));
                 names.dedup();
                 let span = cells.iter().find_map(|c| self.sys.dae.vars[c.var].origin.span);
+                let value = |(c, v): (&Cell, &f64)| match self.sys.dae.vars[c.var].ty {
+                    VarType::Boolean => format!("{} = {}", name(c), *v != 0.0),
+                    _ => format!("{} = {v}", name(c)),
+                };
+                let mode = |m: &Vec<f64>| cells.iter().zip(m).take(6).map(value).collect::<Vec<_>>().join(", ");
                 Diagnostic::error(
                     stage,
                     span.unwrap_or(Span::NONE),
                     format!("{what} at time {t:?}: no consistent values of {}: every choice contradicts itself ({tried} tried)", names.join(", ")),
                 )
                 .hint("the relations and the branches they select exclude each other; check their signs")
+                .hint(format!("tried first: {}", modes.iter().map(mode).collect::<Vec<_>>().join("; ")))
             }
             Trouble::Function(e) => Diagnostic::error(stage, e.span, format!("{what} at time {t:?}: {}", e.message)),
         }

@@ -57,7 +57,7 @@ impl Resting {
 
 impl Model {
     fn free<'a>(&'a mut self, program: &'a ModeProgram) -> Rhs<'a> {
-        Rhs { machine: &mut self.machine, delays: &self.delays, program, sliding: None, resting: &[], trouble: None }
+        Rhs { machine: &mut self.machine, program, sliding: None, resting: &[], trouble: None }
     }
 
     /// Brings to rest what the impacts of a relation reset.

@@ -2,7 +2,7 @@
 
 use crate::compile::Step;
 use crate::machine::{Machine, Trouble};
-use crate::model::{DelayLine, ModeProgram};
+use crate::model::ModeProgram;
 use crate::resting::Resting;
 use crate::sliding::Sliding;
 use saltus_solver::ode::{EvalError, JacobianMatrix, OdeSystem, Pattern};
@@ -11,25 +11,17 @@ use saltus_structure::Cell;
 /// x' = f(t, x) of a mode with its discrete values locked.
 pub(crate) struct Rhs<'a> {
     pub machine: &'a mut Machine,
-    pub delays: &'a [DelayLine],
     pub program: &'a ModeProgram,
     pub sliding: Option<&'a mut Sliding>,
     pub resting: &'a [Resting],
     pub trouble: Option<Trouble>,
 }
 
-/// Writes time, states and delayed values.
-pub(crate) fn place(m: &mut Machine, delays: &[DelayLine], program: &ModeProgram, t: f64, x: &[f64]) {
+/// Writes time and states.
+pub(crate) fn place(m: &mut Machine, program: &ModeProgram, t: f64, x: &[f64]) {
     m.values[m.time as usize] = t;
     for (&(s, _), v) in program.states.iter().zip(x) {
         m.values[s as usize] = *v;
-    }
-    for d in delays {
-        m.backend.run(&d.delay, &mut m.values, &mut m.host);
-        let by = m.values[d.delay_slot as usize];
-        if let Some(v) = d.at(t - by) {
-            m.values[d.out as usize] = v;
-        }
     }
 }
 
@@ -63,7 +55,7 @@ impl Rhs<'_> {
 
     fn run(&mut self, steps: &[Step], t: f64, x: &[f64]) -> Result<(), EvalError> {
         self.machine.return_to_anchor(t);
-        place(self.machine, self.delays, self.program, t, x);
+        place(self.machine, self.program, t, x);
         self.machine.run(steps).map_err(|e| {
             self.trouble = Some(e);
             EvalError::Domain
@@ -82,7 +74,7 @@ impl Rhs<'_> {
         let program = self.program;
         let function = program.crossings.functions.iter().find(|f| f.relation == relation);
         if let Some(gradient) = function.and_then(|f| f.gradient.as_ref()) {
-            place(self.machine, self.delays, program, t, x);
+            place(self.machine, program, t, x);
             self.machine.chain(&gradient.slopes);
             let value = |slot: u32| self.machine.values[slot as usize];
             let along: f64 = gradient.states.iter().map(|&(k, slot, sign)| sign * value(slot) * dx[k]).sum();

@@ -23,6 +23,9 @@ enum Source {
     Const(f64),
 }
 
+/// Parts of a step at whose ends delays and distributions take note of what travels.
+const TRANSPORTED: usize = 5;
+
 /// Events at one instant, or so close together that time does not advance, before the run gives up.
 const MAX_STANDSTILL: usize = 2000;
 
@@ -298,14 +301,7 @@ impl Runner<'_> {
         if let Some(sliding) = &mut self.sliding {
             let mut dx = vec![0.0; x.len()];
             let mut values = Vec::new();
-            let mut rhs = Rhs {
-                machine: &mut model.machine,
-                delays: &model.delays,
-                program,
-                sliding: None,
-                resting: &[],
-                trouble: None,
-            };
+            let mut rhs = Rhs { machine: &mut model.machine, program, sliding: None, resting: &[], trouble: None };
             let done = sliding.field(&mut rhs, t, x, &mut dx, Some(&mut values));
             let trouble = rhs.trouble.take();
             return match (done, trouble) {
@@ -317,12 +313,12 @@ impl Runner<'_> {
                 (Err(_), None) => Err(Trouble::NotFinite(Vec::new())),
             };
         }
-        place(&mut model.machine, &model.delays, program, t, x);
+        place(&mut model.machine, program, t, x);
         match model.machine.run(&program.continuous) {
             Err(Trouble::Unsolved { .. }) if !model.machine.patient => {
                 // The branch followed so far may have ended (a fold): look for another solution.
                 model.machine.patient = true;
-                place(&mut model.machine, &model.delays, program, t, x);
+                place(&mut model.machine, program, t, x);
                 let found = model.machine.run(&program.continuous);
                 model.machine.patient = false;
                 found
@@ -341,13 +337,13 @@ impl Runner<'_> {
         let t = self.start;
         model.machine.values[model.machine.time as usize] = t;
         // The first instant: everything is evaluated once more with initial() over.
-        let first = model.handle_event(&program, &[], EventKind::Initial, observer)?;
+        let first = model.handle_event(&program, &[], &[], EventKind::Initial, observer)?;
         observer.event(&first.record);
         program = first.program;
         self.terminated(&first.terminated);
         self.warnings(model, observer);
         self.check_assertions(model, t, observer)?;
-        self.record_delays(model, t);
+        model.write_lines(t, true);
         self.write(model, &program, t, sink)?;
         self.next_output = 1;
         let wall = std::time::Instant::now();
@@ -383,7 +379,7 @@ impl Runner<'_> {
                     return Err(self.step_failed(model, &program, e, trouble));
                 }
             }
-            let tstop = self.stop.min(hard);
+            let tstop = self.stop.min(hard).min(now + self.longest(model));
             model.machine.drop_anchor(&program.iterated);
             let mut rhs = self.rhs(model, &program);
             let outcome = integrator.step(&mut rhs, tstop);
@@ -449,10 +445,14 @@ impl Runner<'_> {
         let slot = model.layout.slot(Cell::new(HybridDae::TERMINAL, 0));
         model.layout.extend(&mut model.machine.values);
         model.machine.values[slot as usize] = 1.0;
-        if self.sliding.is_none()
-            && let Ok(h) = model.handle_event(&program, &[], EventKind::Terminal, observer)
-        {
-            observer.event(&h.record);
+        if let Some(s) = &self.sliding {
+            s.settle(model);
+            s.freeze(model, true);
+        }
+        let last = model.handle_event(&program, &[], &[], EventKind::Terminal, observer)?;
+        observer.event(&last.record);
+        if !last.changed.is_empty() {
+            self.write(model, &last.program, now, sink)?;
         }
         self.fold(&*integrator);
         self.report.solver = self.choice.text();
@@ -490,10 +490,18 @@ impl Runner<'_> {
             let mut end = crossing.as_ref().map_or(t1, |c| c.0);
             let mut fired = crossing.map(|c| c.1);
             // A step that ends a rounding error before a time event has reached it.
-            let timed = due < end || (due <= end + 1e-13 * end.abs().max(1e-3) && fired.is_none());
+            let mut timed = due < end || (due <= end + 1e-13 * end.abs().max(1e-3) && fired.is_none());
             if timed {
                 end = due;
                 // Found again after the time event.
+                if let Some(f) = fired.take() {
+                    self.location.put_back(&step, &f);
+                }
+            }
+            let arrived = self.arrival(model, &p, &**integrator, from, end);
+            if let Some(t) = arrived.filter(|t| *t < end) {
+                end = t;
+                timed = true;
                 if let Some(f) = fired.take() {
                     self.location.put_back(&step, &f);
                 }
@@ -506,6 +514,9 @@ impl Runner<'_> {
                 self.follow(after, program, integrator, restart)?;
                 return Ok(end);
             }
+            timed |= arrived == Some(end);
+            self.transport(model, &p, &**integrator, from, end)
+                .map_err(|e| model.explain(&e, Stage::Run, end, "the run failed"))?;
             self.outputs(model, &p, &**integrator, end, fired.is_some() || timed, sink)?;
             if let Err(d) = self.at_event(model, &p, &**integrator, end, observer) {
                 return Err(self.sooner(model, &p, &**integrator, from, end, observer).unwrap_or(d));
@@ -577,7 +588,7 @@ impl Runner<'_> {
                 .structural_explanation(program)
                 .unwrap_or_else(|| model.explain(&e, Stage::Run, t, "the run failed")));
         }
-        self.record_delays(model, t);
+        model.write_lines(t, false);
         self.check_assertions(model, t, observer)?;
         self.warnings(model, observer);
         Ok(())
@@ -630,7 +641,7 @@ impl Runner<'_> {
     fn solvable_until(&self, model: &mut Model, program: &ModeProgram, t0: f64, t1: f64) -> f64 {
         let kept = model.machine.values.clone();
         let mut solvable = |t: f64| {
-            place(&mut model.machine, &model.delays, program, t, &[]);
+            place(&mut model.machine, program, t, &[]);
             model.machine.run(&program.continuous).is_ok()
         };
         let (mut good, mut bad) = if solvable(t1) { (t1, t1) } else { (t0, t1) };
@@ -668,9 +679,9 @@ impl Runner<'_> {
             if ahead >= self.stop {
                 break;
             }
-            place(&mut model.machine, &model.delays, program, ahead, &x);
+            place(&mut model.machine, program, ahead, &x);
             let here = model.machine.values.clone();
-            let found = model.handle_event(program, &[], EventKind::State, observer);
+            let found = model.handle_event(program, &[], &[], EventKind::State, observer);
             model.machine.values = here;
             if found.is_ok_and(|h| !h.changed.is_empty() || !Rc::ptr_eq(&h.program, program)) {
                 let after = self.event(model, program, &[], EventKind::State, ahead, sink, observer, true)?;
@@ -678,6 +689,12 @@ impl Runner<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// How long a step may be, so that what travels has been taken note of where it is read.
+    fn longest(&self, model: &Model) -> f64 {
+        let lines = model.machine.host.lines.list.iter();
+        lines.map(|l| l.longest(&model.machine.values).max(1e-5 * self.span())).fold(f64::INFINITY, f64::min)
     }
 
     /// Next time events.
@@ -706,7 +723,6 @@ impl Runner<'_> {
     fn rhs<'b>(&'b mut self, model: &'b mut Model, program: &'b ModeProgram) -> Rhs<'b> {
         Rhs {
             machine: &mut model.machine,
-            delays: &model.delays,
             program,
             sliding: self.sliding.as_mut(),
             resting: &self.resting,
@@ -773,6 +789,7 @@ impl Runner<'_> {
             self.write(model, program, t, sink)?;
         }
         self.due = None;
+        let arrived = model.arrive();
         self.stands_still(model, fired, t)?;
         let bits: Vec<f64> =
             fired.iter().map(|&i| model.machine.values[model.machine.relations[i].var as usize]).collect();
@@ -780,7 +797,9 @@ impl Runner<'_> {
             s.settle(model);
             s.freeze(model, true);
         }
-        let handled = model.handle_event(program, fired, kind, observer);
+        model.whole_events = self.sliding.is_some() || !self.resting.is_empty();
+        let near = self.location.near(program, t, 1e-10 * self.span().max(t.abs()));
+        let handled = model.handle_event(program, fired, &near, kind, observer);
         if let Some(s) = &self.sliding {
             s.freeze(model, false);
         }
@@ -806,6 +825,9 @@ impl Runner<'_> {
         if !same {
             self.sliding = None;
             self.resting.clear();
+        }
+        if arrived {
+            restart = Some(Restart::Cold);
         }
         if restart.is_some() && self.review(model, &program_after, t, observer)? {
             restart = Some(Restart::Cold);
@@ -835,7 +857,7 @@ impl Runner<'_> {
             }
         }
         self.mask();
-        self.record_delays(model, t);
+        model.write_lines(t, true);
         self.check_assertions(model, t, observer)?;
         self.warnings(model, observer);
         self.write(model, &program_after, t, sink)?;
@@ -998,7 +1020,7 @@ impl Runner<'_> {
             model.machine.relations[i].frozen = true;
             self.flips.remove(&i);
         }
-        let handled = model.handle_event(program, &[], EventKind::State, observer);
+        let handled = model.handle_event(program, &[], &[], EventKind::State, observer);
         self.location.forget(program, None);
         for &(i, _, _) in &relations {
             model.machine.relations[i].frozen = false;
@@ -1024,14 +1046,7 @@ impl Runner<'_> {
             let mut dx = x.clone();
             let mut at = |s: &mut Sliding, t: f64| {
                 integrator.interpolate(t, &mut x);
-                let mut rhs = Rhs {
-                    machine: &mut model.machine,
-                    delays: &model.delays,
-                    program,
-                    sliding: None,
-                    resting: &[],
-                    trouble: None,
-                };
+                let mut rhs = Rhs { machine: &mut model.machine, program, sliding: None, resting: &[], trouble: None };
                 s.field(&mut rhs, t, &x, &mut dx, None).is_ok()
             };
             first = sliding.leaving(&mut at, from, to);
@@ -1084,7 +1099,7 @@ impl Runner<'_> {
         for (relations, second) in left {
             self.release(model, program, relations, second, observer)?;
         }
-        let h = model.handle_event(program, &[], EventKind::State, observer)?;
+        let h = model.handle_event(program, &[], &[], EventKind::State, observer)?;
         if let Some(s) = &self.sliding {
             s.freeze(model, false);
         }
@@ -1169,17 +1184,49 @@ impl Runner<'_> {
         Ok(())
     }
 
-    fn record_delays(&mut self, model: &mut Model, t: f64) {
-        for k in 0..model.delays.len() {
-            let line = &mut model.delays[k];
-            model.machine.batch(&line.value);
-            model.machine.batch(&line.delay);
-            line.reach = line.reach.max(model.machine.values[line.delay_slot as usize]);
-            line.history.push_back((t, model.machine.values[line.value_slot as usize]));
-            while line.history.len() > 2 && line.history[1].0 < t - line.reach * 2.0 - 1e-12 {
-                line.history.pop_front();
-            }
+    /// Takes note of what travels inside an accepted part of a step.
+    fn transport(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        from: f64,
+        to: f64,
+    ) -> Result<(), Trouble> {
+        if model.machine.host.lines.list.is_empty() {
+            return Ok(());
         }
+        model.machine.host.lines.list.iter_mut().for_each(|l| l.forget());
+        for k in 1..TRANSPORTED {
+            let t = from + (to - from) * k as f64 / TRANSPORTED as f64;
+            self.evaluate_at(model, program, integrator, t)?;
+            model.write_lines(t, false);
+        }
+        Ok(())
+    }
+
+    /// Where in (from, to] a jump that travels arrives.
+    fn arrival(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        from: f64,
+        to: f64,
+    ) -> Option<f64> {
+        if model.machine.host.lines.list.is_empty() {
+            return None;
+        }
+        let mut ahead = |me: &mut Self, t: f64| match me.evaluate_at(model, program, integrator, t) {
+            Ok(()) => model.jump_distance(),
+            Err(_) => f64::NAN,
+        };
+        let last = ahead(self, to);
+        if !(last < 0.0) {
+            return None;
+        }
+        let begin = ahead(self, from);
+        Some(if begin < 0.0 { from } else { sign_change(|t| ahead(self, t), from, begin, to, last, 0.0).1 })
     }
 
     fn step_failed(&self, model: &Model, program: &ModeProgram, e: StepError, trouble: Option<Trouble>) -> Diagnostic {

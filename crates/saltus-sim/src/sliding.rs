@@ -242,14 +242,7 @@ impl Model {
         x: &[f64],
     ) -> Option<(f64, f64)> {
         let kept = self.machine.values.clone();
-        let mut rhs = Rhs {
-            machine: &mut self.machine,
-            delays: &self.delays,
-            program,
-            sliding: None,
-            resting: &[],
-            trouble: None,
-        };
+        let mut rhs = Rhs { machine: &mut self.machine, program, sliding: None, resting: &[], trouble: None };
         let mut rates = [0.0; 2];
         let mut dx = vec![0.0; x.len()];
         let mut fine = true;
@@ -273,14 +266,7 @@ impl Model {
         }
         let kept = self.machine.values.clone();
         let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
-        let mut rhs = Rhs {
-            machine: &mut self.machine,
-            delays: &self.delays,
-            program,
-            sliding: None,
-            resting: &[],
-            trouble: None,
-        };
+        let mut rhs = Rhs { machine: &mut self.machine, program, sliding: None, resting: &[], trouble: None };
         let mut dx = vec![0.0; x.len()];
         let mut ratio: Option<f64> = None;
         let mut same = true;

@@ -240,15 +240,16 @@ impl Model {
             self.explain(&t, Stage::Initialization, start, "initialization failed")
         })?;
         // Delayed values begin with what they delay.
-        for _ in 0..if self.delays.is_empty() { 0 } else { 8 } {
+        for _ in 0..if self.machine.host.lines.list.is_empty() { 0 } else { 8 } {
             let mut moved = false;
-            for k in 0..self.delays.len() {
-                let (batch, from, to) = (self.delays[k].value.clone(), self.delays[k].value_slot, self.delays[k].out);
+            for k in 0..self.machine.host.lines.list.len() {
+                let Some((batch, slot)) = self.machine.host.lines.list[k].delayed().cloned() else { continue };
                 self.machine.batch(&batch);
-                let v = self.machine.values[from as usize];
-                moved |= v.is_finite() && self.machine.values[to as usize] != v;
+                let v = self.machine.values[slot as usize];
+                let line = &mut self.machine.host.lines.list[k];
+                moved |= v.is_finite() && line.initial != v;
                 if v.is_finite() {
-                    self.machine.values[to as usize] = v;
+                    line.initial = v;
                 }
             }
             if !moved {

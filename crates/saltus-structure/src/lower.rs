@@ -53,8 +53,7 @@ impl Lower {
             .filter(|(id, v)| !HybridDae::is_builtin(*id) && v.variability == Variability::Continuous)
             .count();
         let original = (continuous, dae.equations.len() + dae.calls.iter().map(|c| c.outputs.len()).sum::<usize>());
-        let external: FxHashSet<VarId> =
-            dae.samplers.iter().map(|s| s.var).chain(dae.delays.iter().map(|d| d.var)).collect();
+        let external: FxHashSet<VarId> = dae.samplers.iter().map(|s| s.var).collect();
         // Continuous-time variables of discrete type change at events only.
         for v in dae.vars.values_mut() {
             if v.variability == Variability::Continuous && v.ty != VarType::Real {
@@ -167,10 +166,16 @@ impl Lower {
         if !self.create {
             return None;
         }
-        let (ty, text) = match kind {
+        let (ty, mut text) = match kind {
             RelationKind::Floor => (VarType::Integer, format!("floor({})", row_text(&self.sys.dae, &g))),
             RelationKind::Sign(op) => (VarType::Boolean, relation_text(&self.sys.dae, op, &g)),
         };
+        // What an algorithm section was asked for is shown as it stands there.
+        for v in g.args.iter().filter_map(|a| a.variable()).map(|v| &self.sys.dae.vars[v]) {
+            if v.hidden && !v.description.is_empty() && v.name.starts_with("$asked") {
+                text = text.replace(&v.name, &v.description);
+            }
+        }
         let var = self.hidden("$rel", ty, Variability::Discrete, text.clone(), origin);
         let at = self.sys.relations.len();
         self.sys.relations.push(Relation { var, kind, g, text, origin: origin.clone() });
@@ -554,14 +559,17 @@ impl Lower {
             self.sys.assertions.push((row, i));
         }
         self.sys.dae.assertions = assertions;
-        for i in 0..self.sys.dae.delays.len() {
-            let origin = self.sys.dae.delays[i].origin.clone();
-            let (v, d) = (self.sys.dae.delays[i].value.clone(), self.sys.dae.delays[i].delay.clone());
-            let v = self.value(&v, &origin);
-            let d = self.value(&d, &origin);
-            self.sys.dae.delays[i].value = v;
-            self.sys.dae.delays[i].delay = d;
+        let mut delays = std::mem::take(&mut self.sys.dae.delays);
+        for d in &mut delays {
+            let origin = d.origin.clone();
+            d.rows_mut().for_each(|r| *r = self.value(r, &origin));
         }
+        self.sys.dae.delays = delays;
+        let mut distributions = std::mem::take(&mut self.sys.dae.distributions);
+        for d in &mut distributions {
+            d.inputs.iter_mut().for_each(|r| *r = self.value(r, &d.origin));
+        }
+        self.sys.dae.distributions = distributions;
     }
 
     fn finish(mut self) -> System {

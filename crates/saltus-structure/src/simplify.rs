@@ -440,11 +440,12 @@ fn resolve_everything(sys: &mut System) {
         a.0 = sys.resolve_row(&a.0);
     }
     sys.assertions = assertions;
-    for i in 0..sys.dae.delays.len() {
-        let (v, d) = (sys.resolve_row(&sys.dae.delays[i].value), sys.resolve_row(&sys.dae.delays[i].delay));
-        sys.dae.delays[i].value = v;
-        sys.dae.delays[i].delay = d;
-    }
+    let mut delays = std::mem::take(&mut sys.dae.delays);
+    delays.iter_mut().flat_map(|d| d.rows_mut()).for_each(|r| *r = sys.resolve_row(r));
+    sys.dae.delays = delays;
+    let mut distributions = std::mem::take(&mut sys.dae.distributions);
+    distributions.iter_mut().flat_map(|d| &mut d.inputs).for_each(|r| *r = sys.resolve_row(r));
+    sys.dae.distributions = distributions;
     for i in 0..sys.dae.vars.len() {
         let v = VarId::new(i);
         for pick in 0..5 {

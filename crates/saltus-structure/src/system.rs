@@ -176,7 +176,7 @@ pub struct System {
     pub alias: SecondaryMap<Variable, Option<Alias>>,
     /// Assertions checked during the run: condition (relations plain), index into `dae.assertions`.
     pub assertions: Vec<(Row, usize)>,
-    /// Variables given from outside the equations: sampler ticks, delayed values.
+    /// Variables given from outside the equations: sampler ticks.
     pub external: FxHashSet<VarId>,
     /// Sizes before simplification: (continuous variables, equations).
     pub original: (usize, usize),

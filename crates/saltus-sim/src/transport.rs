@@ -1,0 +1,538 @@
+//! What travels: `delay` and `spatialDistribution`.
+//!
+//! A profile holds values over a position s, piecewise smooth. A delay writes u(t) at s = t and reads at s = t − d. A
+//! distribution over 0 ≤ y ≤ 1 moves with x; in the coordinate s = y − x of the moving matter its profile stands still, the
+//! inflow is written at one end and the outflow is read at the other.
+//!
+//! A jump of what is written arrives where it is read as an event. Until then reading is *locked* to the piece before the
+//! jump, continued beyond its end, so that integrators see a smooth function.
+
+use rustc_hash::FxHashMap;
+use saltus_program::Batch;
+use std::collections::VecDeque;
+
+/// How a point belongs to the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Joint {
+    Smooth,
+    /// Continuous, with another slope.
+    Kink,
+    /// Another value at the same place.
+    Jump,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Point {
+    s: f64,
+    v: f64,
+    joint: Joint,
+}
+
+/// Values over positions, in ascending order. Points are numbered; numbers stay when either end grows or is cut.
+#[derive(Clone, Debug, Default)]
+struct Profile {
+    points: VecDeque<Point>,
+    first: i64,
+    /// Numbers of the points that begin after a jump.
+    jumps: VecDeque<i64>,
+}
+
+/// Points that one interpolation uses.
+const STENCIL: usize = 6;
+
+impl Profile {
+    fn end(&self) -> i64 {
+        self.first + self.points.len() as i64
+    }
+
+    fn point(&self, number: i64) -> Point {
+        self.points[(number - self.first) as usize]
+    }
+
+    /// The same place but for rounding.
+    fn same(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-13 * a.abs().max(b.abs()).max(1e-3)
+    }
+
+    /// Whether two values at one place are a jump.
+    fn jumps(a: f64, b: f64) -> bool {
+        (a - b).abs() > 1e-9 * a.abs().max(b.abs()).max(1e-6)
+    }
+
+    /// Adds a value at the upper end (`up`) or the lower one; an event may make it jump or bend there.
+    fn write(&mut self, up: bool, s: f64, v: f64, event: bool) {
+        let last = if up { self.points.back() } else { self.points.front() };
+        let Some(&last) = last else {
+            self.points.push_back(Point { s, v, joint: Joint::Smooth });
+            return;
+        };
+        let here = Profile::same(s, last.s);
+        if !here && (s < last.s) == up {
+            return; // the flow stands still, within errors
+        }
+        if here && !(event && Profile::jumps(v, last.v)) {
+            let end = if up { self.points.back_mut() } else { self.points.front_mut() };
+            if let Some(p) = end {
+                p.v = v;
+                if event && p.joint == Joint::Smooth {
+                    p.joint = Joint::Kink;
+                }
+            }
+            return;
+        }
+        // Several jumps at one place are one.
+        let last_number = if up { self.end() - 1 } else { self.first };
+        if here && up && last.joint == Joint::Jump {
+            self.points.back_mut().into_iter().for_each(|p| p.v = v);
+            return;
+        }
+        if here && !up && self.jumps.front() == Some(&(last_number + 1)) && self.points.len() > 1 {
+            self.points.front_mut().into_iter().for_each(|p| p.v = v);
+            return;
+        }
+        let s = if here { last.s } else { s };
+        if up {
+            let joint = if here { Joint::Jump } else { Joint::Smooth };
+            if here {
+                self.jumps.push_back(self.end());
+            }
+            self.points.push_back(Point { s, v, joint });
+        } else {
+            if here {
+                self.points.front_mut().into_iter().for_each(|p| p.joint = Joint::Jump);
+                self.jumps.push_front(self.first);
+            }
+            self.points.push_front(Point { s, v, joint: Joint::Smooth });
+            self.first -= 1;
+        }
+    }
+
+    /// Forgets what lies below `s`, but for a few points.
+    fn cut_below(&mut self, s: f64) {
+        while self.points.len() > STENCIL && self.points[STENCIL - 1].s < s {
+            self.points.pop_front();
+            self.first += 1;
+        }
+        while self.jumps.front().is_some_and(|&j| j <= self.first) {
+            self.jumps.pop_front();
+        }
+    }
+
+    /// Forgets what lies above `s`, but for a few points.
+    fn cut_above(&mut self, s: f64) {
+        while self.points.len() > STENCIL && self.points[self.points.len() - STENCIL].s > s {
+            self.points.pop_back();
+        }
+        let end = self.end();
+        while self.jumps.back().is_some_and(|&j| j >= end) {
+            self.jumps.pop_back();
+        }
+    }
+
+    /// Ends the profile at `s` from above or below: what was beyond has flowed out.
+    fn cut_at(&mut self, s: f64, upper: bool, v: f64) {
+        if upper {
+            while self.points.len() > 1 && self.points.back().is_some_and(|p| p.s >= s) {
+                self.points.pop_back();
+            }
+            let end = self.end();
+            while self.jumps.back().is_some_and(|&j| j >= end) {
+                self.jumps.pop_back();
+            }
+        } else {
+            while self.points.len() > 1 && self.points.front().is_some_and(|p| p.s <= s) {
+                self.points.pop_front();
+                self.first += 1;
+            }
+            while self.jumps.front().is_some_and(|&j| j <= self.first) {
+                self.jumps.pop_front();
+            }
+        }
+        self.write(upper, s, v, false);
+    }
+
+    /// Value and slope at `s`, of the piece from point `a` to before point `b`.
+    fn at(&self, s: f64, a: i64, b: i64) -> (f64, f64) {
+        let (a, b) = ((a - self.first).max(0) as usize, ((b - self.first).max(1) as usize).min(self.points.len()));
+        let a = a.min(b - 1);
+        let next = {
+            let (mut lo, mut hi) = (a, b);
+            while lo < hi {
+                let mid = (lo + hi) / 2;
+                if self.points[mid].s <= s { lo = mid + 1 } else { hi = mid }
+            }
+            lo
+        };
+        // Beyond an end: along its slope.
+        let (mut left, mut right) = (next.saturating_sub(1).clamp(a, b - 1), next.clamp(a, b - 1));
+        if left == right {
+            if right + 1 < b && left == a && next == a {
+                right += 1;
+            } else if left > a {
+                left -= 1;
+            }
+        }
+        if left == right {
+            return (self.points[left].v, 0.0);
+        }
+        let inside = s.clamp(self.points[left].s, self.points[right].s);
+        loop {
+            let more_left = left > a && self.points[left].joint == Joint::Smooth;
+            let more_right = right + 1 < b && self.points[right].joint == Joint::Smooth;
+            if right - left + 1 >= STENCIL || !(more_left || more_right) {
+                break;
+            }
+            let closer =
+                !more_right || (more_left && inside - self.points[left - 1].s <= self.points[right + 1].s - inside);
+            if closer { left -= 1 } else { right += 1 }
+        }
+        // Newton's divided differences, with the slope.
+        let n = right - left + 1;
+        let (mut c, mut x) = ([0.0; STENCIL], [0.0; STENCIL]);
+        for k in 0..n {
+            (x[k], c[k]) = (self.points[left + k].s, self.points[left + k].v);
+        }
+        for j in 1..n {
+            for k in (j..n).rev() {
+                c[k] = (c[k] - c[k - 1]) / (x[k] - x[k - j]);
+            }
+        }
+        let (mut v, mut dv) = (c[n - 1], 0.0);
+        for k in (0..n - 1).rev() {
+            dv = dv * (inside - x[k]) + v;
+            v = v * (inside - x[k]) + c[k];
+        }
+        (v + (s - inside) * dv, dv)
+    }
+}
+
+/// A place where a profile is read; it moves towards one end, from jump to jump.
+#[derive(Clone, Copy, Debug)]
+struct Reader {
+    up: bool,
+    /// The jump behind it: number of the point after the jump.
+    behind: Option<i64>,
+}
+
+impl Reader {
+    /// The piece it reads: first point and end.
+    fn piece(&self, p: &Profile) -> (i64, i64) {
+        let (lowest, highest) = (p.first, p.end());
+        match (self.up, self.behind) {
+            (true, b) => {
+                let from = b.unwrap_or(i64::MIN);
+                let next = p.jumps.partition_point(|&j| j <= from);
+                (from.max(lowest), p.jumps.get(next).copied().unwrap_or(highest))
+            }
+            (false, b) => {
+                let to = b.unwrap_or(i64::MAX);
+                let before = p.jumps.partition_point(|&j| j < to);
+                let from = before.checked_sub(1).and_then(|k| p.jumps.get(k)).copied();
+                (from.unwrap_or(lowest), to.min(highest))
+            }
+        }
+    }
+
+    /// Where the jump ahead is.
+    fn ahead(&self, p: &Profile) -> Option<(i64, f64)> {
+        let (a, b) = self.piece(p);
+        let jump = if self.up { b } else { a };
+        p.jumps.binary_search(&jump).ok().map(|_| (jump, p.point(jump).s))
+    }
+}
+
+/// What a line transports and how.
+enum Kind {
+    Delay {
+        value: (Batch, u32),
+        /// t − d.
+        position: (Batch, u32),
+        /// d.
+        lag: (Batch, u32),
+        /// Whether d is constant between events.
+        steady: bool,
+        /// How far back it may reach.
+        reach: f64,
+    },
+    Distribution {
+        /// Inflows at 0 and 1, x, positiveVelocity.
+        inputs: [(Batch, u32); 4],
+        /// x at the start.
+        origin: f64,
+        positive: bool,
+    },
+}
+
+/// A delay or a distribution.
+pub(crate) struct Line {
+    kind: Kind,
+    profile: Profile,
+    readers: [Reader; 2],
+    /// What is read before anything has been written.
+    pub initial: f64,
+    /// When something was last written, and how fast it moves.
+    last: (f64, f64, f64),
+}
+
+impl Line {
+    /// `delay`.
+    pub fn delay(value: (Batch, u32), position: (Batch, u32), lag: (Batch, u32), steady: bool) -> Line {
+        Line::new(Kind::Delay { value, position, lag, steady, reach: 0.0 })
+    }
+
+    /// `spatialDistribution`.
+    pub fn distribution(inputs: [(Batch, u32); 4]) -> Line {
+        Line::new(Kind::Distribution { inputs, origin: 0.0, positive: true })
+    }
+
+    fn new(kind: Kind) -> Line {
+        let readers = [Reader { up: true, behind: None }, Reader { up: false, behind: None }];
+        Line { kind, profile: Profile::default(), readers, initial: 0.0, last: (f64::NAN, 0.0, 0.0) }
+    }
+
+    /// Begins a distribution with these points and values, or a delay that may reach this far.
+    pub fn begin(&mut self, points: &[(f64, f64)], reach: f64) {
+        self.profile = Profile::default();
+        match &mut self.kind {
+            Kind::Delay { reach: r, .. } => *r = reach,
+            Kind::Distribution { .. } => {
+                for &(s, v) in points {
+                    self.profile.write(true, s, v, true);
+                }
+                // Linear between the points.
+                for p in self.profile.points.iter_mut().filter(|p| p.joint == Joint::Smooth) {
+                    p.joint = Joint::Kink;
+                }
+            }
+        }
+    }
+
+    /// What computes the delayed value; `None` for distributions.
+    pub fn delayed(&self) -> Option<&(Batch, u32)> {
+        match &self.kind {
+            Kind::Delay { value, .. } => Some(value),
+            Kind::Distribution { .. } => None,
+        }
+    }
+
+    /// What computes the delayed value and the lag; `None` for distributions.
+    pub fn delay_parts(&self) -> Option<[&(Batch, u32); 2]> {
+        match &self.kind {
+            Kind::Delay { value, lag, .. } => Some([value, lag]),
+            Kind::Distribution { .. } => None,
+        }
+    }
+
+    /// Everything that must be computed before writing.
+    pub fn batches(&self) -> Vec<Batch> {
+        match &self.kind {
+            Kind::Delay { value, position, lag, .. } => {
+                vec![value.0.clone(), position.0.clone(), lag.0.clone()]
+            }
+            Kind::Distribution { inputs, .. } => inputs.iter().map(|i| i.0.clone()).collect(),
+        }
+    }
+
+    /// Where reader `k` reads, given computed batches; `None` if nothing is read there.
+    fn position(&self, values: &[f64], k: usize) -> Option<f64> {
+        match &self.kind {
+            Kind::Delay { position, .. } => (k == 0).then(|| values[position.1 as usize]),
+            Kind::Distribution { inputs, origin, positive } => {
+                let x = values[inputs[2].1 as usize] - origin;
+                match (k, positive) {
+                    (0, false) => Some(-x),
+                    (1, true) => Some(1.0 - x),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    /// Takes note of the present values: `event` if they may have jumped.
+    pub fn write(&mut self, t: f64, values: &[f64], event: bool) {
+        let fresh = self.last.0.is_nan();
+        let read = |i: &(Batch, u32)| values[i.1 as usize];
+        match &mut self.kind {
+            Kind::Delay { value, position, reach, .. } => {
+                let (v, s) = (read(value), read(position));
+                *reach = reach.max(t - s);
+                self.profile.write(true, t, v, event && !fresh);
+                self.last = (t, 0.0, 0.0);
+            }
+            Kind::Distribution { inputs, origin, positive } => {
+                let [in0, in1, x, forward] = [read(&inputs[0]), read(&inputs[1]), read(&inputs[2]), read(&inputs[3])];
+                if fresh {
+                    (*origin, *positive) = (x, forward != 0.0);
+                    self.last = (t, 0.0, 0.0);
+                }
+                let moved = x - *origin;
+                if (forward != 0.0) != *positive {
+                    // The flow turns: what was the outlet takes in.
+                    let outlet = usize::from(*positive);
+                    let s = if *positive { 1.0 - moved } else { -moved };
+                    let (a, b) = self.readers[outlet].piece(&self.profile);
+                    let v = self.profile.at(s, a, b).0;
+                    self.profile.cut_at(s, *positive, v);
+                    *positive = forward != 0.0;
+                    self.readers[usize::from(*positive)].behind = None;
+                }
+                let (s, v) = if *positive { (-moved, in0) } else { (1.0 - moved, in1) };
+                self.profile.write(!*positive, s, v, event);
+                if t > self.last.0 {
+                    self.last = (t, moved, (moved - self.last.1) / (t - self.last.0));
+                }
+            }
+        }
+    }
+
+    /// Forgets what is not read after the last writing.
+    pub fn forget(&mut self) {
+        let (t, moved, _) = self.last;
+        match &self.kind {
+            Kind::Delay { reach, .. } => self.profile.cut_below(t - 1.001 * reach),
+            Kind::Distribution { positive: true, .. } => self.profile.cut_above(1.0 - moved),
+            Kind::Distribution { .. } => self.profile.cut_below(-moved),
+        }
+    }
+
+    /// Value and slope at reader `k` for the argument of its function: t − d, or x.
+    fn read(&self, k: usize, argument: f64) -> (f64, f64) {
+        if self.profile.points.is_empty() {
+            return (self.initial, 0.0);
+        }
+        let (s, sign) = match &self.kind {
+            Kind::Delay { .. } => (argument, 1.0),
+            Kind::Distribution { origin, .. } => (k as f64 - (argument - origin), -1.0),
+        };
+        if matches!(self.kind, Kind::Delay { .. }) && s <= self.profile.points[0].s {
+            return (self.profile.points[0].v, 0.0); // before the start
+        }
+        let (a, b) = self.readers[k].piece(&self.profile);
+        let (v, dv) = self.profile.at(s, a, b);
+        (v, sign * dv)
+    }
+
+    /// How far the nearest jump ahead of a reader is (negative once it has arrived), given computed batches.
+    pub fn distance(&self, values: &[f64]) -> f64 {
+        (0..2)
+            .filter_map(|k| {
+                let (s, r) = (self.position(values, k)?, self.readers[k]);
+                let at = r.ahead(&self.profile)?.1;
+                Some(if r.up { at - s } else { s - at })
+            })
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Readers that have reached the jump ahead go past it; whether there were any.
+    pub fn arrive(&mut self, values: &[f64]) -> bool {
+        let mut any = false;
+        for k in 0..2 {
+            while let Some(s) = self.position(values, k)
+                && let Some((jump, at)) = self.readers[k].ahead(&self.profile)
+                && (Profile::same(s, at) || (s > at) == self.readers[k].up)
+            {
+                self.readers[k].behind = Some(jump);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// When the next jump arrives, if that is known: the lag is constant between events.
+    pub fn due(&self, values: &[f64]) -> f64 {
+        match (&self.kind, self.readers[0].ahead(&self.profile)) {
+            (Kind::Delay { lag, steady: true, .. }, Some((_, at))) => at + values[lag.1 as usize],
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// How long a step may be, so that it reads what has been written.
+    pub fn longest(&self, values: &[f64]) -> f64 {
+        match &self.kind {
+            Kind::Delay { position, .. } => self.last.0 - values[position.1 as usize],
+            Kind::Distribution { .. } => 0.5 / self.last.2.abs(),
+        }
+    }
+}
+
+/// All lines of a model, found by the functions that read them.
+#[derive(Default)]
+pub(crate) struct Lines {
+    pub list: Vec<Line>,
+    readers: FxHashMap<u32, (usize, usize)>,
+}
+
+impl Lines {
+    /// Adds a line that these functions read.
+    pub fn push(&mut self, line: Line, functions: &[saltus_expr::FuncId]) {
+        for (k, f) in functions.iter().enumerate() {
+            self.readers.insert(f.0, (self.list.len(), k));
+        }
+        self.list.push(line);
+    }
+
+    /// Value and slope, if the function reads a line.
+    pub fn read(&self, func: saltus_expr::FuncId, argument: f64) -> Option<(f64, f64)> {
+        if self.list.is_empty() {
+            return None;
+        }
+        let &(line, k) = self.readers.get(&func.0)?;
+        Some(self.list[line].read(k, argument))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn smooth_pieces_are_interpolated_to_high_order() {
+        let mut p = Profile::default();
+        for k in 0..=40 {
+            let s = k as f64 * 0.05;
+            p.write(true, s, s.sin(), false);
+        }
+        for k in 0..400 {
+            let s = k as f64 * 0.005;
+            let (v, dv) = p.at(s, p.first, p.end());
+            assert!((v - s.sin()).abs() < 1e-9 && (dv - s.cos()).abs() < 1e-6, "{s}: {v} {dv}");
+        }
+    }
+
+    #[test]
+    fn a_jump_is_seen_only_after_it_has_arrived() {
+        let mut p = Profile::default();
+        for (s, v, event) in [(0.0, 0.0, false), (1.0, 1.0, false), (1.0, 5.0, true), (2.0, 6.0, false)] {
+            p.write(true, s, v, event);
+        }
+        let mut r = Reader { up: true, behind: None };
+        let (a, b) = r.piece(&p);
+        assert_eq!(p.at(1.5, a, b).0, 1.5);
+        let (jump, at) = r.ahead(&p).unwrap();
+        assert_eq!(at, 1.0);
+        r.behind = Some(jump);
+        let (a, b) = r.piece(&p);
+        assert_eq!((p.at(0.5, a, b).0, p.at(1.5, a, b).0), (4.5, 5.5));
+        assert!(r.ahead(&p).is_none());
+    }
+
+    #[test]
+    fn the_lower_end_grows_as_well() {
+        let mut p = Profile::default();
+        p.write(true, 0.0, 0.0, false);
+        p.write(true, 1.0, 0.0, false);
+        p.write(false, 0.0, 3.0, true);
+        p.write(false, -0.5, 3.0, false);
+        p.write(false, -0.5, 4.0, true);
+        p.write(false, -1.0, 4.0, false);
+        let mut r = Reader { up: false, behind: None };
+        let mut seen = Vec::new();
+        loop {
+            let (a, b) = r.piece(&p);
+            seen.push(p.at(-0.7, a, b).0);
+            let Some((jump, _)) = r.ahead(&p) else { break };
+            r.behind = Some(jump);
+        }
+        assert_eq!(seen, [0.0, 3.0, 4.0]);
+    }
+}
