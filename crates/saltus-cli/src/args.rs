@@ -4,7 +4,7 @@
 //! solver names exist. Wrong usage ends with exit code 2.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use saltus_engine::{EngineKind, Options};
+use saltus_engine::{EngineKind, Inversion, Options};
 use saltus_sim::{RunOptions, SOLVERS, Zeno};
 use std::path::PathBuf;
 
@@ -85,6 +85,9 @@ pub struct ModelArgs {
     /// Give a parameter or start value another value
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
+    /// Compute the input U so that Y has the given value (an expression over time and the model's names)
+    #[arg(long, value_name = "U:Y=EXPRESSION", value_parser = inversion)]
+    pub invert: Vec<Inversion>,
     /// Keep variables that are only aliases or could be eliminated
     #[arg(long)]
     pub keep_all_variables: bool,
@@ -109,6 +112,7 @@ impl ModelArgs {
         Options {
             libraries,
             overrides: self.set.clone(),
+            inversions: self.invert.clone(),
             keep_all_variables: self.keep_all_variables,
             max_eliminations: self.max_eliminations,
             engine: match self.engine {
@@ -531,6 +535,16 @@ fn positive(text: &str) -> Result<f64, String> {
 
 fn count(text: &str) -> Result<usize, String> {
     text.trim().parse().ok().filter(|n| *n > 0).ok_or_else(|| "a whole number from 1 on is expected".into())
+}
+
+fn inversion(text: &str) -> Result<Inversion, String> {
+    let parts = text.split_once(':').and_then(|(u, rest)| rest.split_once('=').map(|(y, e)| [u, y, e]));
+    match parts.map(|p| p.map(str::trim)) {
+        Some([u, y, e]) if !u.is_empty() && !y.is_empty() && !e.is_empty() => {
+            Ok(Inversion { input: u.into(), output: y.into(), value: e.into() })
+        }
+        _ => Err("INPUT:OUTPUT=EXPRESSION is expected".into()),
+    }
 }
 
 fn assignment(text: &str) -> Result<(String, String), String> {

@@ -108,11 +108,16 @@ fn change(session: &mut Session, bench: &mut Workbench, arguments: &InitArgs) ->
     }
     if let Some(list) = &arguments.steady {
         match bench.steady(&names(list)) {
-            Ok(following) if !following.is_empty() => {
-                let text = format!("no condition of their own: {}", following.join(", "));
-                session.remark(&text, || json!({ "type": "following", "names": following }));
+            Ok(done) => {
+                if !done.following.is_empty() {
+                    let text = format!("no condition of their own: {}", done.following.join(", "));
+                    session.remark(&text, || json!({ "type": "following", "names": done.following }));
+                }
+                if !done.relaxed.is_empty() {
+                    let text = format!("given up for the equilibrium: {}", done.relaxed.join("; "));
+                    session.remark(&text, || json!({ "type": "relaxed", "conditions": done.relaxed }));
+                }
             }
-            Ok(_) => {}
             Err(d) => faults.push(d),
         }
     }

@@ -66,6 +66,8 @@ impl Session {
         let style = Style::for_stderr(arguments.json);
         let mut session = Session { engine, model: String::new(), style, told: 0 };
         let model = session.engine.open(&arguments.target, arguments.model.as_deref());
+        let model = session.need(model)?;
+        let model = session.engine.invert(model);
         session.model = session.need(model)?;
         Ok(session)
     }

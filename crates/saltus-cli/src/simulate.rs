@@ -64,6 +64,10 @@ pub fn simulate(arguments: &SimulateArgs, begun: Instant) -> Result<(), Failure>
         let stats = Stats::new(&session.model, phases, output.rows, report.as_ref());
         session.remark(&stats.table(), || json!(stats));
     }
+    if let (false, Some(r)) = (arguments.model.invert.is_empty(), &report) {
+        let text = format!("inverse model: structural index {}", r.index);
+        session.remark(&text, || json!({ "type": "inverse", "index": r.index }));
+    }
     let outcome = outcome(&mut session, report.as_ref(), &output, &watch);
     if let (Some(path), Some(bench)) = (&arguments.write_final, &mut bench)
         && let Some(end) = session.engine.final_scenario(bench)
@@ -154,7 +158,25 @@ fn outcome(session: &mut Session, report: Option<&RunReport>, output: &Output, w
     if let Some(error) = &watch.refused {
         return Err(Failure::Usage(format!("cannot write the events file: {error}")));
     }
+    tell_chosen(session, report);
     report_end(session, report)
+}
+
+/// Says what the start left open and took from start values.
+fn tell_chosen(session: &Session, report: &RunReport) {
+    if report.chosen.is_empty() {
+        return;
+    }
+    let shown: Vec<String> = report.chosen.iter().take(6).map(|(n, v)| format!("{n} = {}", number(*v))).collect();
+    let more = match report.chosen.len() {
+        n if n > 6 => format!(", … ({n} in all; saltus init lists them)"),
+        _ => String::new(),
+    };
+    let text = format!("taken from start values, because nothing else determines them: {}{more}", shown.join(", "));
+    session.remark(&text, || {
+        let values = report.chosen.iter().map(|(n, v)| json!({ "name": n, "value": v })).collect::<Vec<_>>();
+        json!({ "type": "chosen", "values": values })
+    });
 }
 
 fn report_end(session: &Session, report: &RunReport) -> Result<(), Failure> {

@@ -156,6 +156,8 @@ pub struct Variable {
     pub hidden: bool,
     /// Marked by the user of the initialization: stays when variables are eliminated, so that its start value is used.
     pub marked: bool,
+    /// The modeller's word on tearing, `annotation(__Saltus_tear = true)`: torn in any case, or never if that can be helped.
+    pub tear: Option<bool>,
     /// Where it comes from.
     pub origin: Origin,
 }
@@ -180,6 +182,7 @@ impl Variable {
             description: String::new(),
             hidden: false,
             marked: false,
+            tear: None,
             origin: Origin::default(),
         }
     }
@@ -450,6 +453,8 @@ pub struct HybridDae {
     pub guesses: Vec<(VarId, u8, f64)>,
     /// Quantities that events must leave as they are (`annotation(__Saltus_conserved = true)`): reported, not enforced.
     pub conserved: Vec<VarId>,
+    /// The start is the end of an earlier run: what ticks at that very instant has ticked.
+    pub continues: bool,
     /// The `experiment` annotation.
     pub experiment: Experiment,
 }
@@ -495,6 +500,7 @@ impl HybridDae {
             soft_targets: Vec::new(),
             guesses: Vec::new(),
             conserved: Vec::new(),
+            continues: false,
             experiment: Experiment::default(),
         }
     }

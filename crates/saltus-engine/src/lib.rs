@@ -14,7 +14,7 @@ mod workbench;
 
 pub use program::EvaluationTimes;
 pub use scenario::{Entry, Kind, Line, Scenario, ScenarioFile};
-pub use workbench::{Alternatives, Show, Solved, Workbench};
+pub use workbench::{Alternatives, Show, Solved, Steadied, Workbench};
 
 use saltus_base::{Diagnostic, Severity, SourceMap, Span, Stage};
 use saltus_dae::HybridDae;
@@ -46,6 +46,8 @@ pub struct Options {
     pub libraries: Vec<PathBuf>,
     /// `--set NAME=VALUE`.
     pub overrides: Vec<(String, String)>,
+    /// `--invert`.
+    pub inversions: Vec<Inversion>,
     /// `--keep-all-variables`.
     pub keep_all_variables: bool,
     /// `--max-eliminations N`.
@@ -54,6 +56,17 @@ pub struct Options {
     pub engine: EngineKind,
     /// Keep the model after a run, for [`Engine::final_scenario`].
     pub keep_final: bool,
+}
+
+/// An input and an output that change places: the input is computed so that the output has a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inversion {
+    /// The input.
+    pub input: String,
+    /// What is prescribed.
+    pub output: String,
+    /// Its value, an expression over `time` and the model's names.
+    pub value: String,
 }
 
 /// The compiler and simulator.
@@ -160,6 +173,34 @@ impl Engine {
         Some(model.unwrap_or(target).to_string())
     }
 
+    /// The model with inputs and outputs exchanged as [`Options::inversions`] says; the same one if they say nothing.
+    pub fn invert(&mut self, model: String) -> Option<String> {
+        if self.options.inversions.is_empty() {
+            return Some(model);
+        }
+        let (given, told) = (std::mem::take(&mut self.options.inversions), self.diagnostics.len());
+        let dae = self.flatten(&model);
+        self.options.inversions = given;
+        let dae = dae?;
+        // Warnings come again with the model that is run.
+        self.diagnostics.truncate(told);
+        let input = |n: &str| dae.vars.iter().any(|(_, v)| v.name == n && v.causality == saltus_dae::Causality::Input);
+        let wrong = self.options.inversions.iter().find(|i| !input(&i.input));
+        if let Some(i) = wrong {
+            let message = format!("--invert: {} is not an input of {model} without a value of its own", i.input);
+            self.fail(Diagnostic::error(Stage::Usage, Span::NONE, message));
+            return None;
+        }
+        let name = format!("{}Inverse", scenario::split_name(&model).1.trim_matches('\''));
+        let equations: Vec<String> =
+            self.options.inversions.iter().map(|i| format!("  {} = {};\n", i.output, i.value)).collect();
+        let text = format!("model {name}\n  extends {model};\nequation\n{}end {name};\n", equations.concat());
+        self.table.load_text("--invert", text);
+        let found = self.table.take_diagnostics();
+        self.diagnostics.extend(found);
+        (!self.failed()).then_some(name)
+    }
+
     /// Opens a system in the mini-language of the MODRIO document.
     fn open_mdae(&mut self, target: &str) -> Option<String> {
         let text = match std::fs::read_to_string(target) {
@@ -224,7 +265,8 @@ impl Engine {
 
     /// Flattens a model. `None` after errors (see [`Engine::diagnostics`]).
     pub fn flatten(&mut self, model: &str) -> Option<HybridDae> {
-        let options = FlattenOptions { overrides: self.options.overrides.clone() };
+        let computed = self.options.inversions.iter().map(|i| i.input.clone()).collect();
+        let options = FlattenOptions { overrides: self.options.overrides.clone(), computed };
         let (dae, found) = flatten(&self.table, model, &options);
         self.diagnostics.extend(found);
         if self.failed() {

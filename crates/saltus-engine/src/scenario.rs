@@ -98,6 +98,8 @@ pub struct Scenario {
     pub time: f64,
     /// Goes on from the end of a run: initial equations and `when initial()` are over.
     pub continues: bool,
+    /// Initial equations of the flat model that do not hold, by their numbers from 1.
+    pub dropped: Vec<usize>,
     /// All entries, in the order of the flat model.
     pub entries: Vec<Entry>,
 }
@@ -134,6 +136,8 @@ pub struct ScenarioFile {
     pub time: Option<f64>,
     /// See [`Scenario::continues`].
     pub continues: bool,
+    /// See [`Scenario::dropped`].
+    pub dropped: Vec<usize>,
     /// Its lines.
     pub lines: Vec<Line>,
 }
@@ -186,6 +190,13 @@ impl Reader {
                     Some(b) => self.out.continues = b,
                     None => self.fault(span, "continues: true or false is expected"),
                 },
+                ("dropped", v) => match v.as_array() {
+                    Some(list) => {
+                        let numbers = list.iter().map(|n| self.number("dropped", n));
+                        self.out.dropped = numbers.flatten().map(|n| n as usize).collect();
+                    }
+                    None => self.fault(span, "dropped: a list of numbers of initial equations is expected"),
+                },
                 ("variables", v) => match v.as_table() {
                     Some(lines) => {
                         for (name, line) in lines {
@@ -197,7 +208,9 @@ impl Reader {
                 },
                 (other, _) => self.fault(
                     span,
-                    format!("unknown entry {other}; a scenario has model, time, continues and the table variables"),
+                    format!(
+                        "unknown entry {other}; a scenario has model, time, continues, dropped and the table variables"
+                    ),
                 ),
             }
         }
@@ -375,6 +388,7 @@ impl Reader {
                 Err(_) => self.fault(span, "time: a number is expected"),
             },
             ("continues", Some(v)) => self.out.continues = v == "true",
+            ("dropped", Some(v)) => self.out.dropped = v.split_whitespace().filter_map(|n| n.parse().ok()).collect(),
             _ => {}
         }
     }
@@ -471,6 +485,9 @@ impl Scenario {
         if self.continues {
             let _ = writeln!(s, "continues = true");
         }
+        if !self.dropped.is_empty() {
+            let _ = writeln!(s, "dropped = {:?}", self.dropped);
+        }
         let _ = writeln!(s, "\n[variables]");
         for e in &self.entries {
             let _ = write!(
@@ -497,7 +514,12 @@ impl Scenario {
         let mut s = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
         let text = |t: &str| quick_xml::escape::escape(t).into_owned();
         let _ = writeln!(s, "<model>\n<name>{}</name>\n<time value=\"{}\"/>", text(&self.model), float(self.time));
-        let _ = writeln!(s, "<continues value=\"{}\"/>\n<elements>", self.continues);
+        let _ = writeln!(s, "<continues value=\"{}\"/>", self.continues);
+        if !self.dropped.is_empty() {
+            let numbers: Vec<String> = self.dropped.iter().map(usize::to_string).collect();
+            let _ = writeln!(s, "<dropped value=\"{}\"/>", numbers.join(" "));
+        }
+        let _ = writeln!(s, "<elements>");
         let mut open: Vec<String> = Vec::new();
         // Entries of one component stand together; the order inside is kept.
         let mut order: Vec<(Vec<&str>, String, &Entry)> = self
@@ -576,6 +598,7 @@ mod tests {
             model: "P.'a \"b\"'".into(),
             time: 0.1,
             continues: true,
+            dropped: vec![2, 5],
             entries: vec![
                 entry("a.b[2].x", Kind::Differential, 0.25, Some(-0.1)),
                 entry("der(a.b[2].x)", Kind::Derivative, 0.0, Some(1e-300)),
@@ -591,7 +614,7 @@ mod tests {
             let (file, faults) = ScenarioFile::read(FileId(0), &text);
             assert!(faults.is_empty(), "{text}\n{faults:?}");
             assert_eq!(file.model.unwrap().0, s.model);
-            assert_eq!((file.time, file.continues), (Some(0.1), true));
+            assert_eq!((file.time, file.continues, &file.dropped[..]), (Some(0.1), true, &[2, 5][..]));
             let mut lines = file.lines;
             lines.sort_by_key(|l| s.find(&l.name));
             for (l, e) in lines.iter().zip(&s.entries) {

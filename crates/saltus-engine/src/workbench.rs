@@ -14,6 +14,7 @@ use saltus_expr::{Binary, Node};
 use saltus_program::Interpreter;
 use saltus_sim::{Model, StartOptions, StartReport};
 use saltus_structure::{Cell, Conflict, Incidence, Item, RowOps, analyse_modes, cell_name, lower};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Which entries to list.
@@ -75,6 +76,17 @@ pub struct Workbench {
     fixed_by_user: FxHashSet<Cell>,
     /// Entry indices of the last solution's reduced list.
     reduced: FxHashSet<usize>,
+    /// Derivatives that have to be zero.
+    steady: Vec<String>,
+}
+
+/// What [`Workbench::steady`] had to do.
+#[derive(Clone, Debug, Default)]
+pub struct Steadied {
+    /// Derivatives that follow from others and need no condition.
+    pub following: Vec<String>,
+    /// Conditions of the model that gave way: initial equations as text, `fixed` attributes by the variable's name.
+    pub relaxed: Vec<String>,
 }
 
 /// The unsimplified model, for structural answers.
@@ -162,7 +174,7 @@ impl Workbench {
         }
         let index = entries.iter().enumerate().map(|(k, e)| (e.name.clone(), k)).collect();
         let time = dae.experiment.start.unwrap_or(0.0);
-        let scenario = Scenario { model: dae.name.clone(), time, continues: false, entries };
+        let scenario = Scenario { model: dae.name.clone(), time, continues: false, dropped: Vec::new(), entries };
         Workbench {
             defaults: scenario.clone(),
             scenario,
@@ -172,6 +184,7 @@ impl Workbench {
             structure: None,
             fixed_by_user: FxHashSet::default(),
             reduced: FxHashSet::default(),
+            steady: Vec::new(),
         }
     }
 
@@ -214,6 +227,11 @@ impl Workbench {
                 }
                 if e.kind == Kind::Parameter && e.is_fixed() {
                     incidence.force(self.cell(k));
+                }
+            }
+            for &k in &self.scenario.dropped {
+                if let Some(n) = number_in_mode(&model, &incidence, k - 1) {
+                    incidence.drop_initial(n);
                 }
             }
             if !self.scenario.continues {
@@ -324,9 +342,10 @@ impl Workbench {
         Ok(())
     }
 
-    /// Asks for equilibrium: the derivatives of these states (all, if none are named) are zero, the states relaxed. Returns
-    /// derivatives that follow from others and need no condition.
-    pub fn steady(&mut self, names: &[String]) -> Result<Vec<String>, Diagnostic> {
+    /// Asks for equilibrium: the derivatives of these states (all, if none are named) are zero, the states relaxed. What the
+    /// model says about its start gives way where it stands against this: initial equations that name the state first, then
+    /// other initial equations, then `fixed` attributes of other variables. What the user has fixed stays.
+    pub fn steady(&mut self, names: &[String]) -> Result<Steadied, Diagnostic> {
         let names: Vec<String> = if names.is_empty() {
             self.scenario.entries.iter().filter(|e| e.kind == Kind::Differential).map(|e| e.name.clone()).collect()
         } else {
@@ -339,15 +358,89 @@ impl Workbench {
             }
             self.relax(n)?;
         }
-        let mut following = Vec::new();
+        let mut out = Steadied::default();
         for n in &names {
             let der = format!("der({n})");
-            if self.fix(&der, Some(0.0)).is_err() {
-                self.set(&der, 0.0)?;
-                following.push(der);
+            let (state, cell) = (self.cell(self.find(n)?), self.cell(self.find(&der)?));
+            let s = self.structure()?;
+            let names_state = |i: &Item| match i {
+                Item::Residual { row, .. } => !row.args.iter().filter_map(|&a| Cell::of(a)).any(|c| c.var == state.var),
+                _ => true,
+            };
+            if s.incidence.knows(cell)
+                && let Ok(Some(number)) = s.incidence.fix_over(cell, names_state)
+            {
+                self.drop_equation(number, &mut out);
             }
+            // A derivative that still cannot be fixed: `fixed` attributes of the model give way.
+            let entry = self.find(&der)?;
+            while let Some(s) = &mut self.structure
+                && let Err(c) = s.incidence.fix(cell)
+            {
+                let of_model = |c: &&Cell| !self.fixed_by_user.contains(c) && c.order == 0;
+                let in_the_way = c.fixed[1..].iter().filter(of_model).find_map(|c| {
+                    let k = self.cells.iter().position(|x| *x == (c.var, 0))?;
+                    let kind = self.scenario.entries[k].kind;
+                    matches!(kind, Kind::Algebraic | Kind::Differential).then_some(k)
+                });
+                let Some(k) = in_the_way else { break };
+                let name = self.scenario.entries[k].name.clone();
+                self.relax(&name)?;
+                out.relaxed.push(format!("fixed = true of {name}"));
+            }
+            if self.structure()?.incidence.is_fixed(cell) {
+                self.fixed_by_user.insert(cell);
+                self.scenario.entries[entry].weight = 1.0;
+            } else {
+                out.following.push(der.clone());
+            }
+            self.scenario.entries[entry].value = Some(0.0);
+            self.steady.push(der);
         }
-        Ok(following)
+        // Initial equations for which nothing is left to determine have given way, too.
+        let surplus = self.structure()?.incidence.surplus_initial();
+        for number in surplus {
+            self.structure()?.incidence.drop_initial(number);
+            self.drop_equation(number, &mut out);
+        }
+        Ok(out)
+    }
+
+    /// Notes that an initial equation, numbered within the mode, no longer holds.
+    fn drop_equation(&mut self, number: usize, out: &mut Steadied) {
+        let Some(s) = &self.structure else { return };
+        let first = s.incidence.items.len() - s.incidence.initial;
+        let Item::Residual { eq, .. } = &s.incidence.items[first + number] else { return };
+        let k = eq - s.model.sys.equations.len();
+        out.relaxed.push(s.model.equation(*eq, 0).0);
+        if k < self.dae.initial_equations.len() {
+            self.scenario.dropped.push(k + 1);
+            self.scenario.dropped.sort_unstable();
+            self.scenario.dropped.dedup();
+        }
+    }
+
+    /// The derivatives that were to be zero and are not, after a solution.
+    fn restless(&self, model: &Model) -> Option<Diagnostic> {
+        let entry = |n: &str| self.index.get(n).copied();
+        let moving: Vec<(String, f64, Span)> = self
+            .steady
+            .iter()
+            .filter_map(|n| {
+                let (var, _) = self.cells[entry(n)?];
+                let (value, rate) = (model.value(var, 0)?, model.value(var, 1)?);
+                let size = self.scenario.entries[entry(n)?].nominal.unwrap_or(1.0).max(value.abs());
+                let span = self.dae.vars[var].origin.span.unwrap_or(Span::NONE);
+                (rate.abs() > 1e-6 * size).then(|| (n.clone(), rate, span))
+            })
+            .collect();
+        let (_, _, span) = moving.first()?;
+        let list: Vec<String> = moving.iter().map(|(n, v, _)| format!("{n} = {v:?}")).collect();
+        let message =
+            format!("there is no equilibrium under these conditions: {} follows from the equations", and(&list, 6));
+        Some(Diagnostic::error(Stage::Initialization, *span, message).hint(
+            "relax a parameter or an input that the derivative depends on, or ask for fewer states: --steady=x,y",
+        ))
     }
 
     fn judge_value(&self, k: usize, value: Option<f64>) -> Result<(), Diagnostic> {
@@ -389,6 +482,12 @@ impl Workbench {
             self.scenario.time = t;
         }
         self.scenario.continues = given.continues;
+        let known = 1..=self.dae.initial_equations.len();
+        self.scenario.dropped = given.dropped.iter().copied().filter(|k| known.contains(k)).collect();
+        if let Some(k) = given.dropped.iter().find(|k| !known.contains(k)) {
+            faults.push(usage(format!("dropped: there is no initial equation {k}; the model has {}", known.end())));
+        }
+        self.structure = None;
         // Names that the model has only with the file's own parameter values.
         if given.lines.iter().any(|l| !self.index.contains_key(&l.name)) {
             for l in given.lines.iter().filter(|l| l.value.is_some()) {
@@ -533,6 +632,8 @@ impl Workbench {
         }
         next.scenario.time = self.scenario.time;
         next.scenario.continues = self.scenario.continues;
+        next.scenario.dropped = self.scenario.dropped.clone();
+        next.steady = std::mem::take(&mut self.steady);
         *self = next;
     }
 
@@ -568,7 +669,13 @@ impl Workbench {
 
     /// Writes the scenario into a flat model.
     fn apply(&self, dae: &mut HybridDae) {
+        let mut number = 0;
+        dae.initial_equations.retain(|_| {
+            number += 1;
+            !self.scenario.dropped.contains(&number)
+        });
         if self.scenario.continues {
+            dae.continues = true;
             dae.initial_equations.clear();
             dae.initial_calls.clear();
             for w in &mut dae.whens {
@@ -670,8 +777,11 @@ impl Workbench {
         let report = model.started.clone();
         let reduced: Vec<String> = report.reduced.iter().map(name).collect();
         self.reduced = reduced.iter().filter_map(|n| self.index.get(n).copied()).collect();
+        let restless = outcome.is_ok().then(|| self.restless(&model)).flatten();
+        let steady = restless.is_none();
+        engine.diagnostics.extend(restless);
         let (found, index) = match outcome {
-            Ok(p) => (true, Some(p.plan.index)),
+            Ok(p) => (steady, Some(p.plan.index)),
             Err(d) => {
                 engine.diagnostics.push(d);
                 (false, None)
@@ -734,6 +844,7 @@ impl Workbench {
     pub fn to_modelica(&self, name: &str) -> String {
         let mut tree = Modifier::default();
         let mut equations = Vec::new();
+        let mut arrays: BTreeMap<String, (bool, Vec<Element>)> = BTreeMap::new();
         for (k, (e, d)) in self.scenario.entries.iter().zip(&self.defaults.entries).enumerate() {
             if e.kind == Kind::Derivative {
                 if e.is_fixed() {
@@ -763,14 +874,28 @@ impl Workbench {
             {
                 fields.push((if parameter && e.is_fixed() { "=" } else { "start" }, text(v)));
             }
-            if e.name.contains('[') {
-                // Elements of arrays cannot be modified one by one; conditions on them can be equations.
-                if e.is_fixed() && !parameter && e.weight != d.weight {
-                    equations.push(format!("{} = {};", e.name, e.value.map_or("0".into(), text)));
-                }
+            let (plain, at) = subscripts(&e.name);
+            if !at.is_empty() {
+                let default = if parameter && d.value.is_none() { None } else { Some(text(e.value.unwrap_or(0.0))) };
+                let array = arrays.entry(plain).or_insert_with(|| (parameter, Vec::new()));
+                array.1.push(Element { at, value: default, fixed: e.is_fixed(), changed: !fields.is_empty() });
                 continue;
             }
             tree.add(&e.name, &fields);
+        }
+        // Elements of arrays cannot be modified one by one: the whole array is.
+        for (plain, (parameter, elements)) in &arrays {
+            if !elements.iter().any(|e| e.changed) {
+                continue;
+            }
+            let fixed = braces(elements, &|e| Some(e.fixed.to_string()));
+            let values = braces(elements, &|e| e.value.clone());
+            let mut fields = Vec::new();
+            if elements.iter().any(|e| e.fixed) && !parameter {
+                fields.extend(fixed.map(|f| ("fixed", f)));
+            }
+            fields.extend(values.map(|v| (if *parameter { "=" } else { "start" }, v)));
+            tree.add(plain, &fields);
         }
         let short = split_name(name).1;
         let mut s = format!(
@@ -779,6 +904,10 @@ impl Workbench {
         );
         s.push_str(&tree.text(1));
         s.push_str(";\n");
+        if !self.scenario.dropped.is_empty() {
+            let text = "The scenario gave up initial equations of this model: they have to be removed there";
+            let _ = writeln!(s, "  // {text} (numbers {:?} of the flat model).", self.scenario.dropped);
+        }
         if !equations.is_empty() {
             s.push_str("initial equation\n");
             for e in equations {
@@ -788,6 +917,45 @@ impl Workbench {
         let _ = writeln!(s, "end {short};");
         s
     }
+}
+
+/// An element of an array in a written model.
+struct Element {
+    at: Vec<usize>,
+    value: Option<String>,
+    fixed: bool,
+    changed: bool,
+}
+
+/// A name without its subscripts, and these from left to right: `a[2].x[1,3]` is `a.x` and 2, 1, 3.
+fn subscripts(name: &str) -> (String, Vec<usize>) {
+    let (mut plain, mut at, mut rest) = (String::new(), Vec::new(), name);
+    while let Some((before, after)) = rest.split_once('[') {
+        let Some((inside, after)) = after.split_once(']') else { break };
+        plain.push_str(before);
+        at.extend(inside.split(',').filter_map(|n| n.trim().parse::<usize>().ok()));
+        rest = after;
+    }
+    plain.push_str(rest);
+    (plain, at)
+}
+
+/// The elements as an array constructor, if they fill a box and all have a text.
+fn braces(elements: &[Element], text: &dyn Fn(&Element) -> Option<String>) -> Option<String> {
+    fn level(elements: &[&Element], depth: usize, text: &dyn Fn(&Element) -> Option<String>) -> Option<String> {
+        if elements.iter().all(|e| e.at.len() == depth) {
+            let [one] = elements else { return None };
+            return text(one);
+        }
+        let size = elements.iter().map(|e| e.at.get(depth).copied()).max()??;
+        let part = |k: usize| {
+            let own: Vec<&Element> = elements.iter().copied().filter(|e| e.at.get(depth) == Some(&k)).collect();
+            level(&own, depth + 1, text)
+        };
+        let parts: Option<Vec<String>> = (1..=size).map(part).collect();
+        Some(format!("{{{}}}", parts?.join(", ")))
+    }
+    level(&elements.iter().collect::<Vec<_>>(), 0, text)
 }
 
 /// Nested modifiers.
@@ -822,6 +990,13 @@ impl Modifier {
         let value = self.fields.iter().find(|f| f.0 == "=").map_or(String::new(), |f| format!(" = {}", f.1));
         if parts.is_empty() { value } else { format!("({}){value}", parts.join(", ").replace(", \n", ",\n")) }
     }
+}
+
+/// The number within the mode of the k-th initial equation of the flat model.
+fn number_in_mode(model: &Model, incidence: &Incidence, k: usize) -> Option<usize> {
+    let first = incidence.items.len() - incidence.initial;
+    let wanted = model.sys.equations.len() + k;
+    incidence.items[first..].iter().position(|i| matches!(i, Item::Residual { eq, .. } if *eq == wanted))
 }
 
 /// `operand - value = 0`.

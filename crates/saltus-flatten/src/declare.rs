@@ -134,7 +134,7 @@ impl<'t> Flattener<'t> {
             let (span, description) =
                 self.node(n).clause.map_or((Span::NONE, ""), |c| (c.1.name.span, c.1.description.as_str()));
             let parent = self.node(n).parent.map(|p| self.instance_text(p)).unwrap_or_default();
-            let causality = self.boundary(n);
+            let causality = self.boundary(n, &base);
             for _ in 0..count {
                 let name = if dims.is_empty() {
                     base.clone()
@@ -162,11 +162,12 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    fn boundary(&self, n: NodeId) -> DaeCausality {
+    fn boundary(&self, n: NodeId, name: &str) -> DaeCausality {
         // Only what stands at the top, directly or inside a connector there, belongs to the boundary.
         let node = self.node(n);
         let at_top = node.parent == Some(self.top) && !node.protected;
         match node.causality {
+            Causality::Input if at_top && self.computed.iter().any(|c| c == name) => DaeCausality::Local,
             Causality::Input if at_top => DaeCausality::Input,
             Causality::Output if at_top => DaeCausality::Output,
             _ => DaeCausality::Local,
@@ -247,6 +248,12 @@ impl<'t> Flattener<'t> {
         let at = |k: usize| VarId::new(first.index() + k);
         if self.annotated(n, "__Saltus_conserved") {
             self.dae.conserved.extend((0..count).map(at));
+        }
+        if let Some(tear) = self.annotation_flag(n, "__Saltus_tear") {
+            for v in (0..count).map(at) {
+                self.dae.vars[v].tear = Some(tear);
+                self.dae.vars[v].marked |= tear;
+            }
         }
         for (name, c) in &m.children {
             if let Some(fixed) = c.violated {

@@ -1361,15 +1361,22 @@ impl<'t> Flattener<'t> {
 
     /// Whether a component carries `annotation(name = true)`.
     pub(crate) fn annotated(&self, n: NodeId, name: &str) -> bool {
-        let Some((_, c, _)) = self.node(n).clause else { return false };
-        let Some(a) = &c.annotation else { return false };
-        a.args.iter().any(|a| match a {
-            saltus_syntax::ast::Argument::Modification { path, modification: Some(m), .. } => {
-                path.len() == 1
-                    && path[0].name == name
-                    && matches!(m.binding.as_ref().map(|e| &e.kind), Some(ExprKind::Boolean(true)))
+        self.annotation_flag(n, name) == Some(true)
+    }
+
+    /// The value of a Boolean annotation of a component, if it has one of that name.
+    pub(crate) fn annotation_flag(&self, n: NodeId, name: &str) -> Option<bool> {
+        let (_, c, _) = self.node(n).clause?;
+        c.annotation.as_ref()?.args.iter().find_map(|a| match a {
+            saltus_syntax::ast::Argument::Modification { path, modification: Some(m), .. }
+                if path.len() == 1 && path[0].name == name =>
+            {
+                match m.binding.as_ref().map(|e| &e.kind) {
+                    Some(ExprKind::Boolean(b)) => Some(*b),
+                    _ => None,
+                }
             }
-            _ => false,
+            _ => None,
         })
     }
 

@@ -45,6 +45,8 @@ use value::{Ty, Value};
 pub struct FlattenOptions {
     /// `--set name=value`: outermost modifiers.
     pub overrides: Vec<(String, String)>,
+    /// Inputs of the model that are unknowns: equations determine them (an inverse model).
+    pub computed: Vec<String>,
 }
 
 /// A result, or an error for the user.
@@ -117,6 +119,8 @@ pub(crate) struct Flattener<'t> {
     extra: FxHashMap<(NodeId, Name), NodeId>,
     extra_order: Vec<NodeId>,
     dae: HybridDae,
+    /// See [`FlattenOptions::computed`].
+    computed: Vec<String>,
     rows: RowBuilder,
     diagnostics: Vec<Diagnostic>,
     variabilities: FxHashMap<ExprId, Variability>,
@@ -233,6 +237,7 @@ const NAMES: &[&str] = &[
 /// Flattens a class, given by its qualified name. With errors among the diagnostics the model is not returned.
 pub fn flatten(lib: &ClassTable, model: &str, options: &FlattenOptions) -> (Option<HybridDae>, Vec<Diagnostic>) {
     let mut f = Flattener::new(lib, model);
+    f.computed.clone_from(&options.computed);
     let r = f.run(model, options);
     if let Err(e) = r {
         f.diagnostics.push(*e);
@@ -296,6 +301,7 @@ impl<'t> Flattener<'t> {
             extra: FxHashMap::default(),
             extra_order: Vec::new(),
             dae: HybridDae::new(model),
+            computed: Vec::new(),
             rows: RowBuilder::new(),
             diagnostics: Vec::new(),
             variabilities: FxHashMap::default(),

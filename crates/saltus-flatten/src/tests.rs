@@ -10,7 +10,7 @@ fn run(source: &str, overrides: &[(&str, &str)]) -> (Option<saltus_dae::HybridDa
     let model = ids.last().map(|&i| table.qualified(i)).unwrap_or_default();
     let model = if source.contains("package P") { "P.M".to_string() } else { model };
     let overrides = overrides.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
-    flatten(&table, &model, &FlattenOptions { overrides })
+    flatten(&table, &model, &FlattenOptions { overrides, ..Default::default() })
 }
 
 /// The text form after `equation`, one line per entry, must be `expected`.

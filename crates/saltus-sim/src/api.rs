@@ -160,4 +160,8 @@ pub struct RunReport {
     pub terminated: Option<String>,
     /// Whether the run was interrupted from outside.
     pub cancelled: bool,
+    /// Structural index of the mode at the start.
+    pub index: i32,
+    /// What took its start value because nothing else determines it, with that value.
+    pub chosen: Vec<(String, f64)>,
 }

@@ -8,7 +8,8 @@ use saltus_program::Chain;
 use saltus_solver::linear::LinearSolver;
 use saltus_solver::nonlinear::dense::PivotedQr;
 use saltus_solver::nonlinear::{
-    DomainError, Homotopy, HomotopyFailure, HomotopyOptions, Method, NonlinearSystem, SolveOptions, continuation, solve,
+    DomainError, FnSystem, Homotopy, HomotopyFailure, HomotopyOptions, Method, NonlinearSystem, SolveOptions,
+    continuation, solve,
 };
 use saltus_structure::Cell;
 use std::cell::RefCell;
@@ -321,7 +322,96 @@ impl Machine {
             self.note(|| Note::End { solved: true, how: "minimum-norm steps; the Jacobian is singular".into() });
             return Ok(());
         }
+        if wanted && self.patient && self.solve_nudged(b, &start) {
+            self.note(|| Note::End { solved: true, how: "Newton from beside zero".into() });
+            return Ok(());
+        }
+        if self.patient && self.solve_reduced(b, &start) {
+            self.note(|| Note::End { solved: true, how: "least squares on the torn unknowns".into() });
+            return Ok(());
+        }
         self.solve_patiently(b, &start)
+    }
+
+    /// Robust methods on the torn unknowns alone: those that the user's guesses speak of. They only lead to where Newton's
+    /// method converges, within the bounds.
+    fn solve_reduced(&mut self, b: &SolveBlock, start: &[f64]) -> bool {
+        let near = [Method::LevenbergMarquardt, Method::Dogleg, Method::Bracketing];
+        let methods: Vec<Method> =
+            near.into_iter().filter(|m| self.methods.contains(&BlockMethod::Ladder(*m))).collect();
+        if !b.torn.used || b.linear || methods.is_empty() {
+            return false;
+        }
+        self.host.error = None;
+        self.set_unknowns(b, start);
+        let tears: Vec<usize> = b.torn.tears.iter().map(|&j| j as usize).collect();
+        let mut options = SolveOptions { methods, ..SolveOptions::default() };
+        options.newton.nominal = tears.iter().map(|&j| b.nominal[j]).collect();
+        let bound = |me: &Machine, s: Option<u32>, d: f64| s.map_or(d, |s| me.values[s as usize]);
+        options.newton.min = tears.iter().map(|&j| bound(self, b.bounds[j].0, f64::NEG_INFINITY)).collect();
+        options.newton.max = tears.iter().map(|&j| bound(self, b.bounds[j].1, f64::INFINITY)).collect();
+        let mut z: Vec<f64> = tears.iter().map(|&j| start[j]).collect();
+        let led = {
+            let mut sys = FnSystem::new(tears.len(), |z: &[f64], r: &mut [f64]| {
+                if self.residual_of(b, Form::Torn, z, r) { Ok(()) } else { Err(DomainError) }
+            });
+            solve(&mut sys, &mut z, &options).is_ok()
+        };
+        self.host.error = None;
+        let mut guard = b.work.borrow_mut();
+        let w = &mut *guard;
+        w.torn.z.copy_from_slice(&z);
+        let found = led
+            && self.newton(b, Form::Torn, &mut w.torn, &mut w.values, &mut w.slopes)
+            && b.bounds.iter().zip(&b.unknowns).all(|(x, &s)| {
+                let v = self.values[s as usize];
+                let slack = 1e-9 * v.abs();
+                v >= bound(self, x.0, f64::NEG_INFINITY) - slack && v <= bound(self, x.1, f64::INFINITY) + slack
+            });
+        self.host.error = None;
+        if !found {
+            self.set_unknowns(b, start);
+        }
+        found
+    }
+
+    /// Newton's method from guesses beside zero: where a square, a power or a product of unknowns stands, zero is the one guess
+    /// at which nothing shows the way (a pressure loss k·m² at m = 0).
+    fn solve_nudged(&mut self, b: &SolveBlock, start: &[f64]) -> bool {
+        let at_zero = |k: usize| start[k].abs() < 1e-6 * b.nominal[k];
+        if b.linear || !(0..start.len()).any(at_zero) {
+            return false;
+        }
+        for side in [0.01, -0.01] {
+            self.host.error = None;
+            let beside = |k: usize| {
+                let bound = |s: Option<u32>| s.map(|s| self.values[s as usize]).filter(|v| v.is_finite());
+                let z = start[k] + if at_zero(k) { side * b.nominal[k] } else { 0.0 };
+                let z = bound(b.bounds[k].0).map_or(z, |low| z.max(low));
+                bound(b.bounds[k].1).map_or(z, |high| z.min(high))
+            };
+            let z: Vec<f64> = (0..start.len()).map(beside).collect();
+            self.set_unknowns(b, &z);
+            let mut guard = b.work.borrow_mut();
+            let w = &mut *guard;
+            if b.torn.used {
+                for (v, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
+                    *v = z[j as usize];
+                }
+                if self.newton(b, Form::Torn, &mut w.torn, &mut w.values, &mut w.slopes) {
+                    return true;
+                }
+                self.host.error = None;
+                self.set_unknowns(b, &z);
+            }
+            w.full.z.copy_from_slice(&z);
+            if self.newton(b, Form::Full, &mut w.full, &mut w.values, &mut w.slopes) {
+                return true;
+            }
+        }
+        self.host.error = None;
+        self.set_unknowns(b, start);
+        false
     }
 
     fn set_unknowns(&mut self, b: &SolveBlock, z: &[f64]) {

@@ -644,7 +644,12 @@ impl Model {
             let slot = self.layout.slot(Cell::new(s.var, 0));
             let pre = self.layout.slot(Cell::pre(s.var));
             self.layout.extend(&mut self.machine.values);
-            let next = if start >= t { 0 } else { ((t - start) / interval - 1e-9).ceil().max(0.0) as u64 };
+            let passed = (t - start) / interval;
+            let next = match self.sys.dae.continues {
+                true => (passed + 1e-9).floor() + 1.0,
+                false => (passed - 1e-9).ceil(),
+            };
+            let next = next.max(0.0) as u64;
             let name = format!("sample({start}, {interval})");
             self.tickers.push(Ticker { slot, pre, start, interval, next, name });
         }
@@ -927,7 +932,8 @@ impl Model {
             let Some(var) = self.sys.dae.vars.get(VarId::new(v.min(u32::MAX as usize - 1))) else {
                 return ("a definition".into(), Span::NONE, String::new());
             };
-            return (format!("start value of {}", var.name), var.origin.span.unwrap_or(Span::NONE), String::new());
+            let what = if var.binding.is_some() { "value" } else { "start value" };
+            return (format!("{what} of {}", var.name), var.origin.span.unwrap_or(Span::NONE), String::new());
         };
         let mut text = equation_text(&self.sys.dae, row);
         for r in &self.sys.relations {

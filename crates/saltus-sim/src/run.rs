@@ -59,6 +59,7 @@ pub fn run(
     let choice = Choice::new(solver, start).ok_or_else(|| unknown_solver(solver))?;
     model.machine.tolerance = tolerance;
     let program = model.initialize(start)?;
+    let chosen = model.chosen_values();
     model.start_tickers(start)?;
     let mut r = Runner {
         options,
@@ -72,7 +73,7 @@ pub fn run(
         row: Vec::new(),
         point: Vec::new(),
         active: Vec::new(),
-        report: RunReport::default(),
+        report: RunReport { chosen, index: program.plan.index, ..RunReport::default() },
         sliding: None,
         resting: Vec::new(),
         zeno: ZenoWatch::default(),

@@ -181,6 +181,13 @@ impl Model {
         ))
     }
 
+    /// What took its start value because nothing else determines it, with that value.
+    pub fn chosen_values(&self) -> Vec<(String, f64)> {
+        let visible = |c: &&Cell| !self.sys.dae.vars[c.var].name.starts_with('$');
+        let value = |c: &Cell| self.layout.find(*c).map_or(f64::NAN, |s| self.machine.values[s as usize]);
+        self.started.chosen.iter().filter(visible).map(|c| (cell_name(&self.sys, *c), value(c))).collect()
+    }
+
     /// Whether a mode and the one that its values call for differ in relations at zero only.
     fn at_edge(&self, key: &ModeKey, reached: &ModeKey) -> bool {
         let (wanted, found) = (self.modes.values(key), self.modes.values(reached));

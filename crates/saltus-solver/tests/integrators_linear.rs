@@ -72,6 +72,18 @@ proptest! {
         p.sort();
         prop_assert_eq!(p, (0..n).collect::<Vec<_>>());
     }
+
+    #[test]
+    fn markowitz_pairs_every_row_with_a_column(n in 1usize..80, seed in any::<u64>(), density in 0.0f64..4.0) {
+        let a = matrix(n, seed, density);
+        let column = |j: usize| a.pattern.range(j).map(|k| (a.pattern.row_indices()[k], a.values[k])).collect();
+        let columns: Vec<Vec<(usize, f64)>> = (0..n).map(column).collect();
+        let (mut rows, mut cols): (Vec<usize>, Vec<usize>) = markowitz(columns, usize::MAX).unwrap().into_iter().unzip();
+        rows.sort();
+        cols.sort();
+        prop_assert_eq!(&rows, &(0..n).collect::<Vec<_>>());
+        prop_assert_eq!(&cols, &rows);
+    }
 }
 
 fn grid(m: usize) -> Csc {
@@ -127,6 +139,65 @@ fn grid_fill_is_that_of_minimum_degree() {
     assert!(out.converged, "{out:?}");
     let d = x.iter().zip(&y).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(d < 1e-7, "{d}");
+}
+
+/// Pipes on a grid: a balance of flows for each node, a law for each pipe that holds its flow and two pressures.
+fn network(m: usize) -> Csc {
+    let at = |i: usize, j: usize| i * m + j;
+    let pipes: Vec<(usize, usize)> = (0..m)
+        .flat_map(|i| {
+            (0..m).flat_map(move |j| {
+                [(j + 1 < m).then(|| (at(i, j), at(i, j + 1))), (i + 1 < m).then(|| (at(i, j), at(i + 1, j)))]
+            })
+        })
+        .flatten()
+        .collect();
+    let nodes = m * m;
+    let n = nodes + pipes.len();
+    let mut entries = vec![(0, 0, 1.0)];
+    for (k, &(a, b)) in pipes.iter().enumerate() {
+        let q = nodes + k;
+        entries.extend([(q, q, 1.0 + (k as f64).sin() / 2.0), (q, a, -1.0), (q, b, 1.0)]);
+        entries.extend([(a, q, 1.0), (b, q, -1.0)].into_iter().filter(|e| e.0 != 0));
+    }
+    let mut a = Csc::zeros(Pattern::from_entries(n, n, entries.iter().map(|e| (e.0, e.1))));
+    for (i, j, v) in entries {
+        let k = a.pattern.find(i, j).unwrap();
+        a.values[k] = v;
+    }
+    a
+}
+
+#[test]
+fn network_fill_is_that_of_its_laplacian() {
+    let a = network(60);
+    let mut lu = SparseLu::new(&a.pattern);
+    lu.factor(&a.values).unwrap();
+    // The flows add three entries each; the Laplacian of 3,600 nodes fills to about 2 × 70,000.
+    assert!(lu.fill() < 260_000, "fill {}", lu.fill());
+    let b: Vec<f64> = (0..a.pattern.n_cols()).map(|k| (k as f64).cos()).collect();
+    let mut x = b.clone();
+    lu.solve(&mut x);
+    assert!(residual(&a, &x, &b) < 1e-9);
+}
+
+#[test]
+#[ignore = "prints fill and times of a large network"]
+fn large_network() {
+    for m in [60, 100, 183] {
+        let a = network(m);
+        let t = std::time::Instant::now();
+        let mut lu = SparseLu::new(&a.pattern);
+        let analysed = t.elapsed();
+        lu.factor(&a.values).unwrap();
+        let factored = t.elapsed() - analysed;
+        lu.refactor(&a.values).unwrap();
+        println!(
+            "{m}: fill {} analysis {analysed:?} factor {factored:?} refactor {:?}",
+            lu.fill(),
+            t.elapsed() - analysed - factored
+        );
+    }
 }
 
 #[test]

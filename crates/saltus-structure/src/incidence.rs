@@ -167,6 +167,45 @@ impl Incidence {
         Err(Conflict { fixed, equations, unknowns })
     }
 
+    /// Fixes a cell, an initial equation of the model giving way if need be: the number of that equation. Of those in conflict
+    /// `prefer` chooses the one with the least key.
+    pub fn fix_over<K: Ord>(&mut self, cell: Cell, prefer: impl Fn(&Item) -> K) -> Result<Option<usize>, Conflict> {
+        let conflict = match self.fix(cell) {
+            Ok(()) => return Ok(None),
+            Err(c) => c,
+        };
+        let first = self.items.len() - self.initial;
+        let Some(&i) = conflict.equations.iter().filter(|&&i| i >= first).min_by_key(|&&i| (prefer(&self.items[i]), i))
+        else {
+            return Err(conflict);
+        };
+        self.drop_row(i);
+        self.fix(cell).map(|()| Some(i - first))
+    }
+
+    /// Lets an initial equation go, by its number among those of the mode.
+    pub fn drop_initial(&mut self, number: usize) {
+        self.drop_row(self.items.len() - self.initial + number);
+    }
+
+    /// The initial equations in force that are too many, by their numbers.
+    pub fn surplus_initial(&self) -> Vec<usize> {
+        let (first, end) = (self.items.len() - self.initial, self.items.len());
+        self.surplus.iter().map(|&r| r as usize).filter(|r| (first..end).contains(r)).map(|r| r - first).collect()
+    }
+
+    fn drop_row(&mut self, i: usize) {
+        self.surplus.retain(|&r| r as usize != i);
+        let col = std::mem::replace(&mut self.matching.row_to_col[i], NONE);
+        if col != NONE {
+            self.matching.col_to_row[col as usize] = NONE;
+            self.matching.size -= 1;
+        }
+        let mut rows: Vec<Vec<u32>> = (0..self.graph.n_rows()).map(|r| self.graph.row(r).to_vec()).collect();
+        rows[i].clear();
+        self.graph = Bipartite::from_rows(self.cells.len(), &rows);
+    }
+
     /// Lets a cell go.
     pub fn relax(&mut self, cell: Cell) {
         let Some(&j) = self.column.get(&cell) else { return };
@@ -190,14 +229,7 @@ impl Incidence {
     pub fn drop_binding(&mut self, cell: Cell) {
         let found = self.items.iter().position(|i| matches!(i, Item::Value { cell: c, .. } if *c == cell));
         if let Some(i) = found {
-            let col = std::mem::replace(&mut self.matching.row_to_col[i], NONE);
-            if col != NONE {
-                self.matching.col_to_row[col as usize] = NONE;
-                self.matching.size -= 1;
-            }
-            let mut rows: Vec<Vec<u32>> = (0..self.graph.n_rows()).map(|r| self.graph.row(r).to_vec()).collect();
-            rows[i].clear();
-            self.graph = Bipartite::from_rows(self.cells.len(), &rows);
+            self.drop_row(i);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::rows::RowOps;
 use crate::system::{DiscKind, Role, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{HybridDae, Operand, Row, VarId, Variability};
+use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability};
 use saltus_expr::{Binary, Coefficient, Node};
 use saltus_graph::{Augmenter, NONE, dulmage_mendelsohn};
 
@@ -133,10 +133,18 @@ pub fn plan_initialization(
         unknowns.push(Cell::new(d.var, 0));
         unknowns.push(Cell::pre(d.var));
     }
+    let start_base = sys.equations.len() + sys.initial.len();
     let mut items = model_items(sys, plan);
     for &p in &late {
         if let Some(b) = sys.dae.vars[p].binding.clone() {
-            items.push(Item::Value { cell: Cell::new(p, 0), row: b });
+            let cell = Cell::new(p, 0);
+            items.push(match sys.dae.vars[p].ty {
+                // An initial equation may give its value and ask for that of a parameter it is bound to.
+                VarType::Real => {
+                    Item::Residual { row: difference(sys, cell, &b), eq: start_base + p.index(), level: 0 }
+                }
+                _ => Item::Value { cell, row: b },
+            });
         }
     }
     let mut problem = Problem::new(sys, items, unknowns);
@@ -153,7 +161,6 @@ pub fn plan_initialization(
             problem.items.push(Item::Residual { row: eq.row.clone(), eq: base + k, level: 0 });
         }
     }
-    let start_base = base + sys.initial.len();
     let fixed: Vec<VarId> = plan.vars.iter().copied().filter(|&v| sys.dae.vars[v].fixed == Some(true)).collect();
     for v in fixed {
         let row = start_residual(sys, Cell::new(v, 0));
@@ -365,11 +372,16 @@ pub fn start_value(sys: &mut System, v: VarId) -> Row {
 /// `cell - start = 0`; derivatives start from zero.
 fn start_residual(sys: &mut System, cell: Cell) -> Row {
     let start = if cell.order == 0 { start_value(sys, cell.var) } else { sys.dae.constant_row(0.0) };
+    difference(sys, cell, &start)
+}
+
+/// `cell - value = 0`.
+fn difference(sys: &mut System, cell: Cell, value: &Row) -> Row {
     let pool = &mut sys.dae.pool;
     let h = pool.hole(0);
-    let rest = pool.substitute(start.template, |pool, k| pool.hole(k + 1));
+    let rest = pool.substitute(value.template, |pool, k| pool.hole(k + 1));
     let template = pool.intern(Node::Binary(Binary::Sub, h, rest));
-    let args = std::iter::once(cell.operand()).chain(start.args.iter().copied()).collect();
+    let args = std::iter::once(cell.operand()).chain(value.args.iter().copied()).collect();
     Row { template, args }
 }
 

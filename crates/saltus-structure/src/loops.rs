@@ -34,7 +34,7 @@ impl Loop {
 
     /// Tears the equations `rows = 0` for `unknowns`. An equation counts as solvable for an unknown if its coefficient is a
     /// constant or made of parameters: it then cannot vanish during a run. Unknowns with a start value are preferred as
-    /// tears of nonlinear loops, as long as that costs no further tear.
+    /// tears of nonlinear loops, as long as that costs no further tear; what the modeller says (`__Saltus_tear`) holds in any case.
     pub fn new(sys: &mut System, ops: &mut RowOps, rows: &[Row], unknowns: &[Cell]) -> Loop {
         let column: FxHashMap<Cell, u32> = unknowns.iter().enumerate().map(|(j, &c)| (c, j as u32)).collect();
         let mut edges: Vec<(u32, u32)> = Vec::new();
@@ -57,17 +57,23 @@ impl Loop {
         let g = Bipartite::new(rows.len(), unknowns.len(), &edges);
         let cost = |i: u32, j: u32| costs.get(&(i, j)).map_or(UNSOLVABLE, |c| c.0);
         let mut torn = tear(&g, cost, &[]);
-        if !linear {
+        let told = unknowns.iter().any(|c| sys.dae.vars[c.var].tear.is_some());
+        if !linear || told {
             let hints: Vec<TearHint> = unknowns
                 .iter()
                 .map(|c| {
                     let v = &sys.dae.vars[c.var];
                     let guessed = c.order == 0 && (v.start.is_some() || v.marked);
-                    if guessed { TearHint::Prefer } else { TearHint::Default }
+                    match v.tear {
+                        Some(true) => TearHint::Always,
+                        Some(false) => TearHint::Never,
+                        None if guessed && !linear => TearHint::Prefer,
+                        None => TearHint::Default,
+                    }
                 })
                 .collect();
             let guided = tear(&g, cost, &hints);
-            if guided.tears.len() <= torn.tears.len() {
+            if told || guided.tears.len() <= torn.tears.len() {
                 torn = guided;
             }
         }

@@ -486,8 +486,10 @@ fn early_blocks(sys: &System, event: &Sequence) -> Vec<usize> {
     let mut out = Vec::new();
     // Continuous unknowns that read discrete variables, discrete variables that read those.
     let mut touched: FxHashSet<Cell> = FxHashSet::default();
+    let owner: FxHashMap<Cell, usize> =
+        event.blocks.iter().enumerate().flat_map(|(k, b)| b.unknowns.iter().map(move |&c| (c, k))).collect();
     for (k, b) in event.blocks.iter().enumerate() {
-        let own = |c: &Cell| b.unknowns.contains(c);
+        let own = |c: &Cell| owner.get(c) == Some(&k);
         let discrete = |c: &Cell| c.order >= 0 && sys.role(c.var) == Role::Discrete;
         let reads = || b.items.iter().flat_map(|&i| event.items[i].reads(sys)).filter(|c| !own(c));
         // An equation that another mode writes differently is solved anew, whatever this mode reads.

@@ -247,6 +247,7 @@ fn eliminate(sys: &mut System, differentiated: &[bool], t: Trivial) -> bool {
                     }
                 }
                 k.marked |= d.marked;
+                k.tear = k.tear.or(d.tear);
                 k.state_select = k.state_select.max(d.state_select);
             }
             point(sys, drop, Alias::Var(keep, neg));

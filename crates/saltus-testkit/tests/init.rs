@@ -188,6 +188,132 @@ fn a_scenario_becomes_a_modelica_model() {
 }
 
 #[test]
+fn a_written_model_keeps_the_values_of_arrays() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let model = "model A
+  model Tank
+    Real h[2](each start = 1);
+    parameter Real u = 1;
+  equation
+    der(h[1]) = u - h[1]*abs(h[1]);
+    der(h[2]) = h[1] - h[2];
+  end Tank;
+  Tank tank[2](u = {4, 9});
+  Real z[2];
+equation
+  z[1]^3 - z[1] = tank[1].h[1] - 2;
+  z[2]^3 - z[2] = tank[2].h[2] - 3;
+end A;
+";
+    fs::write(folder.join("m.mo"), model).unwrap();
+    // Of three solutions of z^3 = z, those next to the guesses.
+    let words = ["init", "m.mo", "--steady", "--guess", "z[1]=1.1", "--guess", "z[2]=-1.2", "--mark", "z[1],z[2]"];
+    good(folder, &[&words[..], &["--write-model", "Start.mo"]].concat());
+    let text = fs::read_to_string(folder.join("Start.mo")).unwrap();
+    fs::write(folder.join("both.mo"), format!("{model}\n{text}")).unwrap();
+    good(folder, &["simulate", "both.mo", "--stop", "1", "-o", "out.csv"]);
+    let csv = fs::read_to_string(folder.join("out.csv")).unwrap();
+    for (name, v) in [("tank[1].h[2]", 2.0), ("tank[2].h[1]", 3.0), ("z[1]", 1.0), ("z[2]", -1.0)] {
+        assert!((last(&csv, name) - v).abs() < 1e-6, "{name}\n{text}\n{csv}");
+    }
+}
+
+#[test]
+fn equilibrium_comes_before_the_model_s_own_conditions() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let model = "model M
+  parameter Real u = 4;
+  Real x(start = 1, fixed = true);
+  Real y;
+  Real w(start = 7, fixed = true);
+initial equation
+  y = 3;
+equation
+  der(x) = u - x^2;
+  der(y) = x - y;
+  w = x + y;
+end M;
+";
+    fs::write(folder.join("m.mo"), model).unwrap();
+    for file in ["s.toml", "s.xml"] {
+        let o = good(folder, &["init", "m.mo", "--steady", "--write", file]);
+        assert!(o.stderr.contains("given up for the equilibrium: y = 3; fixed = true of w"), "{}", o.stderr);
+        good(folder, &["simulate", "m.mo", "--from", file, "--stop", "5", "-o", "out.csv"]);
+        let csv = fs::read_to_string(folder.join("out.csv")).unwrap();
+        assert!((last(&csv, "x") - 2.0).abs() < 1e-9 && (last(&csv, "y") - 2.0).abs() < 1e-9, "{csv}");
+    }
+    // What the user fixes stays, and a parameter can make it an equilibrium.
+    good(folder, &["init", "m.mo", "--relax", "u", "--steady", "--fix", "w=6", "--write", "w.toml"]);
+    let text = fs::read_to_string(folder.join("w.toml")).unwrap();
+    assert!((value(&text, "u") - 9.0).abs() < 1e-9, "{text}");
+    // No equilibrium at all.
+    fs::write(folder.join("r.mo"), "model R\n  Real x;\nequation\n  der(x) = 2;\nend R;\n").unwrap();
+    let o = saltus(folder, &["init", "r.mo", "--steady"]);
+    assert_eq!(o.end, End::Code(5), "{}", o.stderr);
+    assert!(o.stderr.contains("no equilibrium") && o.stderr.contains("der(x) = 2.0"), "{}", o.stderr);
+}
+
+#[test]
+fn an_input_and_an_output_change_places_along_a_trajectory() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let model = "model Plant
+  input Real u;
+  output Real y = x1;
+  Real x1;
+  Real x2;
+equation
+  der(x1) = x2;
+  der(x2) = -2*x2 - 5*x1^3 + u;
+end Plant;
+";
+    fs::write(folder.join("m.mo"), model).unwrap();
+    let words = ["simulate", "m.mo", "--invert", "u:y=sin(3*time)", "--stop", "2", "-o", "out.csv"];
+    let o = good(folder, &words);
+    assert!(o.stderr.contains("structural index 3"), "{}", o.stderr);
+    let csv = fs::read_to_string(folder.join("out.csv")).unwrap();
+    let (sin, cos) = 6f64.sin_cos();
+    let u = -9.0 * sin + 6.0 * cos + 5.0 * sin.powi(3);
+    assert!((last(&csv, "u") - u).abs() < 1e-5, "{} for {u}", last(&csv, "u"));
+    let o = saltus(folder, &["analyze", "m.mo", "--invert", "x1:y=1"]);
+    assert!(o.end == End::Code(2) && o.stderr.contains("x1 is not an input"), "{}", o.stderr);
+}
+
+#[test]
+fn what_a_run_takes_from_start_values_is_told() {
+    let s = Scratch::new().unwrap();
+    fs::write(s.path().join("m.mo"), "model M\n  Real x(start = 3);\nequation\n  der(x) = -x;\nend M;\n").unwrap();
+    let o = good(s.path(), &["simulate", "m.mo", "-o", "out.csv"]);
+    assert!(o.stderr.contains("nothing else determines them: x = 3"), "{}", o.stderr);
+}
+
+#[test]
+fn a_sampler_does_not_tick_twice_when_a_run_goes_on() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let model = "model S
+  discrete Integer n(start = 0, fixed = true);
+  Real x(start = 0, fixed = true);
+equation
+  when sample(0, 1) then
+    n = pre(n) + 1;
+  end when;
+  der(x) = n;
+end S;
+";
+    fs::write(folder.join("m.mo"), model).unwrap();
+    good(folder, &["simulate", "m.mo", "--stop", "2", "--write-final", "end.toml", "-o", "a.csv"]);
+    good(folder, &["simulate", "m.mo", "--from", "end.toml", "--stop", "4.5", "-o", "b.csv"]);
+    good(folder, &["simulate", "m.mo", "--stop", "4.5", "-o", "whole.csv"]);
+    let read = |f: &str| fs::read_to_string(folder.join(f)).unwrap();
+    for name in ["n", "x"] {
+        assert!((last(&read("whole.csv"), name) - last(&read("b.csv"), name)).abs() < 1e-6, "{name}");
+    }
+}
+
+#[test]
 fn the_trace_tells_every_iteration() {
     let s = Scratch::new().unwrap();
     fs::write(s.path().join("m.mo"), "model M\n  Real x(start = 10);\nequation\n  x^3 = 8;\nend M;\n").unwrap();

@@ -218,3 +218,15 @@ states (0):
 blocks:
   1: s.p from s.p = 2 + time
   2: s.d from s.d = density(s.p)
+--- torn-where-the-modeller-says analyze ---
+// Without the annotation the loop is torn by i, the only unknown in three equations.
+model Torn
+  parameter Real R1 = 1, R2 = 2;
+  Real u1 annotation(__Saltus_tear = true);
+  Real u2, i annotation(__Saltus_tear = false);
+equation
+  u1 = R1*i;
+  u2 = R2*i^3;
+  u1 + u2 = 10 + time;
+end Torn;
+--- expect ---

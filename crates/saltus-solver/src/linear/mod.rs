@@ -13,7 +13,7 @@ mod sparse;
 
 pub use dense::DenseLu;
 pub use gmres::{Gmres, GmresOutcome, LinearOperator};
-pub use ordering::{BlockTriangular, block_triangular, minimum_degree};
+pub use ordering::{BlockTriangular, block_triangular, markowitz, minimum_degree};
 pub use pattern::{Csc, Pattern};
 pub use scalar::{C64, Scalar};
 pub use sparse::SparseLu;

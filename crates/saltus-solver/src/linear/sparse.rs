@@ -1,8 +1,9 @@
 //! Sparse LU in the manner of KLU (Davis and Palamadai Natarajan 2010): rows scaled by their largest entry,
-//! block triangular form, minimum degree within each block, left-looking factorization of Gilbert and Peierls
+//! block triangular form, minimum degree or Markowitz order within each block, left-looking factorization of Gilbert and Peierls
 //! with threshold pivoting that prefers the diagonal, and refactorization along the old pivots.
 
-use super::{Pattern, Scalar, Singular, block_triangular, minimum_degree};
+use super::ordering::{about_symmetric, tidy};
+use super::{Pattern, Scalar, Singular, block_triangular, markowitz, minimum_degree};
 
 const NONE: usize = usize::MAX;
 /// The diagonal is kept as pivot if it is at least this part of the largest candidate.
@@ -36,6 +37,8 @@ pub struct SparseLu<T: Scalar = f64> {
     stack: Vec<(usize, usize)>,
     topo: Vec<usize>,
     fresh: Vec<usize>,
+    /// The order within blocks has been chosen.
+    ordered: bool,
     factored: bool,
     full_factorizations: usize,
     refactorizations: usize,
@@ -82,20 +85,13 @@ impl<T: Scalar> Columns<T> {
 }
 
 impl<T: Scalar> SparseLu<T> {
-    /// Analyses the pattern: permutations and workspace.
+    /// Analyses the pattern; the order within blocks is chosen when the first values are known.
     pub fn new(pattern: &Pattern) -> Self {
         let n = pattern.n_cols();
         let (mut structural, mut blocks, mut cols, mut rows0) = (None, vec![0, n], (0..n).collect(), (0..n).collect());
         match block_triangular(pattern) {
-            Ok(b) => {
-                (cols, rows0) = order_blocks(pattern, &b.cols, &b.rows, &b.blocks);
-                blocks = b.blocks;
-            }
+            Ok(b) => (cols, rows0, blocks) = (b.cols, b.rows, b.blocks),
             Err(column) => structural = Some(column),
-        }
-        let mut pos0 = vec![0; n];
-        for (k, &i) in rows0.iter().enumerate() {
-            pos0[i] = k;
         }
         let columns = || Columns { ptr: vec![0], idx: Vec::new(), val: Vec::new() };
         SparseLu {
@@ -105,9 +101,10 @@ impl<T: Scalar> SparseLu<T> {
             blocks,
             cols,
             rows: rows0.clone(),
-            pos: pos0.clone(),
+            pos: vec![NONE; n],
             rows0,
-            pos0,
+            pos0: vec![NONE; n],
+            ordered: false,
             scale: vec![1.0; n],
             l: columns(),
             u: columns(),
@@ -157,6 +154,10 @@ impl<T: Scalar> SparseLu<T> {
         self.factored = false;
         self.full_factorizations += 1;
         self.scale_rows(values);
+        if !self.ordered {
+            self.order_blocks(values);
+            self.ordered = true;
+        }
         self.l.clear();
         self.u.clear();
         self.off.clear();
@@ -349,36 +350,52 @@ impl<T: Scalar> SparseLu<T> {
         }
         y.fill(T::ZERO);
     }
-}
 
-/// Minimum degree on B + Bᵀ within each diagonal block B.
-fn order_blocks(p: &Pattern, cols: &[usize], rows: &[usize], blocks: &[usize]) -> (Vec<usize>, Vec<usize>) {
-    let n = cols.len();
-    let mut row_pos = vec![0; n];
-    for (k, &i) in rows.iter().enumerate() {
-        row_pos[i] = k;
-    }
-    let (mut new_cols, mut new_rows) = (Vec::with_capacity(n), Vec::with_capacity(n));
-    for w in blocks.windows(2) {
-        let (k1, k2) = (w[0], w[1]);
-        let mut adj: Vec<Vec<usize>> = vec![Vec::new(); k2 - k1];
-        for b in 0..k2 - k1 {
-            for &i in p.column(cols[k1 + b]) {
-                let a = row_pos[i];
-                if a >= k1 && a - k1 != b {
-                    adj[a - k1].push(b);
-                    adj[b].push(a - k1);
+    /// Orders each diagonal block B: minimum degree on B + Bᵀ if the pattern is about symmetric, Markowitz's rule otherwise.
+    fn order_blocks(&mut self, values: &[T]) {
+        let (p, n) = (&self.pattern, self.n);
+        let mut row_pos = vec![0; n];
+        for (k, &i) in self.rows0.iter().enumerate() {
+            row_pos[i] = k;
+        }
+        let (mut new_cols, mut new_rows) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        for w in self.blocks.windows(2) {
+            let (k1, k2) = (w[0], w[1]);
+            let size = k2 - k1;
+            if size == 1 {
+                new_cols.push(self.cols[k1]);
+                new_rows.push(self.rows0[k1]);
+                continue;
+            }
+            // The entries of a column within the block: (row, position in the pattern).
+            let inside = |b: usize| {
+                let range = p.range(self.cols[k1 + b]);
+                range.map(|e| (row_pos[p.row_indices()[e]], e)).filter(|x| x.0 >= k1).map(|(a, e)| (a - k1, e))
+            };
+            let mut adj: Vec<Vec<usize>> = vec![Vec::new(); size];
+            let mut entries = 0;
+            for b in 0..size {
+                for (a, _) in inside(b).filter(|x| x.0 != b) {
+                    adj[a].push(b);
+                    adj[b].push(a);
+                    entries += 1;
                 }
             }
+            let symmetric = about_symmetric(entries, tidy(&mut adj));
+            let scaled = |e: usize| values[e].scale(self.scale[p.row_indices()[e]]);
+            let column = |b: usize| inside(b).map(|(a, e)| (a, scaled(e))).collect();
+            let pivots = (!symmetric)
+                .then(|| markowitz((0..size).map(column).collect(), 1000 * (entries + size)))
+                .flatten()
+                .unwrap_or_else(|| minimum_degree(adj).into_iter().map(|k| (k, k)).collect());
+            for (i, j) in pivots {
+                new_cols.push(self.cols[k1 + j]);
+                new_rows.push(self.rows0[k1 + i]);
+            }
         }
-        for list in &mut adj {
-            list.sort_unstable();
-            list.dedup();
-        }
-        for k in minimum_degree(adj) {
-            new_cols.push(cols[k1 + k]);
-            new_rows.push(rows[k1 + k]);
+        (self.cols, self.rows0) = (new_cols, new_rows);
+        for (k, &i) in self.rows0.iter().enumerate() {
+            self.pos0[i] = k;
         }
     }
-    (new_cols, new_rows)
 }
