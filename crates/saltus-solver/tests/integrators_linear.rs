@@ -78,7 +78,8 @@ proptest! {
         let a = matrix(n, seed, density);
         let column = |j: usize| a.pattern.range(j).map(|k| (a.pattern.row_indices()[k], a.values[k])).collect();
         let columns: Vec<Vec<(usize, f64)>> = (0..n).map(column).collect();
-        let (mut rows, mut cols): (Vec<usize>, Vec<usize>) = markowitz(columns, usize::MAX).unwrap().into_iter().unzip();
+        let Some(pivots) = markowitz(columns, usize::MAX) else { return Ok(()) };
+        let (mut rows, mut cols): (Vec<usize>, Vec<usize>) = pivots.into_iter().unzip();
         rows.sort();
         cols.sort();
         prop_assert_eq!(&rows, &(0..n).collect::<Vec<_>>());

@@ -309,12 +309,13 @@ const CHEAP: [usize; 2] = [4, 9];
 /// A pivot of [`markowitz`] is at least this part of the largest entry of its column.
 const LARGE_ENOUGH: f64 = 0.02;
 
-/// Pivots (row, column) in the order of least Markowitz product (r - 1)(c - 1) on a square matrix given by columns, r and c
-/// being the entries left in the pivot's row and column, among pivots that are not small in their column (Markowitz 1957; the
-/// search of few lines after Zlatev 1980). `None` if more than `budget` entries would have to be touched.
+/// Pivots (row, column) of a square matrix given by columns: first those with a small Markowitz product (r - 1)(c - 1), r and c
+/// being the entries left in the pivot's row and column, that are not small in their column (Markowitz 1957; the search of few
+/// lines after Zlatev 1980); then, the rest being symmetric about its largest entries, minimum degree. `None` if it is not, or
+/// more than `budget` entries would have to be touched.
 ///
-/// Unlike [`minimum_degree`] it need not keep to a diagonal that a transversal has chosen: in networks, where balances hold flows
-/// only and branches hold one flow and two potentials, the flows go first and leave a symmetric pattern. It eliminates with
+/// Unlike [`minimum_degree`] alone it need not keep to a diagonal that a transversal has chosen: in networks, where balances hold
+/// flows only and branches hold one flow and two potentials, the flows go first and leave a symmetric pattern. It eliminates with
 /// values, because in such matrices entries cancel.
 pub fn markowitz<T: Scalar>(mut cols: Vec<Vec<(usize, T)>>, budget: usize) -> Option<Vec<(usize, usize)>> {
     let n = cols.len();
@@ -336,14 +337,12 @@ pub fn markowitz<T: Scalar>(mut cols: Vec<Vec<(usize, T)>>, budget: usize) -> Op
             break; // Dense: the order no longer matters.
         }
         let mut best = (usize::MAX, NONE, NONE);
-        let mut looked = 0;
-        let cheap = CHEAP.get(phase).copied();
-        let dear = |cost: usize| cheap.is_some_and(|limit| cost > limit);
+        let cheap = CHEAP[phase];
         let mut count = by_row.lowest().min(by_col.lowest());
         while count <= left {
             // Whatever comes now costs at least this.
             let bound = count.saturating_sub(1).pow(2);
-            if best.0 <= bound || dear(bound) || cheap.is_none() && looked >= SEARCHED && best.0 != usize::MAX {
+            if best.0 <= bound || bound > cheap {
                 break;
             }
             let lines: Vec<usize> = by_col.list(count).take(SEARCHED).collect();
@@ -355,22 +354,22 @@ pub fn markowitz<T: Scalar>(mut cols: Vec<Vec<(usize, T)>>, budget: usize) -> Op
                 let own = usable.map(|e| ((rows[e.0].len() - 1) * (column.len() - 1), e.0, j)).min();
                 best = own.map_or(best, |own| best.min(own));
                 work += column.len();
-                if own.map_or(cheap.is_some(), |own| dear(own.0)) {
+                if own.is_none_or(|own| own.0 > cheap) {
                     by_col.remove(j);
                     parked += 1;
                 }
             }
             let more: Vec<usize> = by_row.list(count).take(SEARCHED).collect();
             for &i in &more {
-                let mut keep = cheap.is_none();
+                let mut keep = false;
                 for &j in &rows[i] {
                     let cost = (rows[i].len() - 1) * (cols[j].len() - 1);
-                    if cost < best.0 || !keep && !dear(cost) {
+                    if cost < best.0 || !keep && cost <= cheap {
                         let largest = cols[j].iter().map(|e| e.1.mag()).fold(0.0, f64::max);
                         let own = cols[j].iter().find(|e| e.0 == i).map_or(0.0, |e| e.1.mag());
                         if own > 0.0 && own >= LARGE_ENOUGH * largest {
                             best = best.min((cost, i, j));
-                            keep |= !dear(cost);
+                            keep |= cost <= cheap;
                         }
                         work += cols[j].len();
                     }
@@ -380,17 +379,19 @@ pub fn markowitz<T: Scalar>(mut cols: Vec<Vec<(usize, T)>>, budget: usize) -> Op
                     parked += 1;
                 }
             }
-            looked += lines.len() + more.len();
             // Where all that was seen is set aside, others of the same count may be cheap.
             if parked < lines.len() + more.len() || parked == 0 {
                 count += 1;
             }
         }
-        if dear(best.0) {
+        if best.0 > cheap {
             phase += 1;
             if let Some(rest) = symmetric_rest(&cols, &order) {
                 order.extend(rest);
                 return Some(order);
+            }
+            if phase == CHEAP.len() {
+                return None;
             }
             for k in 0..n {
                 if by_row.at[k] == NONE && !rows[k].is_empty() {
@@ -403,9 +404,6 @@ pub fn markowitz<T: Scalar>(mut cols: Vec<Vec<(usize, T)>>, budget: usize) -> Op
             continue;
         }
         let (_, i, j) = best;
-        if i == NONE {
-            break; // Singular: the rest has no usable entries.
-        }
         order.push((i, j));
         let (pivot_row, pivot_col) = (std::mem::take(&mut rows[i]), std::mem::take(&mut cols[j]));
         by_row.remove(i);
