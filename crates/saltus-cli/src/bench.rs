@@ -149,6 +149,7 @@ fn small_model(target: &str, model: Option<&str>) -> ModelArgs {
         model: model.map(str::to_string),
         library: Vec::new(),
         set: Vec::new(),
+        invert: Vec::new(),
         keep_all_variables: false,
         max_eliminations: None,
         engine: EngineChoice::Native,
