@@ -362,7 +362,7 @@ impl Machine {
         let w = &mut *guard;
         w.torn.z.copy_from_slice(&z);
         let found = led
-            && self.newton(b, Form::Torn, &mut w.torn, &mut w.values, &mut w.slopes, &mut w.transversal)
+            && self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction)
             && b.bounds.iter().zip(&b.unknowns).all(|(x, &s)| {
                 let v = self.values[s as usize];
                 let slack = 1e-9 * v.abs();
@@ -398,14 +398,14 @@ impl Machine {
                 for (v, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
                     *v = z[j as usize];
                 }
-                if self.newton(b, Form::Torn, &mut w.torn, &mut w.values, &mut w.slopes, &mut w.transversal) {
+                if self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction) {
                     return true;
                 }
                 self.host.error = None;
                 self.set_unknowns(b, &z);
             }
             w.full.z.copy_from_slice(&z);
-            if self.newton(b, Form::Full, &mut w.full, &mut w.values, &mut w.slopes, &mut w.transversal) {
+            if self.newton(b, Form::Full, &mut w.full, &mut w.reduction) {
                 return true;
             }
         }
