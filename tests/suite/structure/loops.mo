@@ -218,6 +218,7 @@ states (0):
 blocks:
   1: s.p from s.p = 2 + time
   2: s.d from s.d = density(s.p)
+
 --- torn-where-the-modeller-says analyze ---
 // Without the annotation the loop is torn by i, the only unknown in three equations.
 model Torn
@@ -230,3 +231,15 @@ equation
   u1 + u2 = 10 + time;
 end Torn;
 --- expect ---
+model Torn
+before simplification: 3 equations, 3 continuous variables
+after: 3 equations, 3 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 1
+states (0):
+blocks:
+  1: 3 simultaneous equations for i, u2, u1
+     nonlinear; torn: u1
+       u1 = R1*i
+       u2 = R2*i^3
+       u1 + u2 = 10 + time
