@@ -283,3 +283,37 @@ warning: M is not balanced: 2 unknowns, 1 equations, one equation too few
 --> model.mo:1:7
 error: the model is structurally singular: 1 equations for 2 unknowns; not determined: y
 --> model.mo:2:11
+
+--- distribution-points error ---
+model M
+  Real x(start = 0, fixed = true), a, b;
+equation
+  der(x) = 1;
+  (a, b) = spatialDistribution(1, 0, x, true, {0, 0.7, 0.5, 1}, {0, 0, 0, 0});
+end M;
+--- expect ---
+exit: 3
+initialPoints must ascend from 0 to 1
+:5:
+
+--- distribution-lengths error ---
+model M
+  Real x(start = 0, fixed = true), a, b;
+equation
+  der(x) = 1;
+  (a, b) = spatialDistribution(1, 0, x, true, {0, 0.5, 1}, {0, 0});
+end M;
+--- expect ---
+exit: 3
+initialPoints and initialValues must have the same number of elements
+
+--- distribution-velocity error ---
+model M
+  Real x(start = 0, fixed = true), a, b;
+equation
+  der(x) = 1;
+  (a, b) = spatialDistribution(1, 0, x, 1);
+end M;
+--- expect ---
+exit: 3
+positiveVelocity must be a Boolean scalar
