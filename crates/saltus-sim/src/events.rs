@@ -8,8 +8,8 @@ use crate::model::{ModeProgram, Model};
 use crate::touched::{Readers, Touched};
 use rustc_hash::FxHashSet;
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{Action, Message, Piece, VarId};
-use saltus_structure::{ModeKey, RelationKind};
+use saltus_dae::{Action, HybridDae, Message, Piece, VarId};
+use saltus_structure::{Cell, ModeKey, RelationKind};
 use std::rc::Rc;
 
 /// What an event led to.
@@ -143,6 +143,11 @@ impl Model {
         match &touched {
             Some(t) => self.machine.note_left(t.relations.iter().copied()),
             None => self.machine.note_left(0..all),
+        }
+        if kind == EventKind::Terminal
+            && let Some(s) = self.layout.find(Cell::new(HybridDae::TERMINAL, 0))
+        {
+            self.machine.values[s as usize] = 1.0;
         }
         let mut words: Vec<String> = Vec::new();
         for &i in fired {

@@ -13,7 +13,7 @@ use saltus_dae::{HybridDae, VarId, VarType, Variability};
 use saltus_results::{Column, Kind, Sink};
 use saltus_solver::ode::{FIXED_STEP, Integrator, Options, Restart, Spectrum, StepError, make_integrator, spectrum};
 use saltus_solver::roots::bracket::sign_change;
-use saltus_structure::{Cell, RelationKind};
+use saltus_structure::RelationKind;
 use std::rc::Rc;
 
 /// Where a result column comes from.
@@ -443,9 +443,6 @@ impl Runner<'_> {
             }
         }
         // The end: terminal() is true there.
-        let slot = model.layout.slot(Cell::new(HybridDae::TERMINAL, 0));
-        model.layout.extend(&mut model.machine.values);
-        model.machine.values[slot as usize] = 1.0;
         if let Some(s) = &self.sliding {
             s.settle(model);
             s.freeze(model, true);
