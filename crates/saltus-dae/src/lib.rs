@@ -10,5 +10,5 @@ mod verify;
 
 pub use build::RowBuilder;
 pub use model::*;
-pub use print::{equation_text, guard_text, print, row_text};
+pub use print::{condition_text, equation_text, guard_text, print, row_text};
 pub use verify::verify;

@@ -26,12 +26,28 @@ fn operand_text(dae: &HybridDae, op: Operand) -> String {
 
 /// A row as an expression.
 pub fn row_text(dae: &HybridDae, row: &Row) -> String {
-    saltus_expr::display(
-        &dae.pool,
-        row.template,
-        &|k| row.args.get(k as usize).map_or_else(|| format!("?{k}"), |&a| operand_text(dae, a)),
-        &|f| dae.functions.get(f.0 as usize).map_or_else(|| format!("f{}", f.0), |f| f.name.clone()),
-    )
+    row_text_as(dae, row, false)
+}
+
+/// A row as a Boolean expression.
+pub fn condition_text(dae: &HybridDae, row: &Row) -> String {
+    row_text_as(dae, row, true)
+}
+
+fn row_text_as(dae: &HybridDae, row: &Row, boolean: bool) -> String {
+    let names = saltus_expr::Names {
+        hole: &|k, boolean| match row.args.get(k as usize) {
+            Some(&Operand::Const(v)) if boolean => (v != 0.0).to_string(),
+            Some(&a) => operand_text(dae, a),
+            None => format!("?{k}"),
+        },
+        is_boolean: &|k| {
+            let var = row.args.get(k as usize).and_then(|a| a.variable());
+            var.is_some_and(|v| dae.vars[v].ty == VarType::Boolean)
+        },
+        func: &|f| dae.functions.get(f.0 as usize).map_or_else(|| format!("f{}", f.0), |f| f.name.clone()),
+    };
+    saltus_expr::display_as(&dae.pool, row.template, boolean, &names)
 }
 
 /// A value of a type as text: a constant as a literal of that type.
@@ -46,6 +62,7 @@ fn value_text(dae: &HybridDae, ty: &VarType, row: &Row) -> String {
             }
         }
         (VarType::String, Some(v)) => format!("{:?}", &*saltus_function::strings::text(v)),
+        (VarType::Boolean, None) => condition_text(dae, row),
         _ => row_text(dae, row),
     }
 }
@@ -81,7 +98,7 @@ pub fn guard_text(dae: &HybridDae, (group, branch): Guard) -> String {
     let g = &dae.ifs[group];
     let mut parts: Vec<String> = g.parent.iter().map(|&p| guard_text(dae, p)).collect();
     for (i, c) in g.conditions.iter().enumerate().take(branch as usize + 1) {
-        let text = row_text(dae, c);
+        let text = condition_text(dae, c);
         parts.push(if i == branch as usize { text } else { format!("not ({text})") });
     }
     parts.join(" and ")
@@ -189,7 +206,7 @@ pub fn print(dae: &HybridDae) -> String {
                             outputs.iter().map(|v| v.map_or("", |v| dae.vars[v].name.as_str())).collect();
                         format!("({}) = {}({})", outs.join(", "), dae.functions[func.0 as usize].name, args.join(", "))
                     }
-                    Action::Assert { condition, .. } => format!("assert({})", row_text(dae, condition)),
+                    Action::Assert { condition, .. } => format!("assert({})", condition_text(dae, condition)),
                     Action::Terminate { .. } => "terminate()".to_string(),
                 };
                 let _ = writeln!(out, "    {line};");
@@ -198,7 +215,7 @@ pub fn print(dae: &HybridDae) -> String {
         out.push_str("  end when;\n");
     }
     for a in &dae.assertions {
-        let _ = writeln!(out, "  assert({});", row_text(dae, &a.condition));
+        let _ = writeln!(out, "  assert({});", condition_text(dae, &a.condition));
     }
     let _ = writeln!(out, "end {};", dae.name);
     out
