@@ -197,7 +197,10 @@ impl<'t> Flattener<'t> {
                 let v = self.eval(env, a)?;
                 Ok(first_of(&v))
             }
-            _ => Err(self.err(span, format!("one argument is needed, {} are given", c.args.len()))),
+            _ => Err(self.err(
+                span,
+                format!("{} needs one argument, {} are given", crate::eval::ref_text(&c.function), c.args.len()),
+            )),
         }
     }
 
@@ -207,7 +210,10 @@ impl<'t> Flattener<'t> {
                 let (a, b) = (self.eval(env, a)?, self.eval(env, b)?);
                 Ok((first_of(&a), first_of(&b)))
             }
-            _ => Err(self.err(span, format!("two arguments are needed, {} are given", c.args.len()))),
+            _ => Err(self.err(
+                span,
+                format!("{} needs two arguments, {} are given", crate::eval::ref_text(&c.function), c.args.len()),
+            )),
         }
     }
 
@@ -719,8 +725,11 @@ impl<'t> Flattener<'t> {
                         Value::array(Ty::Int, vec![e.len()], e)
                     }
                     [a, i] => {
-                        let v = self.eval(&shape, a)?;
                         let iv = self.eval(&Env { mode: Mode::Konst, ..*env }, i)?;
+                        if let Some(n) = self.size_in_progress(env, a, &iv)? {
+                            return Ok(Some(self.num(n as f64, Ty::Int)));
+                        }
+                        let v = self.eval(&shape, a)?;
                         match self.const_of(&iv) {
                             Some(k) if k >= 1.0 && k <= v.rank() as f64 => {
                                 let n = v.dims()[k as usize - 1];
@@ -870,7 +879,7 @@ impl<'t> Flattener<'t> {
                 let vs = c.args.iter().map(|a| self.eval(env, a)).collect::<R<Vec<_>>>()?;
                 self.stacked(&[vs.len()], &vs, span)?
             }
-            "pure" => self.one(env, c, span)?,
+            "pure" => self.one(&Env { pure: true, ..*env }, c, span)?,
             "activeState" | "ticksInState" | "timeInState" => self.state_call(env, name, c, span)?,
             "assert" | "reinit" | "terminate" => return Err(self.err(span, format!("{name} is not an expression"))),
             _ => return Ok(None),
@@ -991,6 +1000,27 @@ impl<'t> Flattener<'t> {
             }
         }
         Ok(self.string(&s))
+    }
+
+    /// A dimension of an array whose other dimensions are just being found: `Real A[:, size(A, 1)]`.
+    fn size_in_progress(&mut self, env: &Env, array: &Expr, which: &Value) -> R<Option<usize>> {
+        let ExprKind::Ref(r) = &array.kind else { return Ok(None) };
+        let [part] = &r.parts[..] else { return Ok(None) };
+        if !part.subscripts.is_empty() || self.local(env, part.name.name).is_some() {
+            return Ok(None);
+        }
+        let Ok(Some(crate::instance::Found::Component(n))) = self.lookup(env.scope, part.name.name) else {
+            return Ok(None);
+        };
+        if n.0 == u32::MAX {
+            return Ok(None);
+        }
+        let Some(known) = &self.node(n).sizing else { return Ok(None) };
+        let k = self.const_of(which).unwrap_or(0.0);
+        match known.get((k as usize).wrapping_sub(1)) {
+            Some(&size) => Ok(Some(size)),
+            None => Err(self.err(array.span, format!("dimension {k} of {} depends on itself", part.name.name))),
+        }
     }
 
     pub(crate) fn function_ref(&mut self, env: &Env, r: &ComponentRef) -> R<Option<Value>> {

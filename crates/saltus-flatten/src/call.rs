@@ -1,6 +1,6 @@
 //! Calls of functions of the model: constant evaluation, inlining, or a call that stays.
 
-use crate::eval::{first_of, ref_text};
+use crate::eval::{Target, first_of, ref_text, retype};
 use crate::instance::{Found, Slot};
 use crate::lower::{Given, Signature};
 use crate::modifier::{NodeId, Scope};
@@ -11,7 +11,7 @@ use saltus_base::{Name, Span};
 use saltus_dae::{CallEquation, VarId, Variability};
 use saltus_expr::{ExprId, FuncId};
 use saltus_resolve::ClassId;
-use saltus_syntax::ast::{Call, ClassBody, ClassKind, Ident, TypeSpec};
+use saltus_syntax::ast::{Call, ClassBody, ClassKind, ComponentRef, Ident, TypeSpec};
 use std::rc::Rc;
 
 /// How many new expression nodes inlining one call may make.
@@ -20,9 +20,18 @@ const INLINE_BUDGET: usize = 4000;
 /// Functions with more operations than this stay calls.
 const INLINE_WEIGHT: usize = 1500;
 
+/// A field of a record under construction.
+struct Field {
+    name: Name,
+    node: NodeId,
+    value: Option<Value>,
+    /// Its default was asked for.
+    asked: bool,
+}
+
 impl<'t> Flattener<'t> {
     pub(crate) fn user_call(&mut self, env: &Env, c: &Call, span: Span) -> R<Value> {
-        let f = self.eval_ref(env, &c.function)?;
+        let f = self.callee(env, &c.function)?;
         let Value::Func(f) = f else {
             return Err(self.err(c.function.span, format!("{} is not a function", ref_text(&c.function))));
         };
@@ -42,6 +51,16 @@ impl<'t> Flattener<'t> {
         self.apply(env, &f, args, named, span)
     }
 
+    /// What a name before parentheses means: an enumeration type converts there, it is no list of its literals.
+    fn callee(&mut self, env: &Env, name: &ComponentRef) -> R<Value> {
+        let local = name.parts.first().is_some_and(|p| self.local(env, p.name.name).is_some());
+        if !local && let Target::Class(c) = self.resolve(env, name)? {
+            let node = self.class_node(&c);
+            return Ok(Value::Func(Rc::new(FuncValue { node, bound: Vec::new() })));
+        }
+        self.eval_ref(env, name)
+    }
+
     /// Applies a function, a record constructor or a type conversion.
     pub(crate) fn apply(
         &mut self,
@@ -55,9 +74,22 @@ impl<'t> Flattener<'t> {
         let t = self.template(node)?;
         named.extend(f.bound.iter().cloned());
         match t.builtin {
-            Some(ty @ Ty::Enum(_)) => {
+            Some(ty @ Ty::Enum(class)) => {
                 return match &args[..] {
-                    [v] => Ok(crate::eval::retype(v.clone(), ty)),
+                    [v] => {
+                        let count = self.enum_literals(class).len();
+                        for e in v.scalar_list() {
+                            if let Some(k) = self.dae.pool.as_const(e)
+                                && (k < 1.0 || k > count as f64)
+                            {
+                                let name = self.lib.qualified(class);
+                                return Err(
+                                    self.err(span, format!("{name} has {count} literals, there is no number {k}"))
+                                );
+                            }
+                        }
+                        Ok(retype(v.clone(), ty))
+                    }
                     _ => Err(self.err(span, "a conversion needs one argument")),
                 };
             }
@@ -71,7 +103,7 @@ impl<'t> Flattener<'t> {
             }
             Some(ty) => {
                 return match &args[..] {
-                    [v] => Ok(crate::eval::retype(v.clone(), ty)),
+                    [v] => Ok(retype(v.clone(), ty)),
                     _ => Err(self.err(span, "a conversion needs one argument")),
                 };
             }
@@ -105,7 +137,6 @@ impl<'t> Flattener<'t> {
         span: Span,
     ) -> R<Value> {
         let t = self.template(node)?;
-        let mut fields: Vec<(Name, Value)> = Vec::new();
         let mut it = args.into_iter();
         for (n, _) in &named {
             if !t.index.contains_key(n) {
@@ -113,6 +144,8 @@ impl<'t> Flattener<'t> {
                 return Err(self.err_hints(span, format!("{} has no field {n}", self.lib.qualified(t.class)), hints));
             }
         }
+        // What is given comes first: defaults may use any other field.
+        let mut fields: Vec<Field> = Vec::new();
         for (i, m) in t.members.iter().enumerate() {
             let MemberKind::Component { .. } = m.kind else { continue };
             let Slot::Node(k) = self.child(node, i as u32)? else { continue };
@@ -124,32 +157,48 @@ impl<'t> Flattener<'t> {
                     if fixed { None } else { it.next() }
                 }
             };
-            let v = match given {
-                Some(v) => v,
-                None => self.field_default(env, node, k, m.part, &fields, span)?,
-            };
             // Reals given as Integers.
-            let v = match self.template(k)?.builtin {
-                Some(Ty::Real) if v.ty() == Some(Ty::Int) => crate::eval::retype(v, Ty::Real),
-                _ => v,
+            let value = match self.template(k)?.builtin {
+                Some(Ty::Real) => given.map(|v| if v.ty() == Some(Ty::Int) { retype(v, Ty::Real) } else { v }),
+                _ => given,
             };
-            fields.push((m.name, v));
+            fields.push(Field { name: m.name, node: k, value, asked: false });
         }
         if it.next().is_some() {
             return Err(self.err(span, format!("too many arguments for {}", self.lib.qualified(t.class))));
         }
+        for k in 0..fields.len() {
+            self.fill_field(env, node, &mut fields, k, span)?;
+        }
+        let fields = fields.into_iter().filter_map(|f| Some((f.name, f.value?))).collect();
         Ok(Value::Rec(Rc::new(Rec { class: t.class, scope: self.node(node).cref.scope, fields })))
     }
 
-    fn field_default(
-        &mut self,
-        env: &Env,
-        node: NodeId,
-        k: NodeId,
-        part: u16,
-        fields: &[(Name, Value)],
-        span: Span,
-    ) -> R<Value> {
+    /// Gives a field its default, after the fields that the default uses.
+    fn fill_field(&mut self, env: &Env, node: NodeId, fields: &mut [Field], k: usize, span: Span) -> R<()> {
+        if fields[k].value.is_some() || std::mem::replace(&mut fields[k].asked, true) {
+            return Ok(());
+        }
+        let n = fields[k].node;
+        if let Some(b) = self.leaf_or_own_mod(n)?.binding.clone()
+            && b.scope.node == node
+        {
+            let mut names = Vec::new();
+            crate::eval::visit_refs(b.source, &mut |r| names.extend(r.parts.first().map(|p| p.name.name)));
+            for name in names {
+                if let Some(j) = fields.iter().position(|f| f.name == name) {
+                    self.fill_field(env, node, fields, j, span)?;
+                }
+            }
+        }
+        let known: Vec<(Name, Value)> = fields.iter().filter_map(|f| Some((f.name, f.value.clone()?))).collect();
+        let v = self.field_default(env, node, n, &known, span)?;
+        let real = self.template(n)?.builtin == Some(Ty::Real) && v.ty() == Some(Ty::Int);
+        fields[k].value = Some(if real { retype(v, Ty::Real) } else { v });
+        Ok(())
+    }
+
+    fn field_default(&mut self, env: &Env, node: NodeId, k: NodeId, fields: &[(Name, Value)], span: Span) -> R<Value> {
         let b = self.leaf_or_own_mod(k)?.binding.clone();
         let v = match &b {
             Some(b) => {
@@ -161,7 +210,6 @@ impl<'t> Flattener<'t> {
             }
             None => None,
         };
-        let _ = part;
         match v {
             Some(v) => {
                 if v.rank() == 0
@@ -391,7 +439,7 @@ impl<'t> Flattener<'t> {
                 }
                 let t = self.template(p.node)?;
                 match (t.builtin, v.ty()) {
-                    (Some(Ty::Real), Some(Ty::Int)) => *a = Some(crate::eval::retype(v.clone(), Ty::Real)),
+                    (Some(Ty::Real), Some(Ty::Int)) => *a = Some(retype(v.clone(), Ty::Real)),
                     (Some(want), Some(have)) => {
                         let ok = match (want, have) {
                             (Ty::Enum(x), Ty::Enum(y)) => self.same_enum(x, y),
@@ -418,7 +466,7 @@ impl<'t> Flattener<'t> {
     }
 
     /// A call of `function g = der(f, x, …)`: the partial derivative of f at the arguments.
-    fn derivative_call(
+    pub(crate) fn derivative_call(
         &mut self,
         env: &Env,
         node: NodeId,
@@ -564,11 +612,43 @@ impl<'t> Flattener<'t> {
             let name = self.path(node);
             return Err(self.err(span, format!("the call of {name} cannot be evaluated when compiling")));
         }
+        if sig.impure && !shape_only && !env.when && !env.pure && !self.in_initial {
+            let continuous = flat.iter().any(|&e| self.variability(e) == Variability::Continuous);
+            if continuous {
+                let name = self.path(node);
+                let mut e = self.err_hints(
+                    span,
+                    format!("{name} is impure and cannot be called in an equation that holds all the time"),
+                    vec!["call it in a when-clause or an initial equation, or write pure(…) around the call".into()],
+                );
+                e.labels.push(saltus_base::Label { span: self.part_span(node), message: "declared here".into() });
+                return Err(e);
+            }
+        }
         // Shapes of the outputs.
         let mut dims = Vec::new();
         let mut outs = Vec::new();
+        let mut shaped = Ok(());
         for o in &sig.outputs {
-            outs.push(self.output_shape(env, node, sig, &args, o.node, &[], &mut dims, span)?);
+            match self.output_shape(env, node, sig, &args, o.node, &[], &mut dims, span) {
+                Ok(v) => outs.push(v),
+                Err(e) => {
+                    shaped = Err(e);
+                    break;
+                }
+            }
+        }
+        if let Err(e) = shaped {
+            // Sizes that only the algorithm knows: parameters are evaluated now and become structural.
+            let numbers: Option<Vec<f64>> = flat.iter().map(|&e| self.known_now(e)).collect();
+            let Some(numbers) = numbers.filter(|_| !sig.impure && !object && !self.has_object(&args)) else {
+                return Err(e);
+            };
+            let f = self.function(node, given.clone(), None, span)?;
+            let Ok(results) = self.execute(f, &numbers) else { return Err(e) };
+            dims = results.iter().map(|r| r.0.clone()).collect();
+            let mut it = results.into_iter();
+            outs = sig.outputs.iter().map(|o| self.shaped_value(o.node, &mut it)).collect::<R<_>>()?;
         }
         if shape_only {
             return self.outputs_value(outs, span);
@@ -611,6 +691,32 @@ impl<'t> Flattener<'t> {
             self.derivative_rules(node, f, sig, &given, &dims, span)?;
         }
         self.stay(env, f, flat, outs, span)
+    }
+
+    /// The value of an expression of parameters.
+    fn known_now(&mut self, e: ExprId) -> Option<f64> {
+        if let Some(c) = self.dae.pool.as_const(e) {
+            return Some(c);
+        }
+        let mut values = rustc_hash::FxHashMap::default();
+        for k in self.dae.pool.holes(e) {
+            let Some(saltus_dae::Operand::Var { var, order: 0, neg: false }) = self.hole(k) else { return None };
+            if self.dae.vars[var].variability > Variability::Parameter {
+                return None;
+            }
+            let at = self.nodes.iter().position(|n| {
+                let count = || n.dims.as_ref().map_or(1, |d| d.iter().product::<usize>());
+                n.var.is_some_and(|v| v.index() <= var.index() && var.index() < v.index() + count())
+            })?;
+            let n = NodeId(at as u32);
+            let first = self.node(n).var?;
+            let v = self.constant(n).ok()?;
+            self.node_mut(n).structural = true;
+            let x = v.scalar_list().get(var.index() - first.index()).copied()?;
+            values.insert(k, x);
+        }
+        let e = self.dae.pool.substitute(e, |p, k| values.get(&k).copied().unwrap_or_else(|| p.hole(k)));
+        self.dae.pool.as_const(e)
     }
 
     /// A call that stays a call.
@@ -745,8 +851,20 @@ impl<'t> Flattener<'t> {
         let mut dims = outer.to_vec();
         let known: Vec<(Name, Value)> =
             sig.inputs.iter().zip(args).filter_map(|(p, a)| a.clone().map(|a| (p.name, a))).collect();
-        for (s, scope) in subs {
+        let mut bound = None;
+        for (k, (s, scope)) in subs.into_iter().enumerate() {
             let saltus_syntax::ast::Subscript::Index(e) = s else {
+                // An open size is that of the value the result begins with.
+                if bound.is_none()
+                    && let Some(b) = self.leaf_or_own_mod(o)?.binding.clone()
+                {
+                    let inner = Env { mode: Mode::Shape, plain: true, ..Env::model(b.scope) };
+                    bound = self.eval_with_defaults(&inner, &known, sig, b.source).ok().map(|v| v.dims().to_vec());
+                }
+                if let Some(&n) = bound.as_ref().and_then(|d: &Vec<usize>| d.get(k)) {
+                    dims.push(n);
+                    continue;
+                }
                 let name = self.path(node);
                 return Err(self.err_hints(
                     span,
@@ -754,7 +872,7 @@ impl<'t> Flattener<'t> {
                     vec!["its arguments must be constants or parameters".into()],
                 ));
             };
-            let inner = Env { scope, locals: None, mode: Mode::Konst, plain: true, end: None, when: false };
+            let inner = Env { plain: true, ..Env::konst(scope) };
             let v = self.eval_with_defaults(&inner, &known, sig, e)?;
             match self.const_of(&v) {
                 Some(x) if x >= 0.0 => dims.push(x as usize),

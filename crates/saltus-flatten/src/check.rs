@@ -77,6 +77,10 @@ impl<'t> Flattener<'t> {
                 && !eq.origin.span.is_some_and(|s| skip.contains(&(v, s)))
             {
                 defined.insert(v);
+                // A connection determines one of its ends, whichever.
+                if eq.origin.note == "connection" {
+                    defined.extend(eq.row.args.iter().filter_map(|a| a.variable()));
+                }
             }
         }
         for w in &self.dae.whens {

@@ -320,7 +320,7 @@ impl<'t> Flattener<'t> {
         let (first, calls) = (self.dae.equations.len(), self.dae.calls.len());
         for e in body {
             if let Err(d) = self.equation(env, e) {
-                self.report(d, env.scope.node);
+                self.report_in(d, env.scope);
             }
         }
         for k in first..self.dae.equations.len() {
@@ -898,75 +898,197 @@ impl<'t> Flattener<'t> {
         Ok(())
     }
 
-    /// Continuous equations in a clocked partition: one step of the clock's method of integration per tick, explicit
-    /// Euler where none is named.
+    /// Continuous equations in a clocked partition: one step of the clock's method of integration per tick (Modelica 3.6,
+    /// section 16.8.2), explicit Euler where none is named. `d` below is the derivative at a tick, `p` the tick before:
+    ///
+    /// ```text
+    /// ExplicitEuler        x = p.x + h p.d
+    /// ExplicitMidPoint2    x = p.x + h f(p.x + h/2 p.d)
+    /// ExplicitRungeKutta4  x = p.x + h/6 (p.d + 2 k2 + 2 k3 + k4)
+    /// ImplicitEuler        x = p.x + h d
+    /// ImplicitTrapezoid    x = p.x + h/2 (p.d + d)
+    /// ```
+    ///
+    /// A stage k is a copy of the partition's equations with variables of its own.
     fn discretize(
         &mut self,
         eqs: &mut Vec<(ExprId, Origin)>,
         clock: Clock,
         method: Option<(VarId, String, Span)>,
     ) -> R<()> {
-        // The weight of the derivative at this tick; the rest belongs to the tick before.
-        let now = match method.as_ref().map_or("ExplicitEuler", |m| m.1.as_str()) {
-            "ExplicitEuler" => 0.0,
-            "ImplicitEuler" => 1.0,
-            "ImplicitTrapezoid" => 0.5,
-            other => {
-                let span = method.as_ref().map_or(Span::NONE, |m| m.2);
-                return Err(self.err(span, format!("not supported yet: the solver method {other} of a clock")));
-            }
-        };
-        let mut first = None;
-        let mut ders: FxHashMap<u32, ExprId> = FxHashMap::default();
-        let mut new = Vec::new();
+        // States, each with its derivative's hole and the variable that takes its place.
+        let mut states: Vec<(u32, VarId, VarId, Origin)> = Vec::new();
         for (e, origin) in eqs.iter() {
             for k in self.dae.pool.holes(*e) {
                 if let Some(Operand::Var { var, order: 1, .. }) = self.hole(k)
-                    && !ders.contains_key(&k)
+                    && !states.iter().any(|s| s.0 == k)
                 {
                     let d = self.hidden("der", VarType::Real, Variability::Discrete, origin.clone());
-                    let dx = self.var_expr(d);
-                    ders.insert(k, dx);
-                    let (x, px, pd) = (
-                        self.var_expr(var),
-                        self.rows.operand(&mut self.dae.pool, Operand::Pre { var }),
-                        self.rows.operand(&mut self.dae.pool, Operand::Pre { var: d }),
-                    );
-                    let h = match clock.base {
-                        Base::Periodic(t) => self.dae.pool.num(t * clock.period.value()),
-                        Base::Event(_) => self.dae.pool.num(0.0),
-                    };
-                    let next = if now == 0.0 {
-                        let step = self.dae.pool.mul(h, pd);
-                        self.dae.pool.add(px, step)
-                    } else {
-                        let p = &mut self.dae.pool;
-                        let (a, b) = (p.num(now), p.num(1.0 - now));
-                        let (a, b) = (p.mul(a, dx), p.mul(b, pd));
-                        let slope = p.add(a, b);
-                        let step = p.mul(h, slope);
-                        let next = p.add(px, step);
-                        // The first tick begins at the start value.
-                        let begun = *first.get_or_insert_with(|| {
-                            let v = self.hidden("begun", VarType::Boolean, Variability::Discrete, origin.clone());
-                            let (x, one) = (self.var_expr(v), self.dae.pool.num(1.0));
-                            new.push((self.dae.pool.intern(XNode::Binary(Binary::Sub, x, one)), origin.clone()));
-                            self.rows.operand(&mut self.dae.pool, Operand::Pre { var: v })
-                        });
-                        self.dae.pool.select(begun, next, px)
-                    };
-                    new.push((self.dae.pool.intern(XNode::Binary(Binary::Sub, x, next)), origin.clone()));
+                    states.push((k, var, d, origin.clone()));
                 }
             }
         }
-        if ders.is_empty() {
-            return Ok(());
+        let Some((_, _, _, origin)) = states.first().cloned() else { return Ok(()) };
+        let h = match clock.base {
+            Base::Periodic(t) => t * clock.period.value(),
+            Base::Event(_) => 0.0,
+        };
+        let before: Vec<ExprId> = states.iter().map(|s| self.previous_value(s.1)).collect();
+        let slope: Vec<ExprId> = states.iter().map(|s| self.previous_value(s.2)).collect();
+        let now: Vec<ExprId> = states.iter().map(|s| self.var_expr(s.2)).collect();
+        let mut new = Vec::new();
+        // The sum of weighted derivatives that a step of h goes along.
+        let name = method.as_ref().map_or("ExplicitEuler", |m| m.1.as_str());
+        let along: Vec<ExprId> = match name {
+            "ExplicitEuler" => slope.clone(),
+            "ImplicitEuler" => now.clone(),
+            "ImplicitTrapezoid" => self.weighted(&[(0.5, &slope), (0.5, &now)]),
+            "ExplicitMidPoint2" => self.stage(eqs, &states, &before, &slope, h / 2.0, h / 2.0, &mut new),
+            "ExplicitRungeKutta4" => {
+                let k2 = self.stage(eqs, &states, &before, &slope, h / 2.0, h / 2.0, &mut new);
+                let k3 = self.stage(eqs, &states, &before, &k2, h / 2.0, h / 2.0, &mut new);
+                let k4 = self.stage(eqs, &states, &before, &k3, h, 0.0, &mut new);
+                let (sixth, third) = (1.0 / 6.0, 1.0 / 3.0);
+                self.weighted(&[(sixth, &slope), (third, &k2), (third, &k3), (sixth, &k4)])
+            }
+            other => {
+                let span = method.as_ref().map_or(Span::NONE, |m| m.2);
+                let known =
+                    ["ExplicitEuler", "ExplicitMidPoint2", "ExplicitRungeKutta4", "ImplicitEuler", "ImplicitTrapezoid"];
+                let mut hints = crate::eval::suggest(other, known.into_iter());
+                hints.push(format!("there are {}", known.join(", ")));
+                return Err(self.err_hints(
+                    span,
+                    format!("not supported yet: the solver method {other} of a clock"),
+                    hints,
+                ));
+            }
+        };
+        // The first tick begins at the start value; with the derivative of the tick before it does so by itself.
+        let begun = (name != "ExplicitEuler").then(|| {
+            let v = self.hidden("begun", VarType::Boolean, Variability::Discrete, origin.clone());
+            let (x, one) = (self.var_expr(v), self.dae.pool.num(1.0));
+            new.push((self.dae.pool.intern(XNode::Binary(Binary::Sub, x, one)), origin.clone()));
+            self.previous_value(v)
+        });
+        for (k, (_, var, _, origin)) in states.iter().enumerate() {
+            let x = self.var_expr(*var);
+            let p = &mut self.dae.pool;
+            let step = p.num(h);
+            let step = p.mul(step, along[k]);
+            let mut next = p.add(before[k], step);
+            if let Some(b) = begun {
+                next = p.select(b, next, before[k]);
+            }
+            new.push((p.intern(XNode::Binary(Binary::Sub, x, next)), origin.clone()));
         }
         for (e, _) in eqs.iter_mut() {
-            *e = self.dae.pool.substitute(*e, |p, k| ders.get(&k).copied().unwrap_or_else(|| p.hole(k)));
+            *e = self.dae.pool.substitute(*e, |p, k| match states.iter().position(|s| s.0 == k) {
+                Some(i) => now[i],
+                None => p.hole(k),
+            });
         }
         eqs.extend(new);
         Ok(())
+    }
+
+    /// The value of a clocked variable at the tick before.
+    fn previous_value(&mut self, var: VarId) -> ExprId {
+        self.rows.operand(&mut self.dae.pool, Operand::Pre { var })
+    }
+
+    /// Sums of derivatives, state by state.
+    fn weighted(&mut self, terms: &[(f64, &[ExprId])]) -> Vec<ExprId> {
+        let p = &mut self.dae.pool;
+        let count = terms.first().map_or(0, |t| t.1.len());
+        (0..count)
+            .map(|k| {
+                terms.iter().fold(p.num(0.0), |sum, (weight, values)| {
+                    let w = p.num(*weight);
+                    let v = p.mul(w, values[k]);
+                    p.add(sum, v)
+                })
+            })
+            .collect()
+    }
+
+    /// The derivatives at `before + h along`, `back` earlier than this tick: a copy of the equations. What is sampled or
+    /// depends on previous values is an input; between two ticks it is their mean.
+    fn stage(
+        &mut self,
+        eqs: &[(ExprId, Origin)],
+        states: &[(u32, VarId, VarId, Origin)],
+        before: &[ExprId],
+        along: &[ExprId],
+        h: f64,
+        back: f64,
+        new: &mut Vec<(ExprId, Origin)>,
+    ) -> Vec<ExprId> {
+        let mut at: FxHashMap<VarId, ExprId> = FxHashMap::default();
+        for (k, s) in states.iter().enumerate() {
+            let p = &mut self.dae.pool;
+            let step = p.num(h);
+            let step = p.mul(step, along[k]);
+            at.insert(s.1, p.add(before[k], step));
+        }
+        let sampled: FxHashSet<VarId> = self.clocks.ops.iter().map(|o| o.out).collect();
+        let mut copied: Vec<usize> = Vec::new();
+        for (i, (e, _)) in eqs.iter().enumerate() {
+            let holes = self.dae.pool.holes(*e);
+            let past = holes.iter().any(|&k| matches!(self.hole(k), Some(Operand::Pre { .. })));
+            let own = self.sides(*e).and_then(|s| self.as_var(s.0));
+            match own {
+                Some(v) if past || sampled.contains(&v) => {
+                    let now = self.var_expr(v);
+                    let value = if back == 0.0 {
+                        now
+                    } else if self.dae.vars[v].ty == VarType::Real {
+                        let old = self.previous_value(v);
+                        let p = &mut self.dae.pool;
+                        let half = p.num(0.5);
+                        let sum = p.add(now, old);
+                        p.mul(half, sum)
+                    } else {
+                        self.previous_value(v)
+                    };
+                    at.insert(v, value);
+                }
+                _ => copied.push(i),
+            }
+        }
+        let time = self.var_expr(HybridDae::TIME);
+        let earlier = self.dae.pool.num(back);
+        at.insert(HybridDae::TIME, self.dae.pool.sub(time, earlier));
+        let slopes: Vec<ExprId> = states
+            .iter()
+            .map(|s| {
+                let d = self.hidden("stage", VarType::Real, Variability::Discrete, s.3.clone());
+                self.var_expr(d)
+            })
+            .collect();
+        for i in copied {
+            let (e, origin) = eqs[i].clone();
+            let mut map: FxHashMap<u32, ExprId> = FxHashMap::default();
+            for k in self.dae.pool.holes(e) {
+                let value = match self.hole(k) {
+                    Some(Operand::Var { order: 1, .. }) => states.iter().position(|s| s.0 == k).map(|s| slopes[s]),
+                    Some(Operand::Var { var, order: 0, neg }) => {
+                        if !at.contains_key(&var) && self.varies(var) {
+                            let ty = self.dae.vars[var].ty.clone();
+                            let copy = self.hidden("stage", ty, Variability::Discrete, origin.clone());
+                            let x = self.var_expr(copy);
+                            at.insert(var, x);
+                        }
+                        at.get(&var).map(|&x| if neg { self.dae.pool.neg(x) } else { x })
+                    }
+                    _ => None,
+                };
+                map.extend(value.map(|v| (k, v)));
+            }
+            let e = self.dae.pool.substitute(e, |p, k| map.get(&k).copied().unwrap_or_else(|| p.hole(k)));
+            new.push((e, origin));
+        }
+        slopes
     }
 
     /// Both sides of a residual; a lone variable equals zero.

@@ -11,8 +11,8 @@ use saltus_base::{Name, Span};
 use saltus_dae::{Equation, Origin, VarId, VarType, Variability};
 use saltus_expr::{Binary, ExprId, Node as XNode};
 use saltus_syntax::ast::{
-    Call, ClassBody, ComponentRef, Connection, Equation as AstEquation, EquationKind, Expr, ExprKind, Section,
-    Subscript, VariabilityPrefix,
+    Call, Causality, ClassBody, ComponentRef, Connection, Equation as AstEquation, EquationKind, Expr, ExprKind,
+    Section, Subscript, VariabilityPrefix,
 };
 use std::rc::Rc;
 
@@ -108,6 +108,9 @@ pub(crate) struct Connections {
     flows: Sets<(VarId, bool)>,
     flow_span: FxHashMap<VarId, Span>,
     potentials: Sets<VarId>,
+    /// Signals connected in one class, by its instance, and those among them that give the value.
+    signals: Sets<(NodeId, VarId, bool)>,
+    sources: FxHashMap<(NodeId, VarId, bool), Span>,
     streams: Sets<(NodeId, bool)>,
     stream_groups: FxHashMap<(NodeId, bool), Rc<Vec<(NodeId, bool)>>>,
     edges: Vec<Edge>,
@@ -170,7 +173,7 @@ impl<'t> Flattener<'t> {
             let env = Env::model(p.scope);
             let r = self.with_known(&locals, &env, &mut |me, env| me.connect(env, p.a, p.b, p.span));
             if let Err(e) = r {
-                self.report(e, p.scope.node);
+                self.report_in(e, p.scope);
             }
         }
     }
@@ -240,7 +243,7 @@ impl<'t> Flattener<'t> {
                         && p.name.name == "Connections"
                         && let Err(e) = self.graph_call(env, q.name.name.as_str(), c, eq.span)
                     {
-                        self.report(e, env.scope.node);
+                        self.report_in(e, env.scope);
                     }
                 }
                 _ => {}
@@ -688,6 +691,7 @@ impl<'t> Flattener<'t> {
                 }
                 Connection::Stream => {}
                 Connection::Potential => {
+                    self.join_signals(p, u, v);
                     if u != v && self.connections.potentials.union(u, v) {
                         let (a, b) = (self.var_expr(u), self.var_expr(v));
                         let ty = if self.is_real_var(u) { Ty::Real } else { Ty::Int };
@@ -698,6 +702,42 @@ impl<'t> Flattener<'t> {
             }
         }
         Ok(())
+    }
+
+    fn join_signals(&mut self, p: Pair, u: VarId, v: VarId) {
+        let causal = |e: End| self.node(e.node).causality != Causality::None;
+        if !causal(p.a) && !causal(p.b) {
+            return;
+        }
+        for (e, v) in [(p.a, u), (p.b, v)] {
+            // An output of a component, or a public input of the class itself.
+            let node = self.node(e.node);
+            let gives = if e.outside { Causality::Input } else { Causality::Output };
+            if node.causality == gives && !(e.outside && node.protected) {
+                self.connections.sources.entry((p.within, v, e.outside)).or_insert(p.span);
+            }
+        }
+        self.connections.signals.union((p.within, u, p.a.outside), (p.within, v, p.b.outside));
+    }
+
+    /// At most one member of a set of connected signals may give the value.
+    fn check_signals(&mut self) {
+        for group in self.connections.signals.groups() {
+            let mut sources: Vec<(Span, VarId)> =
+                group.iter().filter_map(|k| self.connections.sources.get(k).map(|&span| (span, k.1))).collect();
+            sources.sort_by_key(|s| (s.0.file, s.0.start));
+            let [first, .., last] = &sources[..] else { continue };
+            let (a, b) = (self.dae.vars[first.1].name.clone(), self.dae.vars[last.1].name.clone());
+            let mut e = self.err_hints(
+                last.0,
+                format!("{a} and {b} are connected, and both give the value: only one signal can be the source"),
+                vec!["connect an output (or an input of the class itself) to inputs only".into()],
+            );
+            if first.0 != last.0 {
+                e.labels.push(saltus_base::Label { span: first.0, message: format!("{a} is connected here") });
+            }
+            self.report(e, group[0].0);
+        }
     }
 
     // ---- overconstrained -----------------------------------------------------------------------------------------
@@ -809,6 +849,7 @@ impl<'t> Flattener<'t> {
     // ---- equations -----------------------------------------------------------------------------------------------
 
     pub(crate) fn connection_equations(&mut self) {
+        self.check_signals();
         for (r, span, within) in std::mem::take(&mut self.connections.equations) {
             self.push_connection(r, span, within, "connection");
         }

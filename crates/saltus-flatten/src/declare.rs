@@ -3,7 +3,7 @@
 use crate::eval::suggest;
 use crate::instance::Slot;
 use crate::modifier::{NodeId, Scope};
-use crate::template::MemberKind;
+use crate::template::{MemberKind, Template};
 use crate::value::{Ty, Value};
 use crate::{Env, Flattener, Mode, R};
 use saltus_base::{Diagnostic, Span, Stage};
@@ -12,6 +12,7 @@ use saltus_dae::{
 };
 use saltus_expr::{Binary, Node as XNode};
 use saltus_syntax::ast::{Causality, VariabilityPrefix};
+use std::rc::Rc;
 
 impl<'t> Flattener<'t> {
     /// Makes everything below a component.
@@ -82,6 +83,7 @@ impl<'t> Flattener<'t> {
                 }
             }
         }
+        self.check_extends_modifiers(&t);
         for (name, m) in &mods.children {
             if !t.index.contains_key(name) && !t.expandable {
                 let span = m.span.or_else(|| m.binding.as_ref().map(|b| b.span)).unwrap_or(Span::NONE);
@@ -94,6 +96,28 @@ impl<'t> Flattener<'t> {
             }
         }
         Ok(())
+    }
+
+    /// `extends A(y = 1)` where A has no y. Asked once for all instances of a class.
+    fn check_extends_modifiers(&mut self, t: &Rc<Template<'t>>) {
+        if t.expandable || !self.checked.insert((t.class, t.parts[0].parent)) {
+            return;
+        }
+        for (k, p) in t.parts.iter().enumerate().skip(1) {
+            for a in p.modification.iter().flat_map(|m| &m.args) {
+                let (Some(name), span) = (a.name(), a.span()) else { continue };
+                if self.find_member(t, k as u16, name).is_some() {
+                    continue;
+                }
+                let own: Vec<saltus_base::Name> = t.members.iter().map(|m| m.name).collect();
+                let base = self.lib.qualified(p.class);
+                let mut e =
+                    Box::new(Diagnostic::error(Stage::FrontEnd, span, format!("{base} has no {name} to modify")));
+                e.hints = suggest(name.as_str(), own.iter().map(|n| n.as_str()));
+                e.labels.push(saltus_base::Label { span: p.def.name.span, message: "this class".into() });
+                self.diagnostics.push(*e);
+            }
+        }
     }
 
     /// A modifier of something declared or modified `final`.
@@ -227,7 +251,15 @@ impl<'t> Flattener<'t> {
         }
         let Ok(t) = self.template(n) else { return };
         if t.builtin.is_some() {
-            if let Err(e) = self.declare_leaf(n) {
+            if let Err(mut e) = self.declare_leaf(n) {
+                // What a modifier got wrong conflicts with the declaration.
+                if let Some((clause, c, _)) = self.node(n).clause
+                    && !(clause.span.file == e.span.file
+                        && clause.span.start <= e.span.start
+                        && e.span.end <= clause.span.end)
+                {
+                    e.labels.push(saltus_base::Label { span: c.name.span, message: "declared here".into() });
+                }
                 let p = self.node(n).parent.unwrap_or(n);
                 self.report(e, p);
             }

@@ -30,14 +30,14 @@ impl<'t> Flattener<'t> {
                             for e in equations {
                                 let env = Env::model(scope);
                                 if let Err(e) = self.equation(&env, e) {
-                                    self.report(e, n);
+                                    self.report_in(e, scope);
                                 }
                             }
                             self.in_initial = false;
                         }
                         Section::Algorithm { initial, statements, span } => {
                             if let Err(e) = self.algorithm(scope, *initial, statements, *span) {
-                                self.report(e, n);
+                                self.report_in(e, scope);
                             }
                         }
                     }
@@ -143,7 +143,7 @@ impl<'t> Flattener<'t> {
 
     pub(crate) fn reported(&mut self, env: &Env, e: &'t AstEquation) {
         if let Err(d) = self.equation(env, e) {
-            self.report(d, env.scope.node);
+            self.report_in(d, env.scope);
         }
     }
 
@@ -302,7 +302,7 @@ impl<'t> Flattener<'t> {
         if let Some(c) = self.dae.pool.as_const(residual) {
             if c != 0.0 {
                 let e = self.err(span, format!("this equation can never hold: the sides differ by {c}"));
-                self.report(e, env.scope.node);
+                self.report_in(e, env.scope);
             } else if !self.in_initial {
                 let d = saltus_base::Diagnostic::warning(
                     saltus_base::Stage::FrontEnd,
@@ -491,8 +491,23 @@ impl<'t> Flattener<'t> {
                     branches.iter().for_each(|(_, b)| self.discrete_in_equations(env, b, true))
                 }
                 EquationKind::If { branches, otherwise } => {
-                    branches.iter().for_each(|(_, b)| self.discrete_in_equations(env, b, inside));
-                    self.discrete_in_equations(env, otherwise, inside);
+                    // Branches that parameters rule out say nothing.
+                    let whens = inside || branches.iter().any(|(_, b)| has_when(b)) || has_when(otherwise);
+                    let mut chosen = false;
+                    for (c, body) in branches.iter().filter(|_| whens) {
+                        let value = self.eval(&Env { mode: Mode::Konst, ..*env }, c).ok();
+                        let value = value.and_then(|v| self.bool_of(&v));
+                        if value != Some(false) {
+                            self.discrete_in_equations(env, body, inside);
+                        }
+                        if value == Some(true) {
+                            chosen = true;
+                            break;
+                        }
+                    }
+                    if whens && !chosen {
+                        self.discrete_in_equations(env, otherwise, inside);
+                    }
                 }
                 EquationKind::For { body, .. } => self.discrete_in_equations(env, body, inside),
                 EquationKind::Simple(l, _) if inside => match &l.kind {
@@ -530,6 +545,15 @@ impl<'t> Flattener<'t> {
     pub(crate) fn is_real_var(&self, v: VarId) -> bool {
         self.dae.vars[v].ty == VarType::Real
     }
+}
+
+fn has_when(body: &[AstEquation]) -> bool {
+    body.iter().any(|e| match &e.kind {
+        EquationKind::When { .. } => true,
+        EquationKind::If { branches, otherwise } => branches.iter().any(|(_, b)| has_when(b)) || has_when(otherwise),
+        EquationKind::For { body, .. } => has_when(body),
+        _ => false,
+    })
 }
 
 /// Everything in a body of equations as one expression, to deduce iterator ranges from.

@@ -902,7 +902,11 @@ impl<'t> Flattener<'t> {
             let e = self.rows.var(&mut self.dae.pool, saltus_dae::HybridDae::TIME);
             return Ok(Value::Num(e, Ty::Real));
         }
-        match self.resolve(env, r)? {
+        let target = match self.resolve(env, r) {
+            Err(e) if env.mode != Mode::Konst => return self.chosen_component(env, r)?.ok_or(e),
+            target => target?,
+        };
+        match target {
             Target::Nodes(nodes, dims, rest) => self.nodes_value(env, &nodes, &dims, rest, r),
             Target::Value(v) => Ok(v),
             Target::Class(c) => {
@@ -920,6 +924,42 @@ impl<'t> Flattener<'t> {
                 Ok(Value::Func(Rc::new(crate::value::FuncValue { node, bound: Vec::new() })))
             }
         }
+    }
+
+    /// `a[k].x` where k is known only during the run: a choice among the elements.
+    fn chosen_component(&mut self, env: &Env, r: &ComponentRef) -> R<Option<Value>> {
+        for (p, part) in r.parts.iter().enumerate().take(r.parts.len() - 1) {
+            for (d, s) in part.subscripts.iter().enumerate() {
+                let Subscript::Index(index) = s else { continue };
+                let Ok(Value::Num(x, Ty::Int)) = self.eval(env, index) else { continue };
+                if self.dae.pool.as_const(x).is_some() {
+                    continue;
+                }
+                let mut whole = r.clone();
+                whole.parts.truncate(p + 1);
+                whole.parts[p].subscripts.clear();
+                let Ok(Target::Nodes(nodes, _, _)) = self.resolve(env, &whole) else { continue };
+                let Some(&first) = nodes.first() else { continue };
+                let Some(&n) = self.dims(first)?.get(d) else { continue };
+                let mut out: Option<Value> = None;
+                for k in (1..=n).rev() {
+                    let mut one = r.clone();
+                    let kind = ExprKind::Integer(k as i64);
+                    one.parts[p].subscripts[d] = Subscript::Index(Expr { kind, span: index.span });
+                    let v = self.eval_ref(env, &one)?;
+                    out = Some(match out {
+                        None => v,
+                        Some(rest) => {
+                            let kk = self.dae.pool.num(k as f64);
+                            let c = self.dae.pool.bin(Binary::Eq, x, kk);
+                            self.select(c, &v, &rest, r.span)?
+                        }
+                    });
+                }
+                return Ok(out);
+            }
+        }
+        Ok(None)
     }
 
     /// Whether a call of this name means the language's own function: user functions of that name come first, those
@@ -1054,6 +1094,9 @@ impl<'t> Flattener<'t> {
             for n in next {
                 match self.member_from(Scope { node: n, part: 0 }, name.name)? {
                     Some(Found::Component(c)) => {
+                        if c.0 != u32::MAX && self.node(c).protected && !self.node(n).protected {
+                            self.warn_protected(c, name.span);
+                        }
                         let c = self.real(c)?;
                         nodes.push(c);
                     }
@@ -1105,6 +1148,21 @@ impl<'t> Flattener<'t> {
                 }
             }
             k += 1;
+        }
+    }
+
+    /// Reaching for what a class keeps to itself.
+    fn warn_protected(&mut self, n: NodeId, span: Span) {
+        if self.warned.insert(span) {
+            let mut d = saltus_base::Diagnostic::warning(
+                saltus_base::Stage::FrontEnd,
+                span,
+                format!("{} is protected: other classes should not use it", self.path(n)),
+            );
+            if let Some((_, c, _)) = self.node(n).clause {
+                d = d.label(c.name.span, "declared here");
+            }
+            self.diagnostics.push(d);
         }
     }
 

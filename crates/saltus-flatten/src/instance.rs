@@ -9,7 +9,8 @@ use saltus_base::{Name, Span};
 use saltus_dae::VarId;
 use saltus_resolve::ClassId;
 use saltus_syntax::ast::{
-    Causality, ClassKind, Component, ComponentClause, Connection, Ident, Subscript, TypeSpec, VariabilityPrefix,
+    Causality, ClassBody, ClassKind, Component, ComponentClause, Connection, Ident, Subscript, TypeSpec,
+    VariabilityPrefix,
 };
 use std::rc::Rc;
 
@@ -53,6 +54,8 @@ pub(crate) struct Node<'t> {
     /// Dimensions come from here instead, if a redeclaration leaves them out.
     pub dims_from: Option<(&'t ComponentClause, &'t Component, Scope)>,
     pub dims: Option<Rc<[usize]>>,
+    /// The dimensions found so far while the others are being evaluated (`A[:, size(A, 1)]`).
+    pub sizing: Option<Vec<usize>>,
     pub elements: Option<Rc<Vec<NodeId>>>,
     pub variability: VariabilityPrefix,
     pub causality: Causality,
@@ -103,6 +106,7 @@ impl<'t> Flattener<'t> {
             clause: None,
             dims_from: None,
             dims: None,
+            sizing: None,
             elements: None,
             variability: VariabilityPrefix::None,
             causality: Causality::None,
@@ -142,10 +146,12 @@ impl<'t> Flattener<'t> {
         }
         let t = self.template(n)?;
         let mut all = vec![self.node(n).cref.mods.clone()];
+        let whole = t.is_record() && all[0].binding.is_some();
         for (k, p) in t.parts.iter().enumerate().skip(1) {
             let scope = p.mod_scope.unwrap_or(Scope { node: n, part: p.from });
             let m = self.modifier(p.modification, scope, false);
             let m = if p.base_mods.is_empty() { m } else { merge(&m, &p.base_mods) };
+            let m = if whole { m.weakened() } else { m };
             let outer = &all[p.from as usize];
             let joined = merge(outer, &m);
             debug_assert_eq!(k, all.len());
@@ -201,8 +207,17 @@ impl<'t> Flattener<'t> {
             if let Some(f) = self.import(p.class, name)? {
                 return Ok(Some(f));
             }
+            if p.def.prefixes.encapsulated {
+                return Ok(self.predefined(name));
+            }
             s = p.parent;
         }
+    }
+
+    /// A type of the language itself: the only names that an encapsulated class sees of its surroundings.
+    pub(crate) fn predefined(&self, name: Name) -> Option<Found<'t>> {
+        let known = crate::PREDEFINED.contains(&name.as_str());
+        self.lib.top(name).filter(|_| known).map(|c| Found::Class(self.plain(c, Scope::ROOT)))
     }
 
     pub(crate) fn plain(&self, class: ClassId, scope: Scope) -> ClassRef<'t> {
@@ -247,21 +262,51 @@ impl<'t> Flattener<'t> {
                     if let Some(r) = &m.redeclare
                         && let Redeclared::Class(c) = r.what
                     {
+                        let mut below = self.constraint_mods(class, Scope { node: n, part });
+                        if let Some(under) = &r.under {
+                            below = merge(under, &below);
+                        }
                         let mut mods = Rc::new(m.without_redeclare());
-                        // Modifiers of the constraining clause hold for every replacement.
-                        if let Some(k) = &self.lib.entry(class).constraint {
-                            mods =
-                                merge(&mods, &self.modifier(k.modification.as_ref(), Scope { node: n, part }, false));
+                        if !below.is_empty() {
+                            mods = merge(&mods, &merge(&self.short_mods(c, r.scope), &below));
                         }
                         cref = ClassRef { class: c, scope: r.scope, mods };
                     } else {
                         cref.mods = m;
                     }
                 }
+                // A redeclaration in the class body keeps to the constraints of the original.
+                if let Some(&(original, p)) = chain.last()
+                    && original != class
+                    && cref.class == class
+                {
+                    let below = self.constraint_mods(original, Scope { node: n, part: p });
+                    if !below.is_empty() {
+                        let own = self.short_mods(class, Scope { node: n, part });
+                        cref.mods = merge(&cref.mods, &merge(&own, &below));
+                    }
+                }
                 // A redeclaration to its own name in its own scope would never end.
                 self.node_mut(n).classes.insert(name, cref.clone());
                 Ok(Found::Class(cref))
             }
+        }
+    }
+
+    /// The modifiers that hold for every replacement of a class: those of its constraining clause or, without one, of its
+    /// own short definition.
+    fn constraint_mods(&self, class: ClassId, scope: Scope) -> Rc<Mod<'t>> {
+        match &self.lib.entry(class).constraint {
+            Some(k) => self.modifier(k.modification.as_ref(), scope, false),
+            None => self.short_mods(class, scope),
+        }
+    }
+
+    /// The modifiers of `model A = B(…)`.
+    fn short_mods(&self, class: ClassId, scope: Scope) -> Rc<Mod<'t>> {
+        match &self.lib.def(class).body {
+            ClassBody::Short { modification, .. } => self.modifier(modification.as_ref(), scope, false),
+            _ => self.no_mod.clone(),
         }
     }
 
@@ -473,8 +518,14 @@ impl<'t> Flattener<'t> {
             let own = self.modifier(component.modification.as_ref(), scope, false);
             let own = merge(&own, &Rc::new(Mod { binding: constraint.binding.clone(), ..(*constraint).clone() }));
             mods = merge(&Rc::new(mods.without_redeclare()), &own);
+            if let Some(under) = &r.under {
+                mods = merge(&mods, under);
+            }
         } else {
-            let own = self.modifier(component.modification.as_ref(), scope, false);
+            let mut own = self.modifier(component.modification.as_ref(), scope, false);
+            if let Some(k) = &clause.constraint {
+                own = merge(&own, &self.modifier(k.modification.as_ref(), scope, false));
+            }
             mods = merge(&mods, &own);
             if let Some((c0, k0, p0)) = m.replaced {
                 let s0 = Scope { node: n, part: p0 };
@@ -495,9 +546,11 @@ impl<'t> Flattener<'t> {
         if let Some(b) = self.node(n).cref.mods.binding.clone()
             && t.is_record()
         {
-            let eff_own = eff.child(m.name).and_then(|c| c.binding.as_ref()).is_some();
-            if !eff_own {
-                let mut k = (*mods).clone();
+            let given = eff.child(m.name).and_then(|c| c.binding.as_ref()).is_some_and(|b| !b.weak);
+            if !given {
+                let declared = self.modifier(component.modification.as_ref(), scope, false).weakened();
+                let outside = eff.child(m.name).cloned().unwrap_or_else(|| self.no_mod.clone());
+                let mut k = (*merge(&outside, &merge(&declared, &mods))).clone();
                 k.binding = Some(b.project(Projection::Field(m.name)));
                 mods = Rc::new(k);
             }
@@ -514,7 +567,8 @@ impl<'t> Flattener<'t> {
                 c
             }
         };
-        let cref = ClassRef { class: ty.class, scope: ty.scope, mods: merge(&mods, &ty.mods) };
+        let inner = if mods.binding.is_some() { ty.mods.weakened() } else { ty.mods.clone() };
+        let cref = ClassRef { class: ty.class, scope: ty.scope, mods: merge(&mods, &inner) };
         let kind = NodeKind::Component;
         let c = self.new_node(m.name, Some(n), kind, cref);
         let (live, vp, cp, prot, fp) = {
@@ -765,6 +819,15 @@ impl<'t> Flattener<'t> {
         for (d, s) in &t.dims {
             subs.extend(d.iter().map(|x| (x, *s)));
         }
+        let nested = self.node_mut(n).sizing.replace(Vec::new());
+        let dims = self.evaluated_dims(n, &subs);
+        self.node_mut(n).sizing = nested;
+        let dims: Rc<[usize]> = dims?.into();
+        self.node_mut(n).dims = Some(dims.clone());
+        Ok(dims)
+    }
+
+    fn evaluated_dims(&mut self, n: NodeId, subs: &[(&'t Subscript, Scope)]) -> R<Vec<usize>> {
         let mut dims = Vec::with_capacity(subs.len());
         let mut guess: Option<Vec<usize>> = None;
         for (k, (s, scope)) in subs.iter().enumerate() {
@@ -799,9 +862,8 @@ impl<'t> Flattener<'t> {
                 }
             };
             dims.push(d);
+            self.node_mut(n).sizing = Some(dims.clone());
         }
-        let dims: Rc<[usize]> = dims.into();
-        self.node_mut(n).dims = Some(dims.clone());
         Ok(dims)
     }
 
@@ -882,7 +944,7 @@ impl<'t> Flattener<'t> {
             Some(v) => v,
             None => {
                 let env = Env { mode, ..Env::model(b.scope) };
-                let v = self.eval(&env, b.source)?;
+                let v = crate::eval::first_of(&self.eval(&env, b.source)?);
                 if mode != Mode::Shape {
                     b.cache.borrow_mut().insert(konst, v.clone());
                 }

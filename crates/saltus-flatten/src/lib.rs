@@ -82,11 +82,13 @@ pub(crate) struct Env<'e> {
     pub end: Option<usize>,
     /// Inside a when-clause.
     pub when: bool,
+    /// Inside `pure(…)`: impure functions may be called.
+    pub pure: bool,
 }
 
 impl Env<'static> {
     pub fn model(scope: Scope) -> Self {
-        Env { scope, locals: None, mode: Mode::Model, plain: false, end: None, when: false }
+        Env { scope, locals: None, mode: Mode::Model, plain: false, end: None, when: false, pure: false }
     }
     pub fn konst(scope: Scope) -> Self {
         Env { mode: Mode::Konst, ..Env::model(scope) }
@@ -142,12 +144,20 @@ pub(crate) struct Flattener<'t> {
     /// A class was found to contain itself: nothing more is instantiated.
     endless: bool,
     checks: check::Checks,
+    /// Classes whose extends clauses were looked at.
+    checked: FxHashSet<(ClassId, Scope)>,
+    /// Places already warned about.
+    warned: FxHashSet<Span>,
 }
 
 const BUILTIN: &str = "type Real end Real; type Integer end Integer; type Boolean end Boolean; type String end String;
 type Clock end Clock; partial class ExternalObject end ExternalObject;
 type StateSelect = enumeration(never, avoid, default, prefer, always);
 type AssertionLevel = enumeration(warning, error);";
+
+/// Their names.
+pub(crate) const PREDEFINED: &[&str] =
+    &["Real", "Integer", "Boolean", "String", "Clock", "ExternalObject", "StateSelect", "AssertionLevel"];
 
 const NAMES: &[&str] = &[
     "sqrt",
@@ -322,6 +332,8 @@ impl<'t> Flattener<'t> {
             guard: None,
             endless: false,
             checks: Default::default(),
+            checked: FxHashSet::default(),
+            warned: FxHashSet::default(),
         };
         let root = ClassRef { class: ClassId(0), scope: Scope::ROOT, mods: no_mod };
         f.new_node(Name::new(""), None, NodeKind::Root, root);
@@ -449,6 +461,7 @@ impl<'t> Flattener<'t> {
                     scope: Scope::ROOT,
                     each: true,
                     projections: Vec::new(),
+                    weak: false,
                     cache: Rc::default(),
                     span: e.span,
                 }),
@@ -484,7 +497,17 @@ impl<'t> Flattener<'t> {
                             "StopTime" => self.dae.experiment.stop = value,
                             "Tolerance" => self.dae.experiment.tolerance = value,
                             "Interval" => self.dae.experiment.interval = value,
-                            _ => {}
+                            other if other.starts_with("__") => {}
+                            other => {
+                                let known = ["StartTime", "StopTime", "Tolerance", "Interval"];
+                                let mut d = Diagnostic::warning(
+                                    Stage::FrontEnd,
+                                    p.span,
+                                    format!("the experiment annotation has no {other}"),
+                                );
+                                d.hints = eval::suggest(other, known.into_iter());
+                                self.diagnostics.push(d);
+                            }
                         }
                     }
                 }
@@ -519,6 +542,23 @@ impl<'t> Flattener<'t> {
         if self.diagnostics.len() < 500 {
             self.diagnostics.push(*e);
         }
+    }
+
+    /// [`Self::report`] for something that stands in one of the classes an instance is made of: the extends clauses that
+    /// lead there are told too.
+    pub(crate) fn report_in(&mut self, mut e: Box<Diagnostic>, scope: Scope) {
+        if let Some(t) = self.node(scope.node).template.clone() {
+            let mut part = scope.part as usize;
+            while part > 0 && e.labels.len() < 6 {
+                let (p, from) = (&t.parts[part], t.parts[part].from as usize);
+                if let Some(span) = p.clause {
+                    let by = self.lib.qualified(t.parts[from].class);
+                    e.labels.push(saltus_base::Label { span, message: format!("extended by {by} here") });
+                }
+                part = from;
+            }
+        }
+        self.report(e, scope.node);
     }
 
     pub(crate) fn instance_text(&self, node: NodeId) -> String {
@@ -565,6 +605,12 @@ impl<'t> Flattener<'t> {
             let Ok(t) = self.template(s.node) else { break };
             all.extend(t.members.iter().map(|m| m.name));
             match t.parts.get(s.part as usize) {
+                Some(p) if p.def.prefixes.encapsulated => {
+                    all.extend(self.lib.listing(p.class));
+                    let mut hints = eval::suggest(name.as_str(), all.iter().map(|n| n.as_str()));
+                    hints.push(format!("{} is encapsulated: import what it uses", self.lib.qualified(p.class)));
+                    return hints;
+                }
                 Some(p) => {
                     all.extend(self.lib.listing(p.class));
                     s = p.parent;

@@ -8,15 +8,15 @@ use crate::value::{Ty, Value};
 use crate::{Env, Flattener, Mode, R};
 use rustc_hash::FxHashMap;
 use saltus_base::{Name, Span};
-use saltus_expr::{Binary, ExprId, FuncId, Unary};
+use saltus_expr::{Binary, ExprId, FuncId, Node as XNode, Unary};
 use saltus_function::{
     Builtin, Dim, ExternalCall, FExpr, FIndex, FStmt, FStmtKind, Function, LValue, Local as FLocal, LocalId,
     ScalarType, strings,
 };
 use saltus_resolve::ClassId;
 use saltus_syntax::ast::{
-    BinaryOp, Call, Causality, ClassBody, ClassKind, ComponentRef, Expr, ExprKind, ForIndex, Section, Statement,
-    StatementKind, Subscript, UnaryOp, VariabilityPrefix,
+    BinaryOp, Call, Causality, ClassBody, ClassKind, ComponentRef, Expr, ExprKind, ForIndex, Ident, Section, Statement,
+    StatementKind, Subscript, TypeSpec, UnaryOp, VariabilityPrefix,
 };
 use std::rc::Rc;
 
@@ -450,6 +450,7 @@ impl<'t> Flattener<'t> {
                     });
                 }
             } else {
+                let destructor = self.destructor_of(node, x.span)?;
                 lx.f.external = Some(ExternalCall {
                     language,
                     symbol,
@@ -460,10 +461,25 @@ impl<'t> Flattener<'t> {
                     include_dirs,
                     library_dirs,
                     source_dirs,
+                    destructor,
                 });
             }
         }
         Ok(())
+    }
+
+    /// The destructor that belongs to the constructor of an external object.
+    fn destructor_of(&mut self, node: NodeId, span: Span) -> R<Option<FuncId>> {
+        let object = self.node(node).cref.scope;
+        if self.node(node).name != "constructor"
+            || object == Scope::ROOT
+            || self.template(object.node)?.builtin != Some(Ty::Object)
+        {
+            return Ok(None);
+        }
+        let Some(Found::Class(d)) = self.member_from(object, Name::new("destructor"))? else { return Ok(None) };
+        let d = self.class_node(&d);
+        self.function(d, vec![Given::Value(vec![Vec::new()])], None, span).map(Some)
     }
 
     /// Roughly how many operations one run of a function takes; decides whether inlining is worth trying.
@@ -726,7 +742,11 @@ impl<'t> Flattener<'t> {
             StatementKind::MultiAssign(targets, e) => {
                 let ExprKind::Call(c) = &e.kind else {
                     if let [Some(r)] = &targets[..] {
-                        let st = Statement { kind: StatementKind::Assign(r.clone(), e.clone()), span: s.span };
+                        let st = Statement {
+                            kind: StatementKind::Assign(r.clone(), e.clone()),
+                            comment: Default::default(),
+                            span: s.span,
+                        };
                         return self.lower_statement(lx, &st, out);
                     }
                     return Err(self.err(s.span, "several results come only from a function call"));
@@ -942,6 +962,23 @@ impl<'t> Flattener<'t> {
 
     /// What an assignment writes to.
     pub(crate) fn lvalue(&mut self, lx: &mut Lowering, r: &ComponentRef) -> R<(Vec<(LValue, Ty, usize)>, LVal)> {
+        if lx.model.is_none()
+            && let Some(first) = r.parts.first()
+            && let Ok(Some(Found::Component(n))) = self.lookup(lx.scope, first.name.name)
+            && n.0 != u32::MAX
+            && self.node(n).causality == Causality::Input
+            && lx.vars.contains_key(&n)
+        {
+            let mut e = self.err_hints(
+                r.span,
+                format!("{} is an input of {} and cannot be assigned", first.name.name, lx.f.name),
+                vec!["copy it to a protected variable first".into()],
+            );
+            if let Some((_, c, _)) = self.node(n).clause {
+                e.labels.push(saltus_base::Label { span: c.name.span, message: "declared here".into() });
+            }
+            return Err(e);
+        }
         let tree = match self.ref_tree(lx, r)? {
             Some(t) => t,
             None => return Err(self.err(r.span, format!("{} cannot be assigned here", ref_text(r)))),
@@ -1639,13 +1676,22 @@ impl<'t> Flattener<'t> {
 
     fn lower_call_values(
         &mut self,
-        _lx: &mut Lowering,
+        lx: &mut Lowering,
         node: NodeId,
         args: Vec<LVal>,
         named: Vec<(Name, LVal)>,
         span: Span,
     ) -> R<(FuncId, Vec<FExpr>, Vec<LVal>)> {
         let sig = self.signature(node, span)?;
+        if sig.impure && !lx.f.impure && lx.model.is_none() {
+            let d = saltus_base::Diagnostic::warning(
+                saltus_base::Stage::FrontEnd,
+                span,
+                format!("{} calls the impure function {}, but is not declared impure", lx.f.name, self.path(node)),
+            )
+            .hint("declare it `impure function`, or write pure(…) around the call");
+            self.diagnostics.push(d);
+        }
         // Positional arguments go to the inputs that no bound argument takes.
         let mut given = Vec::new();
         let mut flat = Vec::new();
@@ -1784,6 +1830,10 @@ impl<'t> Flattener<'t> {
                     named.push((n.name, self.lower(lx, a)?));
                 }
                 named.extend(bound);
+                let class = self.node(node).cref.class;
+                if let ClassBody::Derivative { function, with_respect_to, .. } = &self.lib.def(class).body {
+                    return self.lower_derivative(node, function, with_respect_to, args, named, span);
+                }
                 return self.lower_applied(lx, node, args, named, span);
             }
         }
@@ -1858,6 +1908,78 @@ impl<'t> Flattener<'t> {
         Err(self.err(c.function.span, format!("{} is not a function", ref_text(&c.function))))
     }
 
+    /// A call of `function g = der(f, x, …)` inside a function: f is differentiated over stand-ins for the arguments,
+    /// and the result written down as an expression of them.
+    fn lower_derivative(
+        &mut self,
+        node: NodeId,
+        function: &'t TypeSpec,
+        with_respect_to: &'t [Ident],
+        args: Vec<LVal>,
+        named: Vec<(Name, LVal)>,
+        span: Span,
+    ) -> R<LVal> {
+        let refused = |me: &Self| {
+            me.err(span, "not supported yet: inside a function, the derivative of a function that is not of scalars")
+        };
+        let base = self.class_in(self.node(node).cref.scope, function)?;
+        let base = self.class_node(&base);
+        let sig = self.signature(base, span)?;
+        let mut rest = args.into_iter();
+        let (mut places, mut given) = (FxHashMap::default(), Vec::new());
+        for p in &sig.inputs {
+            let v = named.iter().find(|(n, _)| *n == p.name).map(|(_, v)| v.clone()).or_else(|| rest.next());
+            let Some(v) = v else { continue };
+            let LVal::Leaf(e, ty, 0) = v else { return Err(refused(self)) };
+            self.counter += 1;
+            let mark = f64::from_bits(f64::NAN.to_bits() | self.counter as u64);
+            let stand_in = self.rows.operand(&mut self.dae.pool, saltus_dae::Operand::Const(mark));
+            if let XNode::Hole(k) = *self.dae.pool.node(stand_in) {
+                places.insert(k, e);
+            }
+            given.push((p.name, Value::Num(stand_in, ty)));
+        }
+        let env = Env { plain: true, ..Env::model(self.node(node).cref.scope) };
+        let v = self.derivative_call(&env, node, function, with_respect_to, Vec::new(), given, span)?;
+        match &v {
+            Value::Num(e, ty) => match self.written_down(*e, &places, 0) {
+                Some(x) => Ok(LVal::Leaf(x, *ty, 0)),
+                None => Err(refused(self)),
+            },
+            Value::Arr(a) if a.dims.len() == 1 => {
+                let items: Option<Vec<FExpr>> = a.e.iter().map(|&e| self.written_down(e, &places, 0)).collect();
+                items.map(|x| LVal::Leaf(FExpr::Array(x), a.ty, 1)).ok_or_else(|| refused(self))
+            }
+            _ => Err(refused(self)),
+        }
+    }
+
+    /// A symbolic expression as one of a function, its holes replaced.
+    fn written_down(&self, e: ExprId, places: &FxHashMap<u32, FExpr>, depth: usize) -> Option<FExpr> {
+        if depth > 200 {
+            return None;
+        }
+        let go = |x: ExprId| self.written_down(x, places, depth + 1);
+        Some(match self.dae.pool.node(e) {
+            XNode::Const(bits) => FExpr::Num(f64::from_bits(*bits)),
+            XNode::Hole(k) => places.get(k)?.clone(),
+            XNode::Unary(op, a) => FExpr::Unary(*op, boxed(go(*a)?)),
+            XNode::Binary(op, a, b) => FExpr::Binary(*op, boxed(go(*a)?), boxed(go(*b)?)),
+            XNode::If(c, a, b) => FExpr::If(boxed(go(*c)?), boxed(go(*a)?), boxed(go(*b)?)),
+            XNode::Relation(op, a, b) => FExpr::Binary(op.plain(), boxed(go(*a)?), boxed(go(*b)?)),
+            XNode::EventFloor(a) => FExpr::Unary(Unary::Floor, boxed(go(*a)?)),
+            XNode::Call { func, args, out } => {
+                let f = self.dae.functions.get(func.0 as usize)?;
+                let scalar = |l: &LocalId| f.locals[l.0 as usize].dims.is_empty();
+                if !f.inputs.iter().chain(&f.outputs).all(scalar) {
+                    return None;
+                }
+                FExpr::Call(*func, args.iter().map(|&a| go(a)).collect::<Option<_>>()?, *out as usize)
+            }
+            XNode::CallDer { .. } => return None,
+        })
+    }
+
     fn lower_builtin(&mut self, lx: &mut Lowering, name: &str, c: &Call, span: Span) -> R<LVal> {
         let least = match name {
             "smooth" | "atan2" | "cross" | "promote" | "div" | "mod" | "rem" => 2,
@@ -1893,7 +2015,12 @@ impl<'t> Flattener<'t> {
         }
         // These need nothing evaluated, or in another way.
         match name {
-            "pure" => return self.lower(lx, &c.args[0]),
+            "pure" => {
+                let declared = std::mem::replace(&mut lx.f.impure, true);
+                let v = self.lower(lx, &c.args[0]);
+                lx.f.impure = declared;
+                return v;
+            }
             "noEvent" => return self.lower_literally(lx, &c.args[0]),
             "smooth" if lx.model.is_none() => return self.lower(lx, &c.args[1]),
             "smooth" => {

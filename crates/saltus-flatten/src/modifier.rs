@@ -40,6 +40,8 @@ pub(crate) struct Binding<'t> {
     pub scope: Scope,
     pub each: bool,
     pub projections: Vec<Projection>,
+    /// Written inside a record class: a value given to the whole record comes before it.
+    pub weak: bool,
     pub cache: Rc<RefCell<FxHashMap<bool, Value>>>,
     pub span: Span,
 }
@@ -47,6 +49,8 @@ pub(crate) struct Binding<'t> {
 impl<'t> Binding<'t> {
     pub fn project(&self, p: Projection) -> Binding<'t> {
         let mut b = self.clone();
+        // `each` spoke of the array around the record, not of arrays inside it.
+        b.each &= !matches!(p, Projection::Field(_));
         b.projections.push(p);
         b
     }
@@ -62,6 +66,8 @@ pub(crate) enum Redeclared<'t> {
 pub(crate) struct Redeclare<'t> {
     pub what: Redeclared<'t>,
     pub scope: Scope,
+    /// Modifiers from further inside than the redeclaration: what it says itself comes before them.
+    pub under: Option<Rc<Mod<'t>>>,
 }
 
 /// A modifier with everything below it. Outer modifiers are merged over inner ones.
@@ -105,7 +111,17 @@ impl<'t> Mod<'t> {
         for (_, c) in &mut m.children {
             *c = c.element(index);
         }
+        if let Some(under) = m.redeclare.as_mut().and_then(|r| r.under.as_mut()) {
+            *under = under.element(index);
+        }
         Rc::new(m)
+    }
+
+    /// The same, giving way to a value of the whole record it is part of.
+    pub fn weakened(&self) -> Rc<Mod<'t>> {
+        let children = self.children.iter().map(|(n, c)| (*n, c.weakened())).collect();
+        let binding = self.binding.clone().map(|b| Binding { weak: true, ..b });
+        Rc::new(Mod { binding, children, ..self.clone() })
     }
 
     /// Whether it redeclares anything, at any depth.
@@ -133,6 +149,16 @@ pub(crate) fn merge<'t>(outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>>
     if inner.is_empty() && !inner.is_final {
         return outer.clone();
     }
+    if let Some(r) = &outer.redeclare {
+        // The redeclaration's own modifiers stand between the two.
+        let rest = Rc::new(inner.without_redeclare());
+        let under = Some(r.under.as_ref().map_or_else(|| rest.clone(), |u| merge(u, &rest)));
+        let redeclare = Some(Redeclare { what: r.what.clone(), scope: r.scope, under });
+        let violated = if inner.is_final && outer.span != inner.span { inner.span } else { None };
+        return Rc::new(Mod { redeclare, violated: outer.violated.or(violated), ..(**outer).clone() });
+    }
+    // A value for the whole comes before what further inside is said about its parts.
+    let inner = if outer.binding.is_some() && !inner.children.is_empty() { &inner.weakened() } else { inner };
     let mut m = Mod {
         binding: if outer.binding.is_some() || outer.broken { outer.binding.clone() } else { inner.binding.clone() },
         broken: outer.broken,
@@ -160,8 +186,15 @@ impl<'t> Flattener<'t> {
         let Some(m) = m else { return self.no_mod.clone() };
         let mut out = Mod { span: m.span, broken: m.is_break, ..Mod::default() };
         if let Some(e) = &m.binding {
-            out.binding =
-                Some(Binding { source: e, scope, each, projections: Vec::new(), cache: Rc::default(), span: e.span });
+            out.binding = Some(Binding {
+                source: e,
+                scope,
+                each,
+                projections: Vec::new(),
+                weak: false,
+                cache: Rc::default(),
+                span: e.span,
+            });
         }
         for a in &m.args {
             self.argument(&mut out, a, scope, each);
@@ -173,12 +206,7 @@ impl<'t> Flattener<'t> {
         match a {
             Argument::Modification { each: e, is_final, path, modification, span, .. } => {
                 let mut m = self.modifier(modification.as_ref(), scope, each || *e);
-                if *is_final || m.span.is_none() {
-                    let mut c = (*m).clone();
-                    c.is_final = *is_final;
-                    c.span = Some(*span);
-                    m = Rc::new(c);
-                }
+                m = Rc::new(Mod { is_final: *is_final, span: Some(*span), ..(*m).clone() });
                 let mut parts = path.iter().rev();
                 let Some(last) = parts.next() else { return };
                 let mut name = last.name;
@@ -199,7 +227,7 @@ impl<'t> Flattener<'t> {
                     },
                     _ => return,
                 };
-                let redeclare = Some(Redeclare { what, scope });
+                let redeclare = Some(Redeclare { what, scope, under: None });
                 out.put(name, Rc::new(Mod { redeclare, is_final: *is_final, span: Some(*span), ..Mod::default() }));
             }
         }

@@ -266,10 +266,30 @@ impl<'t> Flattener<'t> {
             }
             members.push(states);
         }
+        self.algorithms_in_states();
         for (k, states) in members.iter().enumerate() {
             self.build_machine(first + k, states, &members, &scope_of, &transitions, &initial)?;
         }
         Ok(())
+    }
+
+    /// Algorithms and calls with several results inside states: one equation per variable, so that each can be held.
+    fn algorithms_in_states(&mut self) {
+        for c in std::mem::take(&mut self.dae.calls) {
+            if self.states_around(&c.origin.instance).is_empty() {
+                self.dae.calls.push(c);
+                continue;
+            }
+            let args: Box<[ExprId]> = c.args.iter().map(|a| self.rows.open(&mut self.dae.pool, a)).collect();
+            for (k, &v) in c.outputs.iter().enumerate() {
+                self.dae.vars[v].variability = Variability::Discrete;
+                let value = self.dae.pool.call(c.func, args.clone(), k as u32);
+                let x = self.var_expr(v);
+                let r = self.dae.pool.intern(XNode::Binary(Binary::Sub, x, value));
+                let row = self.row(r);
+                self.dae.equations.push(Equation { row, guard: c.guard, origin: c.origin.clone() });
+            }
+        }
     }
 
     fn build_machine(
@@ -402,12 +422,6 @@ impl<'t> Flattener<'t> {
                 return Err(self.err(
                     e.origin.span.unwrap_or(Span::NONE),
                     "not supported yet: a continuous equation inside a state of a state machine",
-                ));
-            }
-            if let Some(c) = self.dae.calls.iter().find(|c| within(&c.origin.instance, &path)) {
-                return Err(self.err(
-                    c.origin.span.unwrap_or(Span::NONE),
-                    "not supported yet: an algorithm inside a state of a state machine",
                 ));
             }
         }

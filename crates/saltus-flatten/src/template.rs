@@ -1,7 +1,7 @@
 //! Class templates: what a class is made of once its extends clauses are followed. Shared by all instances of the
 //! class in one scope; nothing here depends on modifiers.
 
-use crate::modifier::{Mod, NodeId, Scope};
+use crate::modifier::{Mod, NodeId, Scope, merge};
 use crate::value::Ty;
 use crate::{Flattener, R};
 use rustc_hash::FxHashMap;
@@ -33,6 +33,8 @@ pub(crate) struct Part<'t> {
     pub from: u16,
     /// One past the last part of its subtree.
     pub end: u16,
+    /// The extends clause that brings it in.
+    pub clause: Option<Span>,
     /// The modifier of the extends clause.
     pub modification: Option<&'t Modification>,
     /// Modifiers that came with the base class (a redeclared package, say).
@@ -104,7 +106,7 @@ impl<'t> Flattener<'t> {
         }
         self.templates.insert((class, scope), None);
         let mut t = self.empty_template(class);
-        let r = self.add_part(&mut t, class, scope, 0, None, self.no_mod.clone(), None, false);
+        let r = self.add_part(&mut t, class, scope, 0, None, None, self.no_mod.clone(), None, false);
         if let Err(e) = r {
             self.templates.remove(&(class, scope));
             return Err(e);
@@ -145,6 +147,7 @@ impl<'t> Flattener<'t> {
             parent: scope,
             from: 0,
             end: 1,
+            clause: None,
             modification: None,
             base_mods: self.no_mod.clone(),
             mod_scope: None,
@@ -187,6 +190,7 @@ impl<'t> Flattener<'t> {
         class: ClassId,
         parent: Scope,
         from: u16,
+        clause: Option<Span>,
         modification: Option<&'t Modification>,
         base_mods: Rc<Mod<'t>>,
         mod_scope: Option<Scope>,
@@ -215,7 +219,18 @@ impl<'t> Flattener<'t> {
             }
         }
         let prot = protected || t.parts.get(from as usize).is_some_and(|p| p.protected);
-        t.parts.push(Part { class, def, parent, from, end: 0, modification, base_mods, mod_scope, protected: prot });
+        t.parts.push(Part {
+            class,
+            def,
+            parent,
+            from,
+            end: 0,
+            clause,
+            modification,
+            base_mods,
+            mod_scope,
+            protected: prot,
+        });
         t.expandable |= def.prefixes.expandable;
         if let Some(&ty) = self.builtin_types.get(&class) {
             t.builtin = Some(ty);
@@ -226,7 +241,18 @@ impl<'t> Flattener<'t> {
             ClassBody::Long { extends, elements, .. } => {
                 if let Some(modification) = extends {
                     let base = self.overridden(class, parent)?;
-                    self.add_part(t, base.0, base.1, me, modification.as_ref(), self.no_mod.clone(), None, false)?;
+                    let clause = Some(def.name.span);
+                    self.add_part(
+                        t,
+                        base.0,
+                        base.1,
+                        me,
+                        clause,
+                        modification.as_ref(),
+                        self.no_mod.clone(),
+                        None,
+                        false,
+                    )?;
                 }
                 let mut members = self.lib.own(class).members.iter().peekable();
                 for (k, el) in elements.iter().enumerate() {
@@ -277,13 +303,14 @@ impl<'t> Flattener<'t> {
                                 base.class,
                                 base.scope,
                                 me,
+                                Some(x.base.span),
                                 x.modification.as_ref(),
                                 base.mods.clone(),
                                 None,
                                 x.protected,
                             )?;
                         }
-                        Element::Import(_) => {}
+                        Element::Import(..) => {}
                     }
                 }
             }
@@ -304,22 +331,20 @@ impl<'t> Flattener<'t> {
                     && self.lib.entry(class).name == base.path.first().map_or(self.lib.entry(class).name, |i| i.name)
                     && base.path.len() == 1
                     && !base.global;
+                let clause = Some(base.span);
                 let base = if own {
                     // `redeclare package Medium = Medium`: the name on the right is the enclosing scope's.
                     self.class_in(parent, base)?
                 } else {
                     self.base_class(t, me, class, parent, base)?
                 };
-                self.add_part(
-                    t,
-                    base.class,
-                    base.scope,
-                    me,
-                    modification.as_ref(),
-                    base.mods.clone(),
-                    Some(parent),
-                    false,
-                )?;
+                // Modifiers of the constraining class hold for the declaration itself, below its own.
+                let mut base_mods = base.mods.clone();
+                if let Some(k) = &self.lib.entry(class).constraint {
+                    base_mods = merge(&self.modifier(k.modification.as_ref(), parent, false), &base_mods);
+                }
+                let modification = modification.as_ref();
+                self.add_part(t, base.class, base.scope, me, clause, modification, base_mods, Some(parent), false)?;
             }
             ClassBody::Enumeration { .. } => t.builtin = Some(Ty::Enum(class)),
             ClassBody::Derivative { .. } => {}
@@ -369,6 +394,17 @@ impl<'t> Flattener<'t> {
                 let cref = ClassRef { class: c, scope: Scope { node, part: 0 }, mods: self.no_mod.clone() };
                 return self.class_below(crate::instance::Found::Class(cref), &spec.path[1..], spec);
             }
+        }
+        if !spec.global
+            && self.lib.def(class).prefixes.encapsulated
+            && let Some(first) = spec.path.first()
+        {
+            if let Some(found) = self.predefined(first.name) {
+                return self.class_below(found, &spec.path[1..], spec);
+            }
+            let name = crate::instance::spec_text(spec);
+            let hint = format!("{} is encapsulated: import what it uses", self.lib.qualified(class));
+            return Err(self.err_hints(first.span, format!("the class {name} is not known here"), vec![hint]));
         }
         self.class_in(parent, spec)
     }

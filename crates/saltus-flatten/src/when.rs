@@ -98,7 +98,7 @@ impl<'t> Flattener<'t> {
     fn when_body(&mut self, env: &Env, body: &'t [AstEquation], out: &mut Vec<Action>) -> R<()> {
         for eq in body {
             if let Err(e) = self.when_item(env, eq, out) {
-                self.report(e, env.scope.node);
+                self.report_in(e, env.scope);
             }
         }
         Ok(())

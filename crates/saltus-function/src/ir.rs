@@ -106,6 +106,8 @@ pub struct ExternalCall {
     pub library_dirs: Vec<String>,
     /// Folders of C code named like a library.
     pub source_dirs: Vec<String>,
+    /// Of the constructor of an external object: the function that ends what it makes.
+    pub destructor: Option<FuncId>,
 }
 
 impl ExternalCall {

@@ -433,6 +433,7 @@ fn external(symbol: &str, args: Vec<FExpr>, result: Option<u32>) -> Option<Exter
         include_dirs: vec![],
         library_dirs: vec![],
         source_dirs: vec![],
+        destructor: None,
     })
 }
 

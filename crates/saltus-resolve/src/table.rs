@@ -516,17 +516,17 @@ impl ClassTable {
                         let c = self.add(def.clone(), Some(id), *prefixes, constraint.clone(), None);
                         put(&mut own, def.name.name, def.name.span, OwnMember::Class(c));
                     }
-                    Element::Import(Import::Named { alias, path, span }) => {
+                    Element::Import(Import::Named { alias, path, span }, _) => {
                         own.import_spans.insert(alias.name, *span);
                         own.imports.insert(alias.name, path.iter().map(|i| i.name).collect());
                     }
-                    Element::Import(Import::List { path, names, .. }) => {
+                    Element::Import(Import::List { path, names, .. }, _) => {
                         for n in names {
                             own.import_spans.insert(n.name, n.span);
                             own.imports.insert(n.name, path.iter().map(|i| i.name).chain([n.name]).collect());
                         }
                     }
-                    Element::Import(Import::Wildcard { path, .. }) => {
+                    Element::Import(Import::Wildcard { path, .. }, _) => {
                         own.wildcards.push(path.iter().map(|i| i.name).collect());
                     }
                     Element::Extends(_) => {}

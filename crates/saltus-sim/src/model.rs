@@ -90,6 +90,28 @@ pub struct Residual {
     pub source: (usize, u8),
 }
 
+/// The external objects of a run; they end with it.
+#[derive(Default)]
+pub struct Objects(Vec<f64>);
+
+impl Objects {
+    /// Takes a handle over.
+    pub fn hold(&mut self, handle: f64) {
+        if !self.0.contains(&handle) {
+            self.0.push(handle);
+        }
+    }
+}
+
+impl Drop for Objects {
+    fn drop(&mut self) {
+        for &handle in self.0.iter().rev() {
+            // The run is over: nobody is left to tell about a failure.
+            let _ = saltus_function::external::destroy(handle);
+        }
+    }
+}
+
 /// A periodic tick.
 pub struct Ticker {
     /// Its variable's slot.
@@ -133,6 +155,8 @@ pub struct Model {
     singular: FxHashMap<(ModeKey, Vec<bool>), Option<(Box<Diagnostic>, Vec<VarId>)>>,
     /// Functions, for evaluation outside kernels.
     pub functions: Rc<[Function]>,
+    /// External objects that parameters hold.
+    pub objects: Objects,
     /// Samplers.
     pub tickers: Vec<Ticker>,
     /// Reaction values: (condition, value) batches with slots, in the order of the system's reactions.
@@ -258,6 +282,7 @@ impl Model {
             first: FxHashMap::default(),
             singular: FxHashMap::default(),
             functions,
+            objects: Objects::default(),
             tickers: Vec::new(),
             reactions: Vec::new(),
             assertions: Chain::default(),
@@ -447,6 +472,18 @@ impl Model {
         self.line_inputs();
         let (values, lines) = (&self.machine.values, &mut self.machine.host.lines.list);
         lines.iter_mut().fold(false, |any, l| l.arrive(values) | any)
+    }
+
+    /// The external objects that were made for parameters belong to the run from now on.
+    pub(crate) fn hold_objects(&mut self) {
+        for (v, var) in self.sys.dae.vars.iter() {
+            if var.ty == VarType::Object
+                && let Some(slot) = self.layout.find(Cell::new(v, 0))
+                && let Some(&handle) = self.machine.values.get(slot as usize)
+            {
+                self.objects.hold(handle);
+            }
+        }
     }
 
     /// Where a variable's value is found: slot and sign, or a constant.

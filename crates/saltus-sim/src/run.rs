@@ -60,6 +60,7 @@ pub fn run(
     model.machine.tolerance = tolerance;
     let program = model.initialize(start)?;
     let chosen = model.chosen_values();
+    model.hold_objects();
     model.start_tickers(start)?;
     let mut r = Runner {
         options,

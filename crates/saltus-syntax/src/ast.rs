@@ -124,6 +124,8 @@ pub struct EnumLiteral {
     pub name: Ident,
     /// Its description.
     pub description: String,
+    /// Annotation.
+    pub annotation: Option<Annotation>,
 }
 
 /// A class name as written: `.A.B.C` or `A.B`.
@@ -161,8 +163,8 @@ pub struct Constraint {
 /// An element of a class body.
 #[derive(Clone, Debug)]
 pub enum Element {
-    /// `import …;`
-    Import(Import),
+    /// `import …;` with its description and annotation.
+    Import(Import, Comment),
     /// `extends A(mod) annotation(…);`
     Extends(Extends),
     /// A nested class.
@@ -330,6 +332,8 @@ pub enum Argument {
         modification: Option<Modification>,
         /// Description.
         description: String,
+        /// Annotation.
+        annotation: Option<Box<Annotation>>,
         /// Where.
         span: Span,
     },
@@ -348,6 +352,15 @@ pub enum Argument {
         /// Where.
         span: Span,
     },
+}
+
+/// What may follow an element or a statement: `"text" annotation(…)`.
+#[derive(Clone, Debug, Default)]
+pub struct Comment {
+    /// Description.
+    pub description: String,
+    /// Annotation.
+    pub annotation: Option<Box<Annotation>>,
 }
 
 /// `annotation(…)`: kept as arguments.
@@ -437,6 +450,8 @@ pub struct ForIndex {
 pub struct Statement {
     /// What it does.
     pub kind: StatementKind,
+    /// Description and annotation.
+    pub comment: Comment,
     /// Where.
     pub span: Span,
 }

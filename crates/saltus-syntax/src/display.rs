@@ -336,7 +336,7 @@ impl Display for Argument {
                         write!(f, "{def}")?;
                         constraint(f, by.as_ref())
                     }
-                    Element::Import(_) | Element::Extends(_) => f.write_str("<error>"),
+                    Element::Import(..) | Element::Extends(_) => f.write_str("<error>"),
                 }
             }
         }

@@ -82,7 +82,7 @@ impl Dumper {
 
     fn element(&mut self, element: &Element) {
         match element {
-            Element::Import(import) => self.line(import),
+            Element::Import(import, _) => self.line(import),
             Element::Extends(extends) => {
                 let protected = if extends.protected { "protected " } else { "" };
                 let modification = extends.modification.as_ref().map(Modification::to_string).unwrap_or_default();

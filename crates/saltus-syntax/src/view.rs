@@ -74,7 +74,7 @@ impl Argument {
             Argument::Redeclare { element, .. } => match &**element {
                 Element::Class { def, .. } => Some(def.name.name),
                 Element::Components(clause) => clause.components.first().map(|c| c.name.name),
-                Element::Import(_) | Element::Extends(_) => None,
+                Element::Import(..) | Element::Extends(_) => None,
             },
         }
     }

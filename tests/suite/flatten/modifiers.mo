@@ -184,4 +184,4 @@ end M;
 --- expect ---
 exit: 3
 error: A has no q to modify
---> model.mo:5:9
+--> model.mo:5:7

@@ -1,4 +1,4 @@
-//! Matrices in files: the library's text format, comma separated values, and MATLAB level 4 (and 5 without compression).
+//! Matrices in files: the library's text format, comma separated values, and MATLAB level 4 and 5 (`-v6`, `-v7`).
 
 use super::tables::Matrix;
 use super::{ExtArg, ExtDerivative, ExtResult, External, array, num, set_array, string};
@@ -134,15 +134,25 @@ fn element(bytes: &[u8], at: usize) -> Option<(u32, &[u8], usize)> {
     Some((kind, bytes.get(at + 8..end)?, next))
 }
 
-/// A real matrix of a MATLAB level 5 file without compression (`-v6`).
+/// A real matrix of a MATLAB level 5 file, as it is (`-v6`) or compressed (`-v7`).
 fn read_mat5(bytes: &[u8], name: &str) -> Result<Matrix, String> {
     if bytes.get(126..128) != Some(b"IM") {
         return Err("this is no MATLAB level 5 file of this byte order".into());
     }
-    let (mut at, mut compressed) = (128, false);
+    let mut at = 128;
     while let Some((kind, data, next)) = element(bytes, at) {
         at = next;
-        compressed |= kind == 15;
+        let unpacked;
+        let (kind, data) = if kind == 15 {
+            unpacked = miniz_oxide::inflate::decompress_to_vec_zlib_with_limit(data, 1 << 31)
+                .map_err(|e| format!("the compressed data cannot be read: {e}"))?;
+            match element(&unpacked, 0) {
+                Some((kind, data, _)) => (kind, data),
+                None => continue,
+            }
+        } else {
+            (kind, data)
+        };
         if kind != 14 {
             continue;
         }
@@ -187,11 +197,7 @@ fn read_mat5(bytes: &[u8], name: &str) -> Result<Matrix, String> {
         let values = (0..n).map(|k| value(k % cols * rows + k / cols)).collect();
         return Ok(Matrix { rows, cols, values });
     }
-    Err(if compressed {
-        "not supported yet: compressed MATLAB files (save it with -v6 or -v4)".into()
-    } else {
-        format!("there is no matrix named {name}")
-    })
+    Err(format!("there is no matrix named {name}"))
 }
 
 fn write_mat4(file: &str, name: &str, rows: usize, cols: usize, values: &[f64], append: bool) -> Result<(), String> {

@@ -13,13 +13,13 @@
 use super::{ExtArg, ExtResult, Object, insert, object};
 use crate::ir::{Dim, ExternalCall, FExpr, Function, ScalarType};
 use crate::strings;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::Write as _;
-use std::hash::{Hash, Hasher};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{LazyLock, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 
 /// An argument as the wrapper sees it.
 #[repr(C)]
@@ -53,6 +53,8 @@ pub struct Foreign {
     wrapper: Wrapper,
     parameters: Vec<Parameter>,
     result: Option<ScalarType>,
+    /// Of the constructor of an object: what ends it.
+    destructor: Option<Arc<Foreign>>,
 }
 
 impl std::fmt::Debug for Foreign {
@@ -107,7 +109,11 @@ impl Foreign {
         // SAFETY: the wrapper was generated with exactly this signature.
         let wrapper = unsafe { std::mem::transmute::<*mut c_void, Wrapper>(symbol) };
         let (_, parameters, result) = wrappers.swap_remove(mine);
-        Ok(Foreign { wrapper, parameters, result })
+        let destructor = match x.destructor {
+            Some(d) if d.0 as usize != k => Some(Arc::new(Foreign::new(functions, d.0 as usize)?)),
+            _ => None,
+        };
+        Ok(Foreign { wrapper, parameters, result, destructor })
     }
 
     /// Calls it; outputs are written into the arguments.
@@ -135,7 +141,7 @@ impl Foreign {
                     }
                 }
                 ScalarType::Object => match &*object(data[0])? {
-                    Object::Foreign(p) => pointer = *p as *mut c_void,
+                    Object::Foreign(p, _) => pointer = *p as *mut c_void,
                     _ => return Err("this external object belongs to another function".into()),
                 },
                 _ => {}
@@ -179,7 +185,7 @@ impl Foreign {
         }
         Ok(match self.result {
             Some(ScalarType::String) => back(text),
-            Some(ScalarType::Object) => insert(Object::Foreign(result.pointer as usize)),
+            Some(ScalarType::Object) => insert(Object::Foreign(result.pointer as usize, self.destructor.clone())),
             Some(_) => value,
             None => 0.0,
         })
@@ -403,17 +409,24 @@ fn compile(x: &ExternalCall, source: &str, flags: &[String], key: u64) -> Result
     let say = |e: std::io::Error| format!("cannot write to the cache {}: {e}", dir.display());
     let object = dir.join(format!("{key:016x}.so"));
     if !object.exists() {
-        std::fs::create_dir_all(&dir).map_err(say)?;
-        std::fs::write(dir.join("ModelicaUtilities.h"), UTILITIES).map_err(say)?;
-        let c = dir.join(format!("{key:016x}.c"));
+        // Files get their names when they are finished, so that two processes do not meet half of one.
+        let process = std::process::id();
+        let include = dir.join(format!("include-{:016x}", FxBuildHasher.hash_one(UTILITIES)));
+        std::fs::create_dir_all(&include).map_err(say)?;
+        let header = include.join("ModelicaUtilities.h");
+        if !header.exists() {
+            let fresh = include.join(format!("{process}.h"));
+            std::fs::write(&fresh, UTILITIES).map_err(say)?;
+            std::fs::rename(&fresh, &header).map_err(say)?;
+        }
+        let c = dir.join(format!("{key:016x}.{process}.c"));
         std::fs::write(&c, source).map_err(say)?;
-        // Renamed when finished, so that two processes do not meet half an object.
-        let fresh = dir.join(format!("{key:016x}.{}.so", std::process::id()));
+        let fresh = dir.join(format!("{key:016x}.{process}.so"));
         let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".into());
         let out = Command::new(&compiler)
             .args(["-shared", "-fPIC", "-O2", "-w", "-o"])
             .arg(&fresh)
-            .arg(format!("-I{}", dir.display()))
+            .arg(format!("-I{}", include.display()))
             .arg(&c)
             .args(flags)
             .output()
@@ -430,12 +443,15 @@ fn compile(x: &ExternalCall, source: &str, flags: &[String], key: u64) -> Result
             ));
         }
         std::fs::rename(&fresh, &object).map_err(say)?;
+        let _ = std::fs::rename(&c, dir.join(format!("{key:016x}.c")));
     }
     let path = CString::new(object.to_string_lossy().as_bytes()).map_err(|e| e.to_string())?;
     const NOW: c_int = 2;
     // SAFETY: loading runs the object's constructors, which is what calling foreign code means.
     let handle = unsafe { dlopen(path.as_ptr(), NOW) };
     if handle.is_null() {
+        // Perhaps a library is added; the next run compiles again.
+        let _ = std::fs::remove_file(&object);
         // SAFETY: dlerror gives a zero-terminated string after a failure.
         let why = unsafe { CStr::from_ptr(dlerror()) }.to_string_lossy().into_owned();
         if let Some((_, symbol)) = why.split_once("undefined symbol: ") {

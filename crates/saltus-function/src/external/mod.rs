@@ -111,8 +111,8 @@ enum Object {
     Table1(tables::Table1),
     Table2(tables::Table2),
     Time(tables::TimeTable),
-    /// The address that a foreign constructor returned.
-    Foreign(usize),
+    /// The address that a foreign constructor returned, and what ends it.
+    Foreign(usize, Option<Arc<foreign::Foreign>>),
 }
 
 /// All objects of the process; a handle is one more than its position and is never given out twice.
@@ -158,6 +158,16 @@ fn remove(handle: f64) {
     };
     SEEN.with_borrow_mut(clear);
     clear(&mut OBJECTS.write().unwrap_or_else(|e| e.into_inner()));
+}
+
+/// Ends an external object: a foreign one by its destructor.
+pub fn destroy(handle: f64) -> Result<(), String> {
+    let Ok(x) = object(handle) else { return Ok(()) };
+    if let Object::Foreign(_, Some(destructor)) = &*x {
+        destructor.call(&mut [ExtArg::Num(handle)])?;
+    }
+    remove(handle);
+    Ok(())
 }
 
 fn num(a: &[ExtArg], i: usize) -> Result<f64, String> {

@@ -251,8 +251,8 @@ impl Parser<'_> {
         while !unspecified && !self.at(T::RParen) {
             let Some(name) = self.ident("an enumeration literal") else { break };
             let description = self.description_string();
-            self.annotation();
-            literals.push(EnumLiteral { name, description });
+            let annotation = self.annotation();
+            literals.push(EnumLiteral { name, description, annotation });
             if !self.eat(T::Comma) {
                 break;
             }
@@ -434,7 +434,7 @@ impl Parser<'_> {
         let start = self.span();
         match self.kind() {
             T::Import => {
-                elements.extend(self.import().map(Element::Import));
+                elements.extend(self.import().map(|(import, comment)| Element::Import(import, comment)));
                 self.semicolon("the import");
                 return;
             }
@@ -605,7 +605,7 @@ impl Parser<'_> {
 
     /// `import A.B;`, `import D = A.B;`, `import A.*;`, `import A.{b, c};`
     #[inline(never)]
-    fn import(&mut self) -> Option<Import> {
+    fn import(&mut self) -> Option<(Import, Comment)> {
         let start = self.span();
         self.bump();
         let mut alias = None;
@@ -649,9 +649,12 @@ impl Parser<'_> {
                 Import::Named { alias: alias.unwrap_or(last), path, span: self.since(start) }
             }
         };
-        self.description_string();
-        self.annotation();
-        Some(import)
+        Some((import, self.comment()))
+    }
+
+    /// `"text" annotation(…)`, either part optional.
+    pub(super) fn comment(&mut self) -> Comment {
+        Comment { description: self.description_string(), annotation: self.annotation().map(Box::new) }
     }
 
     /// `annotation(…)` if it stands here.
@@ -775,9 +778,9 @@ impl Parser<'_> {
             );
         }
         let description = self.description_string();
-        // Descriptions may carry annotations in some tools' files; they say nothing about the model.
-        self.annotation();
-        Some(Argument::Modification { each, is_final, path, modification, description, span: self.since(start) })
+        let annotation = self.annotation().map(Box::new);
+        let span = self.since(start);
+        Some(Argument::Modification { each, is_final, path, modification, description, annotation, span })
     }
 }
 

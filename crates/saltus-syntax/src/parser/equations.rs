@@ -295,12 +295,13 @@ impl Parser<'_> {
             }
             _ => Some(self.simple_statement()),
         };
-        let Some(kind) = kind else { return Statement { kind: no_statement(start), span: start } };
-        self.description_string();
-        self.annotation();
+        let Some(kind) = kind else {
+            return Statement { kind: no_statement(start), comment: Comment::default(), span: start };
+        };
+        let comment = self.comment();
         let span = self.since(start);
         self.semicolon("the statement");
-        Statement { kind, span }
+        Statement { kind, comment, span }
     }
 
     #[inline(never)]
