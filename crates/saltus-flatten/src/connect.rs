@@ -519,8 +519,12 @@ impl<'t> Flattener<'t> {
     }
 
     fn connect(&mut self, env: &Env, a: &ComponentRef, b: &ComponentRef, span: Span) -> R<()> {
-        let (x, y) = (self.ends(env, a)?, self.ends(env, b)?);
-        let (Some((x, dx)), Some((y, dy))) = (x, y) else { return Ok(()) };
+        // With one end switched off, the other may be what only a connection would make: `connect(sum.u[2], off.y)`.
+        let ((x, dx), (y, dy)) = match (self.ends(env, a), self.ends(env, b)) {
+            (Ok(None), _) | (_, Ok(None)) => return Ok(()),
+            (Ok(Some(x)), Ok(Some(y))) => (x, y),
+            (Err(e), _) | (_, Err(e)) => return Err(e),
+        };
         if dx != dy {
             return Err(self.err(
                 span,

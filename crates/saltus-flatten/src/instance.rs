@@ -516,6 +516,7 @@ impl<'t> Flattener<'t> {
                 None => self.modifier(original.1.modification.as_ref(), original.2, false),
             };
             let own = self.modifier(component.modification.as_ref(), scope, false);
+            let own = r.elements.iter().fold(own, |own, index| own.element(index));
             let own = merge(&own, &Rc::new(Mod { binding: constraint.binding.clone(), ..(*constraint).clone() }));
             mods = merge(&Rc::new(mods.without_redeclare()), &own);
             if let Some(under) = &r.under {

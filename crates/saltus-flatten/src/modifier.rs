@@ -68,6 +68,10 @@ pub(crate) struct Redeclare<'t> {
     pub scope: Scope,
     /// Modifiers from further inside than the redeclaration: what it says itself comes before them.
     pub under: Option<Rc<Mod<'t>>>,
+    /// `each`: the same for all elements of the arrays around it.
+    pub each: bool,
+    /// Which elements of the arrays around it are meant, outermost first.
+    pub elements: Vec<Vec<usize>>,
 }
 
 /// A modifier with everything below it. Outer modifiers are merged over inner ones.
@@ -111,8 +115,11 @@ impl<'t> Mod<'t> {
         for (_, c) in &mut m.children {
             *c = c.element(index);
         }
-        if let Some(under) = m.redeclare.as_mut().and_then(|r| r.under.as_mut()) {
-            *under = under.element(index);
+        if let Some(r) = &mut m.redeclare {
+            if !r.each {
+                r.elements.push(index.to_vec());
+            }
+            r.under = r.under.as_ref().map(|u| u.element(index));
         }
         Rc::new(m)
     }
@@ -153,7 +160,7 @@ pub(crate) fn merge<'t>(outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>>
         // The redeclaration's own modifiers stand between the two.
         let rest = Rc::new(inner.without_redeclare());
         let under = Some(r.under.as_ref().map_or_else(|| rest.clone(), |u| merge(u, &rest)));
-        let redeclare = Some(Redeclare { what: r.what.clone(), scope: r.scope, under });
+        let redeclare = Some(Redeclare { under, ..r.clone() });
         let violated = if inner.is_final && outer.span != inner.span { inner.span } else { None };
         return Rc::new(Mod { redeclare, violated: outer.violated.or(violated), ..(**outer).clone() });
     }
@@ -216,7 +223,7 @@ impl<'t> Flattener<'t> {
                 }
                 out.put(name, m);
             }
-            Argument::Redeclare { element, span, is_final, .. } => {
+            Argument::Redeclare { each: e, element, span, is_final, .. } => {
                 let (name, what) = match &**element {
                     Element::Class { prefixes, def, constraint } => {
                         (def.name.name, Redeclared::Class(self.lib.anonymous(def, *prefixes, constraint.clone())))
@@ -227,7 +234,7 @@ impl<'t> Flattener<'t> {
                     },
                     _ => return,
                 };
-                let redeclare = Some(Redeclare { what, scope, under: None });
+                let redeclare = Some(Redeclare { what, scope, under: None, each: each || *e, elements: Vec::new() });
                 out.put(name, Rc::new(Mod { redeclare, is_final: *is_final, span: Some(*span), ..Mod::default() }));
             }
         }

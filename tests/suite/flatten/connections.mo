@@ -350,3 +350,26 @@ end M;
 exit: 3
 error: a has v, but b has not
 --> model.mo:12:3
+
+--- connection-to-a-switched-off-component-with-an-element-that-is-not-there check ---
+connector In = input Real;
+connector Out = output Real;
+block Sum
+  parameter Integer n = 1;
+  In u[n];
+  Out y = sum(u);
+end Sum;
+block Source
+  Out y = 1;
+end Source;
+model M
+  parameter Boolean second = false;
+  Sum s(n = if second then 2 else 1);
+  Source a;
+  Source b if second;
+equation
+  connect(a.y, s.u[1]);
+  connect(b.y, s.u[2]);
+end M;
+--- expect ---
+M: no errors

@@ -293,3 +293,24 @@ end M;
 --- expect ---
 time,one.pane[1].x,one.pane[2].x,wall[1].w.pane[1].x,wall[1].w.pane[2].x,wall[2].w.pane[1].x,wall[2].w.pane[2].x
 0.0,7.0,8.0,7.0,8.0,7.0,8.0
+
+--- a-redeclared-component-in-an-array simulate --stop 0 ---
+record Cable
+  Real k = 1;
+end Cable;
+record Thick
+  extends Cable;
+  Real l = 2;
+end Thick;
+model Line
+  replaceable Cable c;
+  Real x = c.k;
+end Line;
+model M
+  Line line[2](redeclare Thick c = {Thick(k = 3), Thick(k = 4)});
+  Line other[2](redeclare each Thick c = Thick(k = 5));
+  Real s = sum(line.x) + 10*sum(other.x);
+end M;
+--- expect ---
+time,line[1].c.k,line[1].c.l,line[1].x,line[2].c.k,line[2].c.l,line[2].x,other[1].c.k,other[1].c.l,other[1].x,other[2].c.k,other[2].c.l,other[2].x,s
+0.0,3.0,2.0,3.0,4.0,2.0,4.0,5.0,2.0,5.0,5.0,2.0,5.0,107.0
