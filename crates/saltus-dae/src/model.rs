@@ -241,8 +241,6 @@ pub struct Message {
 pub enum Piece {
     /// Fixed text.
     Text(String),
-    /// A number.
-    Value(Row),
     /// A string handle.
     String(Row),
 }

@@ -6,13 +6,14 @@
 //! A condition that follows from time and parameters alone will come true by itself: a singular mode it leads into is
 //! an error. Other singular modes are warnings; entering one stops the run.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Severity, Span, Stage};
-use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability};
+use saltus_dae::{Action, HybridDae, Operand, Row, StateSelect, VarId, VarType, Variability};
 use saltus_expr::{Binary, ExprId, NoCalls, Node, RelOp, Unary, affine_in};
 use saltus_graph::{Bdd, Bdds, modal_matching};
 use saltus_structure::{
-    DiscKind, Generic, ModeKey, Modes, RelationKind, Role, RowOps, System, plan_mode, singular_mode, singular_with,
+    DiscKind, Generic, ModeKey, Modes, Reaction, RelationKind, Role, RowOps, System, plan_mode, singular_mode,
+    singular_with,
 };
 
 /// Nodes of decision diagrams made before giving up.
@@ -32,8 +33,9 @@ pub fn check_modes(
     span: (f64, f64),
     all: bool,
 ) -> Vec<Diagnostic> {
-    if modes.next(sys, ops, &[]).is_empty() && modes.suspects(&[]).is_empty() {
-        return Vec::new();
+    let misplaced = reinit_of_algebraic(sys);
+    if !misplaced.is_empty() || (modes.next(sys, ops, &[]).is_empty() && modes.suspects(&[]).is_empty()) {
+        return misplaced;
     }
     let mut planned: Vec<ModeKey> = Vec::new();
     for (key, suspects) in modes_by_time(sys, ops, modes, span) {
@@ -565,4 +567,30 @@ pub fn parameter_values(sys: &System) -> FxHashMap<VarId, f64> {
         }
     }
     out
+}
+
+/// `reinit` of variables that no equation differentiates: they are states in no mode.
+fn reinit_of_algebraic(sys: &System) -> Vec<Diagnostic> {
+    let states: FxHashSet<VarId> = sys
+        .equations
+        .iter()
+        .flat_map(|e| &e.row.args)
+        .filter_map(|a| match a {
+            Operand::Var { var, order, .. } if *order > 0 => Some(*var),
+            _ => None,
+        })
+        .collect();
+    let algebraic = |v: VarId| {
+        let select = sys.dae.vars[v].state_select;
+        !states.contains(&v) && !matches!(select, StateSelect::Prefer | StateSelect::Always)
+    };
+    let complain = |r: &Reaction| match r.action {
+        Action::Reinit { var, .. } if algebraic(var) => {
+            let text = format!("reinit needs a state: der({}) occurs in no equation", sys.dae.vars[var].name);
+            let span = r.origin.span.unwrap_or(Span::NONE);
+            Some(Diagnostic::error(Stage::Structure, span, text).within(r.origin.instance.clone()))
+        }
+        _ => None,
+    };
+    sys.reactions.iter().filter_map(complain).collect()
 }

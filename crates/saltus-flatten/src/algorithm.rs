@@ -61,7 +61,7 @@ impl ModelContext {
 
 impl<'t> Flattener<'t> {
     pub(crate) fn algorithm(&mut self, scope: Scope, initial: bool, statements: &'t [Statement], span: Span) -> R<()> {
-        let env = Env::model(scope);
+        let env = Env { conditional: true, ..Env::model(scope) };
         let mut assigned = FxHashSet::default();
         self.assigned_in(&env, statements, &mut assigned);
         self.counter += 1;

@@ -970,8 +970,14 @@ impl<'t> Flattener<'t> {
         let left = opt(self, 2)?.unwrap_or(1.0) != 0.0;
         let digits = opt(self, 3)?.unwrap_or(6.0);
         let Some(x) = self.dae.pool.as_const(e) else {
-            if let Ty::Enum(_) = ty {
-                // Only in messages; the number will do.
+            if let Ty::Enum(en) = ty {
+                let name = format!("$string_enumeration_{en:?}");
+                let literals = self.enum_literals(en);
+                let mut args = vec![FExpr::Local(LocalId(0))];
+                args.extend(literals.iter().map(|l| FExpr::Str(l.to_string().into())));
+                let body = FExpr::Builtin(Builtin::EnumToString, args);
+                let f = self.synthesized(&name, &[ty.scalar()], ScalarType::String, body);
+                return Ok(Value::Num(self.dae.pool.call(f, Box::new([e]), 0), Ty::Str));
             }
             let name = format!("$string_{}_{minimum}_{left}_{digits}", ty.text());
             let args = vec![

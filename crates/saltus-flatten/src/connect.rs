@@ -493,7 +493,11 @@ impl<'t> Flattener<'t> {
         let mut added: Option<Vec<usize>> = None;
         for n in nodes {
             let nd = self.dims(n)?;
-            let leaf = self.template(n)?.builtin.is_some();
+            let t = self.template(n)?;
+            let (leaf, connector) = (t.builtin.is_some(), t.is_connector());
+            if leaf && !connector && self.node(n).causality == Causality::None && !self.in_connector(n) {
+                return Err(self.err(r.span, format!("{} is not a connector", ref_text(r))));
+            }
             if nd.is_empty() {
                 if !subs.is_empty() {
                     return Err(self.err(r.span, format!("{} is not an array", ref_text(r))));

@@ -509,7 +509,7 @@ impl<'t> Flattener<'t> {
                 let env = Env::model(Scope { node: n, part: part as u16 });
                 if let saltus_syntax::ast::ClassBody::Long { sections, .. } = &t.parts[part].def.body {
                     for s in sections {
-                        self.discrete_in_section(&env, s);
+                        self.discrete_in_section(&Env { conditional: true, ..env }, s);
                     }
                 }
             }

@@ -64,6 +64,9 @@ impl<'t> Flattener<'t> {
                 }
                 let lv = self.eval(env, l)?;
                 let rv = self.eval(env, r)?;
+                if !self.in_initial && self.guard.is_none() && self.vanishing_minimum(env, &lv, &rv, eq.span) {
+                    return Ok(());
+                }
                 let (lv, rv) = (first_of(&lv), first_of(&rv));
                 self.equate(env, &lv, &rv, eq.span, "")
             }
@@ -356,7 +359,7 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    /// `Saltus.complementarity(a, b)`: 0 ≤ a ⟂ b ≥ 0, as the curve a = max(s, 0), b = max(-s, 0) over a parameter s.
+    /// `Saltus.complementarity(a, b)`.
     fn complementarity(&mut self, env: &Env, c: &saltus_syntax::ast::Call, span: Span) -> R<()> {
         let [a, b] = &c.args[..] else {
             return Err(self.err(span, "Saltus.complementarity needs two arguments"));
@@ -369,20 +372,40 @@ impl<'t> Flattener<'t> {
             return Err(self.err(span, "the arguments of Saltus.complementarity differ in size"));
         }
         for k in 0..sides[0].len() {
-            let origin = self.origin(env, span, "complementarity");
-            let s = self.hidden("complementarity", VarType::Real, Variability::Continuous, origin);
-            let s = self.var_expr(s);
-            let zero = self.dae.pool.num(0.0);
-            let free = self.dae.pool.relation(saltus_expr::RelOp::Gt, s, zero);
-            let minus = self.dae.pool.neg(s);
-            let first = self.dae.pool.select(free, s, zero);
-            let second = self.dae.pool.select(free, zero, minus);
-            for (side, curve) in [(sides[0][k], first), (sides[1][k], second)] {
-                let residual = self.dae.pool.sub(side, curve);
-                self.add_equation(env, residual, span, "complementarity");
-            }
+            self.complementary(env, sides[0][k], sides[1][k], span);
         }
         Ok(())
+    }
+
+    /// `0 = min(a, b)`: one of the two is zero, the other is not negative.
+    fn vanishing_minimum(&mut self, env: &Env, left: &Value, right: &Value, span: Span) -> bool {
+        for (zero, least) in [(left, right), (right, left)] {
+            if let (Value::Num(zero, _), Value::Num(least, Ty::Real)) = (zero, least)
+                && self.dae.pool.as_const(*zero) == Some(0.0)
+                && let XNode::Binary(Binary::Min, a, b) = *self.dae.pool.node(*least)
+                && self.variability(*least) == Variability::Continuous
+            {
+                self.complementary(env, a, b, span);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// 0 ≤ a ⟂ b ≥ 0, as the curve a = max(s, 0), b = max(-s, 0) over a parameter s.
+    fn complementary(&mut self, env: &Env, a: ExprId, b: ExprId, span: Span) {
+        let origin = self.origin(env, span, "complementarity");
+        let s = self.hidden("complementarity", VarType::Real, Variability::Continuous, origin);
+        let s = self.var_expr(s);
+        let zero = self.dae.pool.num(0.0);
+        let free = self.dae.pool.relation(saltus_expr::RelOp::Gt, s, zero);
+        let minus = self.dae.pool.neg(s);
+        let first = self.dae.pool.select(free, s, zero);
+        let second = self.dae.pool.select(free, zero, minus);
+        for (side, curve) in [(a, first), (b, second)] {
+            let residual = self.dae.pool.sub(side, curve);
+            self.add_equation(env, residual, span, "complementarity");
+        }
     }
 
     pub(crate) fn assertion(
@@ -431,31 +454,6 @@ impl<'t> Flattener<'t> {
             ExprKind::Tuple(v) if v.len() == 1 => {
                 if let Some(e) = &v[0] {
                     self.message_piece(env, e, m);
-                }
-            }
-            ExprKind::Call(c)
-                if c.function.parts.len() == 1 && c.function.parts[0].name.name == "String" && !c.args.is_empty() =>
-            {
-                match self.eval(env, &c.args[0]) {
-                    Ok(Value::Num(x, Ty::Str)) => self.string_piece(x, m),
-                    Ok(Value::Num(x, Ty::Enum(en))) if self.dae.pool.as_const(x).is_some() => {
-                        let k = self.dae.pool.as_const(x).unwrap_or(1.0) as usize;
-                        let t =
-                            self.enum_literals(en).get(k.wrapping_sub(1)).map_or_else(String::new, |n| n.to_string());
-                        m.pieces.push(Piece::Text(t));
-                    }
-                    Ok(Value::Num(x, Ty::Bool)) => match self.eval(env, e) {
-                        Ok(Value::Num(text, Ty::Str)) => self.string_piece(text, m),
-                        _ => {
-                            let row = self.row(x);
-                            m.pieces.push(Piece::Value(row));
-                        }
-                    },
-                    Ok(Value::Num(x, _)) => {
-                        let row = self.row(x);
-                        m.pieces.push(Piece::Value(row));
-                    }
-                    _ => m.pieces.push(Piece::Text("?".into())),
                 }
             }
             _ => match self.eval(env, e) {

@@ -6,7 +6,7 @@ use crate::template::MemberKind;
 use crate::value::{Rec, Ty, Value, shape_text, stack};
 use crate::{Env, Flattener, Local, Mode, R};
 use saltus_base::{Name, Span};
-use saltus_dae::{Operand, Variability};
+use saltus_dae::{Assertion, Message, Operand, Piece, Variability};
 use saltus_expr::{Binary, ExprId, Node as XNode, RelOp, Unary};
 use saltus_function::strings;
 use saltus_syntax::ast::{
@@ -142,7 +142,8 @@ impl<'t> Flattener<'t> {
                 {
                     return Ok(x);
                 }
-                let y = self.eval(env, b)?;
+                let conditional = env.conditional || matches!(op, BinaryOp::And | BinaryOp::Or);
+                let y = self.eval(&Env { conditional, ..*env }, b)?;
                 self.binary(env, *op, x, y, e.span)
             }
             ExprKind::If(branches, otherwise) => {
@@ -155,16 +156,17 @@ impl<'t> Flattener<'t> {
                     match self.dae.pool.as_const(ce) {
                         Some(0.0) => continue,
                         Some(_) => {
-                            let v = self.eval(env, v)?;
+                            let v =
+                                self.eval(&Env { conditional: env.conditional || !pending.is_empty(), ..*env }, v)?;
                             return self.join_if(pending, v, e.span);
                         }
                         None => {
-                            let v = self.eval(env, v)?;
+                            let v = self.eval(&Env { conditional: true, ..*env }, v)?;
                             pending.push((ce, v));
                         }
                     }
                 }
-                let v = self.eval(env, otherwise)?;
+                let v = self.eval(&Env { conditional: env.conditional || !pending.is_empty(), ..*env }, otherwise)?;
                 self.join_if(pending, v, e.span)
             }
             ExprKind::Call(c) => self.eval_call(env, c, e.span),
@@ -1187,6 +1189,25 @@ impl<'t> Flattener<'t> {
         Ok((places.into_iter().map(|p| elements[p]).collect(), d))
     }
 
+    /// A subscript that changes while running must stay within bounds wherever its element is used for certain.
+    fn index_stays_within(&mut self, env: &Env, x: ExprId, n: usize, e: &Expr) {
+        if env.mode != Mode::Model || env.conditional || env.when || self.in_initial {
+            return;
+        }
+        let pool = &mut self.dae.pool;
+        let (low, high) = (pool.num(1.0), pool.num(n as f64));
+        let (above, below) = (pool.bin(Binary::Ge, x, low), pool.bin(Binary::Le, x, high));
+        let within = pool.bin(Binary::And, above, below);
+        let condition = self.row(within);
+        if self.dae.assertions.iter().rev().take(16).any(|a| a.condition == condition && a.guard == self.guard) {
+            return;
+        }
+        let origin = self.origin(env, e.span, "subscript");
+        let text = format!("the index {} is outside 1:{n}", e);
+        let message = Message { pieces: vec![Piece::Text(text)] };
+        self.dae.assertions.push(Assertion { condition, message, error: true, guard: self.guard, origin });
+    }
+
     /// Evaluates subscripts against dimensions, with bounds checked.
     pub(crate) fn indices(&mut self, env: &Env, subs: &[Subscript], dims: &[usize], span: Span) -> R<Vec<Index>> {
         if subs.len() > dims.len() {
@@ -1216,6 +1237,7 @@ impl<'t> Flattener<'t> {
                             None => {
                                 let one = self.dae.pool.num(1.0);
                                 let x = if *ty == Ty::Bool { self.dae.pool.add(*x, one) } else { *x };
+                                self.index_stays_within(env, x, n, e);
                                 out.push(Index::Dynamic(x));
                             }
                         },

@@ -84,11 +84,22 @@ pub(crate) struct Env<'e> {
     pub when: bool,
     /// Inside `pure(…)`: impure functions may be called.
     pub pure: bool,
+    /// A condition decides whether the value is used.
+    pub conditional: bool,
 }
 
 impl Env<'static> {
     pub fn model(scope: Scope) -> Self {
-        Env { scope, locals: None, mode: Mode::Model, plain: false, end: None, when: false, pure: false }
+        Env {
+            scope,
+            locals: None,
+            mode: Mode::Model,
+            plain: false,
+            end: None,
+            when: false,
+            pure: false,
+            conditional: false,
+        }
     }
     pub fn konst(scope: Scope) -> Self {
         Env { mode: Mode::Konst, ..Env::model(scope) }

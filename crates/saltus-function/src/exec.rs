@@ -1450,7 +1450,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 let text = match ty {
                     ScalarType::Boolean => if x != 0.0 { "true" } else { "false" }.to_string(),
                     ScalarType::String => strings::text(x).to_string(),
-                    ScalarType::Integer | ScalarType::Enumeration if v.len() < 4 => format!("{x:.0}"),
+                    ScalarType::Integer | ScalarType::Enumeration => format!("{x:.0}"),
                     _ => format::general(x, digits),
                 };
                 let width = v.get(1).map_or(0.0, |w| *w).clamp(0.0, 10_000.0) as usize;

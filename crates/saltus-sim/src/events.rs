@@ -5,6 +5,7 @@ use crate::api::{EventKind, EventRecord, Observer};
 use crate::crossings::Sensitivity;
 use crate::machine::Trouble;
 use crate::model::{ModeProgram, Model};
+use crate::reinit::Target;
 use crate::touched::{Readers, Touched};
 use rustc_hash::FxHashSet;
 use saltus_base::{Diagnostic, Span, Stage};
@@ -218,7 +219,7 @@ impl Model {
                 self.machine.run(steps).map_err(|e| failed(self, e))?;
             }
             // Reactions of when-branches with a rising edge.
-            let mut restarts: Vec<(u32, f64)> = Vec::new();
+            let mut restarts: Vec<Target> = Vec::new();
             for k in 0..self.sys.reactions.len() {
                 let (when, branch) = (self.sys.reactions[k].when, self.sys.reactions[k].branch);
                 if touched.as_ref().is_some_and(|t| t.whens.binary_search(&when).is_err())
@@ -235,10 +236,10 @@ impl Model {
                 }
                 when_fired = true;
                 match self.sys.reactions[k].action.clone() {
-                    Action::Reinit { .. } => {
+                    Action::Reinit { var, .. } => {
                         if let Some((b, s)) = self.reactions[k].value.clone() {
                             self.machine.batch(&b);
-                            restarts.push((self.reactions[k].target, self.machine.values[s as usize]));
+                            restarts.push((var, self.reactions[k].target, self.machine.values[s as usize]));
                         }
                     }
                     Action::Assert { message, error, .. } => {
@@ -311,7 +312,7 @@ impl Model {
                 (before, may_change) = (values, Extent::All(self.discrete.len()));
             }
             // New values of states come before previous values are taken.
-            for (slot, v) in restarts {
+            for &(_, slot, v) in &restarts {
                 if !reinitialized.contains(&slot) {
                     reinitialized.push(slot);
                 }
@@ -321,6 +322,13 @@ impl Model {
                     instant.push((self.slot_name(&program, slot), was, v));
                 }
                 self.machine.values[slot as usize] = v;
+            }
+            if !switched && !restarts.is_empty() {
+                for v in self.impose(&program, &restarts, &mut reinitialized) {
+                    let var = &self.sys.dae.vars[v];
+                    let text = format!("at time {t:?}: reinit of {} has no effect, the equations hold it", var.name);
+                    observer.message(&text, var.origin.span.unwrap_or(Span::NONE));
+                }
             }
             if !instant.is_empty() {
                 instants.push(instant);
@@ -482,16 +490,12 @@ impl Model {
         for p in &m.pieces {
             match p {
                 Piece::Text(t) => out.push_str(t),
-                Piece::Value(r) | Piece::String(r) => {
+                Piece::String(r) => {
                     let s = self.layout.scratch(0.0);
                     let row = self.sys.resolve_row(r);
                     let b = self.compile(|c| c.batch(s, &row));
                     self.machine.batch(&b);
-                    let v = self.machine.values[s as usize];
-                    match p {
-                        Piece::String(_) => out.push_str(&saltus_function::strings::text(v)),
-                        _ => out.push_str(&saltus_function::format::general(v, 6)),
-                    }
+                    out.push_str(&saltus_function::strings::text(self.machine.values[s as usize]));
                 }
             }
         }

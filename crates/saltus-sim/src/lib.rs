@@ -6,6 +6,7 @@
 //! - [`choice`]: which integrator and why.
 //! - `slice`, [`dependence`], `tangent`: what derivatives need; pattern and values of their Jacobian.
 //! - [`crossings`], `location`: crossing functions of a mode, and where they cross in a step.
+//! - `reinit`: new values of variables that are not states.
 //! - `rhs`, `sliding`, `resting`: the field the integrator sees; sliding along surfaces, rest after accumulation.
 //! - `touched`: what an event has to evaluate again.
 //! - `transport`: delays and distributions.
@@ -27,6 +28,7 @@ mod location;
 pub mod machine;
 pub mod model;
 mod pivot;
+mod reinit;
 mod resting;
 mod rhs;
 pub mod run;

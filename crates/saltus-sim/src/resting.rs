@@ -23,6 +23,11 @@ pub(crate) struct Resting {
 }
 
 impl Resting {
+    /// Whether one of these slots is a state it holds.
+    pub fn holds(&self, program: &ModeProgram, slots: &[u32]) -> bool {
+        self.held.iter().any(|&k| program.states.get(k).is_some_and(|s| slots.contains(&s.0)))
+    }
+
     /// dg/dt a moment later if the held state has the derivative `a`, and now.
     fn turn(&self, rhs: &mut Rhs<'_>, t: f64, x: &[f64], dx: &[f64], a: f64) -> Result<(f64, f64), EvalError> {
         let k = self.held[0];

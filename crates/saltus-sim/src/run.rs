@@ -2,14 +2,15 @@
 
 use crate::api::{EventKind, Observer, RunOptions, RunReport, Zeno};
 use crate::choice::{Choice, SOLVERS};
+use crate::crossings::positive_side;
 use crate::location::{Location, SearchedStep, sway};
 use crate::machine::Trouble;
 use crate::model::{ModeProgram, Model};
 use crate::resting::{Resting, ZenoWatch};
 use crate::rhs::{Rhs, place};
-use crate::sliding::{Fate, Sliding};
+use crate::sliding::{Fate, Sliding, Surface};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{HybridDae, VarId, VarType, Variability};
+use saltus_dae::{HybridDae, Row, VarId, VarType, Variability};
 use saltus_results::{Column, Kind, Sink};
 use saltus_solver::ode::{FIXED_STEP, Integrator, Options, Restart, Spectrum, StepError, make_integrator, spectrum};
 use saltus_solver::roots::bracket::sign_change;
@@ -83,6 +84,7 @@ pub fn run(
         flips: Default::default(),
         leaps: (f64::NEG_INFINITY, 0),
         rescued: None,
+        failing: (f64::NEG_INFINITY, 0),
         standstill: (start, 0),
         due: None,
     };
@@ -115,6 +117,8 @@ struct Runner<'a> {
     leaps: (f64, u32),
     /// Where the last event was reached for want of a step.
     rescued: Option<f64>,
+    /// Where steps last began to fail, and how often they failed near there.
+    failing: (f64, usize),
     /// Since when time stands still, and for how many events.
     standstill: (f64, usize),
     /// Next time events: one that steps must end at, one that they may pass over. Known until the next event.
@@ -344,6 +348,7 @@ impl Runner<'_> {
         program = first.program;
         self.terminated(&first.terminated);
         self.warnings(model, observer);
+        self.parameters_within(model, observer);
         self.check_assertions(model, t, observer)?;
         model.write_lines(t, true);
         self.write(model, &program, t, sink)?;
@@ -395,7 +400,7 @@ impl Runner<'_> {
                     restart = Some(Restart::Cold);
                     continue;
                 }
-                if matches!(trouble, Some(Trouble::Unsolved { .. })) && !model.machine.patient {
+                if matches!(trouble, Some(Trouble::Unsolved { .. })) && !model.machine.patient && !self.crawls(here) {
                     // Once more with the slow, robust methods.
                     model.machine.patient = true;
                     restart = Some(Restart::Cold);
@@ -538,6 +543,13 @@ impl Runner<'_> {
                 return Ok(end);
             }
         }
+    }
+
+    /// Whether steps have failed so often near here that nothing is gained by trying once more.
+    fn crawls(&mut self, t: f64) -> bool {
+        let (from, count) = self.failing;
+        self.failing = if t - from < 1e-9 * self.span() { (from, count + 1) } else { (t, 0) };
+        self.failing.1 > 100
     }
 
     /// No step leads on from here. If a function is at zero within the errors of the integration and on its way, its event
@@ -796,6 +808,7 @@ impl Runner<'_> {
             s.settle(model);
             s.freeze(model, true);
         }
+        let levels = self.levels(model);
         model.whole_events = self.sliding.is_some() || !self.resting.is_empty();
         let near = self.location.near(program, t, 1e-10 * self.span().max(t.abs()));
         let handled = model.handle_event(program, fired, &near, kind, observer);
@@ -825,7 +838,11 @@ impl Runner<'_> {
             self.sliding = None;
             self.resting.clear();
         }
-        if arrived {
+        let kicked: Vec<usize> = (self.resting.iter())
+            .filter(|r| !fired.contains(&r.relation) && r.holds(&program_after, &h.reinitialized))
+            .map(|r| r.relation)
+            .collect();
+        if self.jumped_away(model, &program_after, &levels, &kicked, observer)? || arrived {
             restart = Some(Restart::Cold);
         }
         if restart.is_some() && self.review(model, &program_after, t, observer)? {
@@ -960,6 +977,66 @@ impl Runner<'_> {
             began = true;
         }
         began
+    }
+
+    /// The functions that are held at zero by sliding or rest.
+    fn levels(&self, model: &mut Model) -> Vec<(usize, f64)> {
+        let sliding = self.sliding.iter().flat_map(|s| &s.surfaces).map(|s| s.relations[0].0);
+        let held: Vec<usize> = sliding.chain(self.resting.iter().map(|r| r.relation)).collect();
+        let mut g = vec![0.0; held.len()];
+        model.machine.crossing_values(&held, &mut g);
+        held.into_iter().zip(g).collect()
+    }
+
+    /// After an event: surfaces and supports that jumped out of reach are left, and those whose bodies were kicked. Whether
+    /// there were any.
+    fn jumped_away(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        before: &[(usize, f64)],
+        kicked: &[usize],
+        observer: &mut dyn Observer,
+    ) -> Result<bool, Diagnostic> {
+        let now = self.levels(model);
+        let far = |i: usize| {
+            let (Some(was), Some(is)) = (before.iter().find(|l| l.0 == i), now.iter().find(|l| l.0 == i)) else {
+                return None;
+            };
+            let size = model.machine.relations[i].size.max(1e-6);
+            ((is.1 - was.1).abs() > 1e-6 * size + 100.0 * was.1.abs()).then_some(is.1)
+        };
+        let lost: Vec<(usize, f64)> = now.iter().filter_map(|l| far(l.0).map(|g| (l.0, g))).collect();
+        if lost.is_empty() && kicked.is_empty() {
+            return Ok(false);
+        }
+        let gone = |i: usize| lost.iter().find(|l| l.0 == i).map(|l| l.1);
+        for r in self.resting.extract_if(.., |r| gone(r.relation).is_some() || kicked.contains(&r.relation)) {
+            self.zeno.forget(r.relation);
+            self.flips.remove(&r.relation);
+            self.location.released.remove(&r.relation);
+            model.machine.relations[r.relation].floor = 0.0;
+        }
+        let surfaces: Vec<Surface> = self
+            .sliding
+            .iter_mut()
+            .flat_map(|s| s.surfaces.extract_if(.., |s| gone(s.relations[0].0).is_some()))
+            .collect();
+        if self.sliding.as_ref().is_some_and(|s| s.surfaces.is_empty()) {
+            self.sliding = None;
+        }
+        for s in surfaces {
+            let (lead, first, _) = s.relations[0];
+            let up = gone(lead).is_some_and(|g| g > 0.0);
+            let second = up != positive_side(&model.machine.relations[lead].kind, first);
+            let relations = s.relations.clone();
+            self.release(model, program, s.relations, second, observer)?;
+            // Not near zero any more.
+            for r in &relations {
+                self.location.released.remove(&r.0);
+            }
+        }
+        Ok(true)
     }
 
     /// After an event: surfaces on which the solution no longer slides, bodies that no longer rest.
@@ -1152,6 +1229,23 @@ impl Runner<'_> {
     fn warnings(&mut self, model: &mut Model, observer: &mut dyn Observer) {
         for w in model.machine.host.warnings() {
             self.say(observer, &w.message, w.span, &w.message);
+        }
+    }
+
+    /// Says which parameters lie outside their own bounds.
+    fn parameters_within(&mut self, model: &Model, observer: &mut dyn Observer) {
+        let dae = &model.sys.dae;
+        for (id, v) in dae.vars.iter().filter(|(_, v)| v.variability == Variability::Parameter) {
+            let bound = |r: &Option<Row>| r.as_ref().and_then(|r| dae.row_constant(r));
+            let (min, max) = (bound(&v.min), bound(&v.max));
+            let Some(x) = model.value(id, 0).filter(|_| min.is_some() || max.is_some()) else { continue };
+            let outside = match (min, max) {
+                (Some(min), _) if x < min => format!("below its min {min:?}"),
+                (_, Some(max)) if x > max => format!("above its max {max:?}"),
+                _ => continue,
+            };
+            let text = format!("parameter {} = {x:?} lies {outside}", v.name);
+            self.say(observer, &text, v.origin.span.unwrap_or(Span::NONE), &text);
         }
     }
 

@@ -89,3 +89,64 @@ end M;
 exit: 6
 error: event handling failed at time 0.3: subscript 1 of v is 4, which is not between 1 and 3
 --> model.mo:6:3
+
+--- message-with-values-of-all-types error simulate --stop 1 ---
+model M
+  type State = enumeration(idle, busy);
+  State s = if time < 0.25 then State.idle else State.busy;
+  parameter Integer big = 12345678;
+equation
+  assert(time < 0.5, "big = " + String(big) + ", late = " + String(time > 0.2) + ", state " + String(s) + " at "
+    + String(time, significantDigits = 3));
+end M;
+--- expect ---
+exit: 6
+error: assertion failed at time 0.5: big = 12345678, late = true, state busy at 0.5
+
+--- negative-delay error simulate --stop 1 ---
+model M
+  parameter Real T = -1;
+  Real x = delay(time, T);
+end M;
+--- expect ---
+exit: 6
+error: the time of a delay is -1.0 at time 0.0: it must not be negative
+--> model.mo:3:12
+
+--- reinit-of-an-algebraic-variable error simulate --stop 1 ---
+model M
+  Real x(start = 0, fixed = true), y;
+equation
+  der(x) = 1;
+  y = 2*x;
+  when time > 0.5 then
+    reinit(y, 0);
+  end when;
+end M;
+--- expect ---
+exit: 4
+error: reinit needs a state: der(y) occurs in no equation
+
+--- index-out-of-range-in-an-equation error simulate --stop 1 ---
+model M
+  Integer k = integer(5*time) + 1;
+  Real v[3] = {1, 2, 3}*time;
+  Real guarded = if k <= 3 then v[k] else 0;
+  Real y = v[k];
+end M;
+--- expect ---
+exit: 6
+error: assertion failed at time 0.6: the index k is outside 1:3
+--> model.mo:5:14
+
+--- parameter-outside-its-bounds error simulate --stop 1 ---
+model M
+  parameter Real p(min = 0) = -1;
+  Real x = p;
+equation
+  assert(x > 0, "x is not positive");
+end M;
+--- expect ---
+exit: 6
+warning: parameter p = -1.0 lies below its min 0.0
+error: assertion failed at time 0.0: x is not positive

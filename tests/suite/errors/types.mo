@@ -317,3 +317,31 @@ end M;
 --- expect ---
 exit: 3
 positiveVelocity must be a Boolean scalar
+
+--- connect-of-plain-variables error check ---
+model M
+  Real a, b;
+equation
+  connect(a, b);
+  a = 1;
+end M;
+--- expect ---
+exit: 3
+error: a is not a connector
+--> model.mo:4:11
+
+--- input-of-a-function-assigned error check ---
+function f
+  input Real x;
+  output Real y;
+algorithm
+  x := 1;
+  y := x;
+end f;
+model M
+  Real z = f(time);
+end M;
+--- expect ---
+exit: 3
+error: x is an input of the function and cannot be assigned
+--> model.mo:5:3

@@ -263,6 +263,7 @@ char *ModelicaDuplicateStringWithErrorReturn(const char *string);
 "#;
 
 const RUNTIME: &str = r#"#include <setjmp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
