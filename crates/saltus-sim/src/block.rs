@@ -229,6 +229,9 @@ impl SolveWork {
 /// How far dw/dv may amplify before the inner chain counts as unstable (a long chain is a shooting method).
 const LARGEST_SLOPE: f64 = 1e7;
 
+/// Blocks up to this size are looked at where they are singular.
+const SINGULAR: usize = 200;
+
 /// The torn iteration is given up after so many failures.
 const FAILURES: u8 = 3;
 
@@ -318,7 +321,8 @@ impl Machine {
             return Ok(());
         }
         drop(guard);
-        if start.len() <= 200 && self.solve_singular(b, &start) {
+        if start.len() <= SINGULAR && self.solve_singular(b, &start) {
+            self.degenerate += 1;
             self.note(|| Note::End { solved: true, how: "minimum-norm steps; the Jacobian is singular".into() });
             return Ok(());
         }
@@ -680,7 +684,8 @@ impl Machine {
         let mut tried: Vec<String> = Vec::new();
         let mut best = (f64::INFINITY, Vec::new());
         let mut z = start.to_vec();
-        if self.patient && n <= 400 {
+        // A linear system that is singular and does not agree has no solution to look for.
+        if self.patient && n <= 400 && !(b.linear && n <= SINGULAR) {
             self.host.error = None;
             let side = |k: &Option<u32>, d: f64, me: &Machine| k.map_or(d, |s| me.values[s as usize]);
             let mut options = SolveOptions::default();
@@ -742,6 +747,7 @@ impl Machine {
             }
         }
         let reason = match tried.len() {
+            0 if b.linear => "the equations are linear, singular and do not agree".to_string(),
             0 => "Newton's method did not converge".to_string(),
             _ => format!("no solution found; tried {}", tried.join(", ")),
         };

@@ -151,6 +151,7 @@ impl Model {
             self.machine.values[s as usize] = 1.0;
         }
         let mut words: Vec<String> = Vec::new();
+        self.machine.fresh = fired.iter().map(|&i| self.machine.relations[i].var).collect();
         for &i in fired {
             let r = &self.machine.relations[i];
             let (slot, kind) = (r.var as usize, r.kind.clone());
@@ -402,6 +403,7 @@ impl Model {
             }
         }
         self.machine.patient = false;
+        self.machine.fresh.clear();
         if !self.modes.suspects(&program.plan.key).is_empty() {
             self.machine.held.clone_from(&self.machine.values);
         }

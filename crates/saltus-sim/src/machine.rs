@@ -284,6 +284,10 @@ pub struct Machine {
     pub tolerance: f64,
     /// Widens what counts as "at zero" while a consistent mode is searched for (1 otherwise).
     pub slack: f64,
+    /// Slots of relations that have just crossed.
+    pub fresh: Vec<u32>,
+    /// How often a block was solved where it is singular.
+    pub degenerate: u64,
     /// The values after the last event, while the equations are singular and steps are taken: what they leave open is then
     /// a function of states and time, not of what was evaluated before.
     pub held: Vec<f64>,
@@ -509,6 +513,7 @@ impl Machine {
         let mut seen: Vec<Vec<f64>> = Vec::new();
         let mut failed = None;
         for _ in 0..40 {
+            let degenerate = self.degenerate;
             let before: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
             if seen.contains(&before) {
                 break;
@@ -521,6 +526,9 @@ impl Machine {
             }
             self.run(&m.discrete)?;
             if m.slots.iter().zip(&before).all(|(&s, b)| self.values[s as usize] == *b) {
+                if self.degenerate > degenerate && self.patient {
+                    self.regular_neighbour(m);
+                }
                 return Ok(());
             }
         }
@@ -602,6 +610,49 @@ impl Machine {
                 Err(Trouble::NoMode { cells: m.cells.clone(), tried: tries, modes: seen })
             }
         }
+    }
+
+    /// A consistent mode in which the equations are singular may lie on the edge of one in which they are not (two
+    /// diodes that commutate): that one is taken. Relations that have just crossed are changed last.
+    fn regular_neighbour(&mut self, m: &MixedBlock) {
+        let keep = self.values.clone();
+        let found: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
+        let bit = |k: &usize| found[*k] == 0.0 || found[*k] == 1.0;
+        let (mut bits, crossed): (Vec<usize>, Vec<usize>) =
+            (0..m.slots.len()).filter(bit).partition(|&k| !self.fresh.contains(&m.slots[k]));
+        bits.extend(crossed);
+        // At zero either value will do.
+        self.slack = 1e3;
+        for k in bits {
+            self.values[m.slots[k] as usize] = 1.0 - found[k];
+            let degenerate = self.degenerate;
+            // What is not a relation follows from the relations.
+            self.hold_relations = true;
+            let defined = self.run(&m.discrete).is_ok();
+            self.hold_relations = false;
+            let mut good = false;
+            if !defined {
+                self.values.copy_from_slice(&keep);
+                continue;
+            }
+            for _ in 0..4 {
+                let before: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
+                if self.run(&m.continuous).is_err() || self.degenerate > degenerate || self.run(&m.discrete).is_err() {
+                    break;
+                }
+                let same = |(&s, b): (&u32, &f64)| self.values[s as usize] == *b;
+                good = m.slots.iter().zip(&before).all(same) && before != found;
+                if good || before == found {
+                    break;
+                }
+            }
+            self.host.error = None;
+            if good {
+                break;
+            }
+            self.values.copy_from_slice(&keep);
+        }
+        self.slack = 1.0;
     }
 
     /// Writes to the journal, if there is one.

@@ -267,6 +267,8 @@ impl Model {
             patient: true,
             tolerance: 1e-6,
             slack: 1.0,
+            fresh: Vec::new(),
+            degenerate: 0,
             held: Vec::new(),
             anchor: Default::default(),
             methods: crate::start::block_methods(&StartOptions::default()),

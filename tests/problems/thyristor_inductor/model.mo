@@ -1,0 +1,18 @@
+model Thyristor
+  connector Pin Real v; flow Real i; end Pin;
+  model Two Pin p,n; Real v,i; equation v=p.v-n.v; i=p.i; p.i+n.i=0; end Two;
+  model D extends Two; Real s; Boolean off; equation off = s<0; v = if off then s else 0; i = if off then 0 else s; end D;
+  model R extends Two; parameter Real R=1; equation v=R*i; end R;
+  model C extends Two; parameter Real C=1; equation C*der(v)=i; end C;
+  model L extends Two; parameter Real L=1; equation L*der(i)=v; end L;
+  model V extends Two; parameter Real A=10; parameter Real w=6.283185307179586; equation v=A*sin(w*time); end V;
+  model G Pin p; equation p.v=0; end G;
+  model S extends Two; Boolean on; equation if on then v=0; else i=0; end if; end S;
+
+  V src; Th th; R r; L l(L=0.1,i(start=0,fixed=true)); G g;
+  model Th extends Two; Real s; Boolean off(start=true,fixed=true); Boolean fire; equation
+    off = s<0 or (pre(off) and not fire); v=if off then s else 0; i=if off then 0 else s; end Th;
+equation
+  th.fire = mod(time,1)>0.1 and mod(time,1)<0.15;
+  connect(src.n,g.p); connect(src.p,th.p); connect(th.n,r.p); connect(r.n,l.p); connect(l.n,g.p);
+end Thyristor;
