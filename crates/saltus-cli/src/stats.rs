@@ -51,6 +51,10 @@ pub struct Stats<'a> {
     pub mode_changes: usize,
     /// Modes compiled.
     pub modes: usize,
+    /// Median time of a change into a mode entered for the first time, compiling included.
+    pub first_entry_seconds: Option<f64>,
+    /// Median time of a change into a mode that was there before.
+    pub return_seconds: Option<f64>,
     /// Where the run ended; null if there was none.
     pub end: Option<f64>,
 }
@@ -93,6 +97,8 @@ impl<'a> Stats<'a> {
             time_events: r.time_events,
             mode_changes: r.mode_changes,
             modes: r.modes,
+            first_entry_seconds: median(&r.first_entries),
+            return_seconds: median(&r.returns),
             end: report.map(|r| r.end),
         }
     }
@@ -122,8 +128,10 @@ impl<'a> Stats<'a> {
             ("factorizations", self.factorizations.to_string()),
             ("events", format!("{} state, {} time", self.state_events, self.time_events)),
             ("mode changes", format!("{} ({} modes compiled)", self.mode_changes, self.modes)),
-            ("rows", self.rows.to_string()),
         ]);
+        let costs = [("  into a new mode", self.first_entry_seconds), ("  into a known mode", self.return_seconds)];
+        lines.extend(costs.into_iter().filter_map(|(name, s)| Some((name, format!("{} (median)", seconds(s?))))));
+        lines.push(("rows", self.rows.to_string()));
         if let Some(end) = self.end {
             lines.push(("end", format!("t = {}", number(end))));
         }
@@ -134,6 +142,12 @@ impl<'a> Stats<'a> {
         text.truncate(text.trim_end().len());
         text
     }
+}
+
+fn median(times: &[f64]) -> Option<f64> {
+    let mut sorted = times.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied()
 }
 
 /// A duration for people.

@@ -152,6 +152,10 @@ pub struct RunReport {
     pub mode_changes: usize,
     /// Modes compiled.
     pub modes: usize,
+    /// Seconds that each change into a mode entered for the first time took, planning and compiling included.
+    pub first_entries: Vec<f64>,
+    /// Seconds that each change into a mode that was there before took.
+    pub returns: Vec<f64>,
     /// Continuous states at the end.
     pub states: usize,
     /// Where the run ended.

@@ -811,14 +811,20 @@ impl Runner<'_> {
         let levels = self.levels(model);
         model.whole_events = self.sliding.is_some() || !self.resting.is_empty();
         let near = self.location.near(program, t, 1e-10 * self.span().max(t.abs()));
+        let (begun, modes) = (std::time::Instant::now(), model.programs.len());
         let handled = model.handle_event(program, fired, &near, kind, observer);
+        let took = begun.elapsed().as_secs_f64();
         if let Some(s) = &self.sliding {
             s.freeze(model, false);
         }
         let h = handled?;
         match h.record.kind {
             EventKind::Time => self.report.time_events += 1,
-            EventKind::Mode => self.report.mode_changes += 1,
+            EventKind::Mode => {
+                self.report.mode_changes += 1;
+                let new = model.programs.len() > modes;
+                if new { &mut self.report.first_entries } else { &mut self.report.returns }.push(took);
+            }
             _ => self.report.state_events += 1,
         }
         self.terminated(&h.terminated);
