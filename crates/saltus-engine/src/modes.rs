@@ -77,11 +77,15 @@ pub fn check_modes(
             ),
         ));
     }
-    if !singular.is_false() {
+    let appearing = guards.appearing(sys);
+    if !singular.is_false() || !appearing.is_empty() {
         guards.invariants(sys);
         singular = guards.bdds.and(singular, guards.invariant);
     }
     let conditions: Vec<VarId> = guards.conditions();
+    for (v, without, with) in appearing {
+        out.extend(guards.under_specified(sys, ops, modes, v, without, with));
+    }
     let mut shown = 0;
     while let Some(cube) = guards.bdds.cube(singular) {
         let value = |x: u32| cube.iter().find(|c| c.0 == x).is_some_and(|c| c.1);
@@ -139,6 +143,8 @@ struct Guards {
     rows: Vec<Bdd>,
     cols: Vec<Bdd>,
     edges: Vec<Vec<(u32, Bdd)>>,
+    /// The variable of each column, and the modes in which it occurs differentiated.
+    variables: Vec<(VarId, Bdd)>,
 }
 
 impl Guards {
@@ -152,6 +158,7 @@ impl Guards {
             rows: Vec::new(),
             cols: Vec::new(),
             edges: Vec::new(),
+            variables: Vec::new(),
         }
     }
 
@@ -280,14 +287,19 @@ impl Guards {
             self.incidence(sys, &eq.row, eq.row.template, exists, &mut present, 0);
             let mut list: Vec<(u32, Bdd)> = Vec::new();
             for (a, when) in eq.row.args.iter().zip(present) {
-                let Operand::Var { var, .. } = *a else { continue };
+                let Operand::Var { var, order, .. } = *a else { continue };
                 if sys.role(var) != Role::Continuous || when.is_false() {
                     continue;
                 }
                 let j = *column.entry(var).or_insert_with(|| {
                     self.cols.push(Bdd::FALSE);
+                    self.variables.push((var, Bdd::FALSE));
                     self.cols.len() as u32 - 1
                 });
+                if order > 0 {
+                    let moving = self.variables[j as usize].1;
+                    self.variables[j as usize].1 = self.bdds.or(moving, when);
+                }
                 self.cols[j as usize] = self.bdds.or(self.cols[j as usize], when);
                 match list.iter_mut().find(|e| e.0 == j) {
                     Some(e) => e.1 = self.bdds.or(e.1, when),
@@ -297,6 +309,64 @@ impl Guards {
             self.rows.push(exists);
             self.edges.push(list);
         }
+    }
+
+    /// Variables without an equation in some modes that occur differentiated in others, and that no `reinit` sets: the
+    /// modes without, the modes where they move.
+    fn appearing(&mut self, sys: &System) -> Vec<(VarId, Bdd, Bdd)> {
+        let set = |v: VarId| {
+            sys.reactions.iter().any(|r| matches!(&r.action, saltus_dae::Action::Reinit { var, .. } if *var == v))
+        };
+        let mut out = Vec::new();
+        for j in 0..self.cols.len() {
+            let (v, moving) = self.variables[j];
+            let without = self.bdds.not(self.cols[j]);
+            if !moving.is_false() && !without.is_false() && !set(v) {
+                out.push((v, without, moving));
+            }
+        }
+        out
+    }
+
+    /// The warning if a change into a mode where `v` is a state leaves open where it begins.
+    fn under_specified(
+        &mut self,
+        sys: &mut System,
+        ops: &mut RowOps,
+        modes: &mut Modes,
+        v: VarId,
+        without: Bdd,
+        with: Bdd,
+    ) -> Option<Diagnostic> {
+        let from = self.bdds.and(without, self.invariant);
+        let to = self.bdds.and(with, self.invariant);
+        let (from, to) = (self.bdds.cube(from)?, self.bdds.cube(to)?);
+        let text = |me: &Guards, sys: &System, cube: &[(u32, bool)]| {
+            let parts = cube.iter().map(|&(x, up)| format!("{} = {up}", me.atom_text(sys, x as usize)));
+            parts.collect::<Vec<_>>().join(", ")
+        };
+        let value = |x: u32| to.iter().find(|c| c.0 == x).is_some_and(|c| c.1);
+        let values: FxHashMap<VarId, bool> =
+            self.formulas.iter().map(|(&c, &f)| (c, self.bdds.eval(f, value))).collect();
+        let key = modes.key(sys, ops, &|_, c| values.get(&c).copied())?;
+        let plan = plan_mode(sys, ops, modes, &key, &Generic).ok()?;
+        if !plan.states.contains(&saltus_structure::Cell::new(v, 0)) {
+            return None;
+        }
+        let var = &sys.dae.vars[v];
+        Some(
+            Diagnostic::warning(
+                Stage::Structure,
+                var.origin.span.unwrap_or(Span::NONE),
+                format!(
+                    "the change from the mode {} into the mode {} is under-specified: {} is a state there and has no value before",
+                    text(self, sys, &from),
+                    text(self, sys, &to),
+                    var.name
+                ),
+            )
+            .hint("it goes on from the value it had last, at first from its start value; a reinit at the change says otherwise"),
+        )
     }
 
     /// What no mode can violate.

@@ -125,6 +125,7 @@ impl Model {
         self.machine.patient = true;
         self.machine.plain_relations = false;
         self.machine.held.clear();
+        self.machine.suspected = !self.modes.suspects(&program.plan.key).is_empty();
         let close = 1e-13 * t.abs().max(1e-3);
         let ticked: Vec<usize> = (0..self.tickers.len()).filter(|&k| self.tickers[k].due() <= t + close).collect();
         let mut touched = self.touched(&program, fired, near, &ticked, kind);
@@ -159,7 +160,9 @@ impl Model {
             match kind {
                 RelationKind::Sign(_) => {
                     // It crosses here: what locating it leaves over is no distance to jump back from.
-                    self.machine.relations[i].left = 0.0;
+                    if self.machine.suspected {
+                        self.machine.relations[i].left = 0.0;
+                    }
                     self.machine.values[slot] = 1.0 - self.machine.values[slot];
                     words.push(format!("{text} became {}", self.machine.values[slot] != 0.0));
                 }

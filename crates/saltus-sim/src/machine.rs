@@ -284,6 +284,8 @@ pub struct Machine {
     pub tolerance: f64,
     /// Widens what counts as "at zero" while a consistent mode is searched for (1 otherwise).
     pub slack: f64,
+    /// Some values of conditions leave the equations of this mode singular.
+    pub suspected: bool,
     /// Slots of relations that have just crossed.
     pub fresh: Vec<u32>,
     /// How often a block was solved where it is singular.
@@ -526,7 +528,7 @@ impl Machine {
             }
             self.run(&m.discrete)?;
             if m.slots.iter().zip(&before).all(|(&s, b)| self.values[s as usize] == *b) {
-                if self.degenerate > degenerate && self.patient {
+                if self.degenerate > degenerate && self.suspected && self.patient {
                     self.regular_neighbour(m);
                 }
                 return Ok(());
@@ -613,14 +615,12 @@ impl Machine {
     }
 
     /// A consistent mode in which the equations are singular may lie on the edge of one in which they are not (two
-    /// diodes that commutate): that one is taken. Relations that have just crossed are changed last.
+    /// diodes that commutate): that one is taken. Relations that have just crossed stay.
     fn regular_neighbour(&mut self, m: &MixedBlock) {
         let keep = self.values.clone();
         let found: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
         let bit = |k: &usize| found[*k] == 0.0 || found[*k] == 1.0;
-        let (mut bits, crossed): (Vec<usize>, Vec<usize>) =
-            (0..m.slots.len()).filter(bit).partition(|&k| !self.fresh.contains(&m.slots[k]));
-        bits.extend(crossed);
+        let bits: Vec<usize> = (0..m.slots.len()).filter(bit).filter(|&k| !self.fresh.contains(&m.slots[k])).collect();
         // At zero either value will do.
         self.slack = 1e3;
         for k in bits {

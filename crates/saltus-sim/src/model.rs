@@ -267,6 +267,7 @@ impl Model {
             patient: true,
             tolerance: 1e-6,
             slack: 1.0,
+            suspected: false,
             fresh: Vec::new(),
             degenerate: 0,
             held: Vec::new(),

@@ -216,3 +216,37 @@ equation
 end TwoSwitches;
 --- expect ---
 TwoSwitches: no errors
+
+--- a-variable-that-appears-without-a-value check ---
+model Appears
+  Real x(start = 1, fixed = true), z(start = 2);
+equation
+  der(x) = -x;
+  if time >= 1 then der(z) = z; end if;
+end Appears;
+--- expect ---
+Appears: no errors, 1 warning
+
+--- a-reinit-says-where-it-begins check ---
+model Appears
+  Real x(start = 1, fixed = true), z(start = 2);
+equation
+  der(x) = -x;
+  when time >= 1 then reinit(z, x); end when;
+  if time >= 1 then der(z) = z; end if;
+end Appears;
+--- expect ---
+Appears: no errors
+
+--- relations-of-opposite-sign-exclude-each-other check ---
+model Opposite
+  Real m, h, a, b, E(start = 0, fixed = true);
+equation
+  m = sin(time);
+  semiLinear(-m, a, 10) + semiLinear(m, a, h) = 0;
+  semiLinear(m, b, 20) + semiLinear(-m, b, h) = 0;
+  semiLinear(m, a, h) + semiLinear(-m, b, h) = 0;
+  der(E) = m*h;
+end Opposite;
+--- expect ---
+Opposite: no errors
