@@ -63,6 +63,8 @@ pub struct DaeBdf {
     /// 1/W, and the same with zeros where the error test does not look.
     w: Vec<f64>,
     w_test: Vec<f64>,
+    /// Makes of a mean over all unknowns one over those whose errors are tested.
+    share: f64,
     points: Vec<Vec<f64>>,
     lin: Linearized,
     have_matrix: bool,
@@ -108,6 +110,7 @@ impl DaeBdf {
             work: v(),
             w: v(),
             w_test: v(),
+            share: 1.0,
             points: Vec::new(),
             lin: Linearized::new(n),
             have_matrix: false,
@@ -199,7 +202,7 @@ impl DaeBdf {
     /// Values of the polynomial of the last step.
     fn evaluate(&self, t: f64, x: &mut [f64]) {
         let delta = t - self.t;
-        x.copy_from_slice(&self.phi[0]);
+        x.copy_from_slice(&self.phi[0][..x.len()]);
         let (mut c, mut factor) = (1.0, delta / self.psi[0]);
         for j in 1..=self.k_used {
             c *= factor;
@@ -314,7 +317,7 @@ impl DaeBdf {
                 self.x[i] = self.pred[i] + self.ee[i];
                 self.xp[i] = self.pred_p[i] + self.cj * self.ee[i];
             }
-            let norm = wrms(&self.delta, &self.w);
+            let norm = self.share * wrms(&self.delta, &self.w);
             if !norm.is_finite() {
                 break;
             }
@@ -343,20 +346,20 @@ impl DaeBdf {
     /// Error estimates at orders k, k−1, k−2, and the order they suggest.
     fn estimate(&mut self) -> Estimates {
         let k = self.k;
-        let norm = wrms(&self.ee, &self.w_test);
+        let norm = self.share * wrms(&self.ee, &self.w_test);
         let mut e = Estimates { norm, e_k: self.sigma[k] * norm, e_km1: 0.0, order: k };
         let t_k = (k + 1) as f64 * e.e_k;
         if k > 1 {
             for i in 0..self.n {
                 self.work[i] = self.phi[k][i] + self.ee[i];
             }
-            e.e_km1 = self.sigma[k - 1] * wrms(&self.work, &self.w_test);
+            e.e_km1 = self.share * self.sigma[k - 1] * wrms(&self.work, &self.w_test);
             let t_km1 = k as f64 * e.e_km1;
             let lower = if k > 2 {
                 for i in 0..self.n {
                     self.work[i] += self.phi[k - 1][i];
                 }
-                let t_km2 = (k - 1) as f64 * self.sigma[k - 2] * wrms(&self.work, &self.w_test);
+                let t_km2 = (k - 1) as f64 * self.share * self.sigma[k - 2] * wrms(&self.work, &self.w_test);
                 t_km1.max(t_km2) <= t_k
             } else {
                 t_km1 <= 0.5 * t_k
@@ -396,7 +399,7 @@ impl DaeBdf {
                 for i in 0..self.n {
                     self.work[i] = self.ee[i] - self.phi[k + 1][i];
                 }
-                e_kp1 = wrms(&self.work, &self.w_test) / (k + 2) as f64;
+                e_kp1 = self.share * wrms(&self.work, &self.w_test) / (k + 2) as f64;
                 let t_kp1 = (k + 2) as f64 * e_kp1;
                 if k == 1 {
                     if t_kp1 >= 0.5 * t_k { Change::Keep } else { Change::Raise }
@@ -438,12 +441,17 @@ impl DaeBdf {
     fn set_weights(&mut self, sys: &dyn DaeSystem) {
         inverse_weights(&self.opts.common, &self.phi[0], &mut self.w);
         self.w_test.copy_from_slice(&self.w);
+        self.share = 1.0;
         if self.opts.exclude_algebraic {
+            let mut tested = 0;
             for (i, w) in self.w_test.iter_mut().enumerate() {
-                if !sys.is_differential(i) {
+                if sys.is_differential(i) {
+                    tested += 1;
+                } else {
                     *w = 0.0;
                 }
             }
+            self.share = (self.n as f64 / tested.max(1) as f64).sqrt();
         }
     }
 
@@ -479,7 +487,7 @@ impl DaeBdf {
         if self.fresh {
             self.phi[0].copy_from_slice(&self.x);
             self.set_weights(sys);
-            let slope = wrms(&self.xp, &self.w_test);
+            let slope = self.share * wrms(&self.xp, &self.w_test);
             let h = fixed.or(given).unwrap_or((1e-3 * left).min(if slope > 0.0 { 0.5 / slope } else { f64::INFINITY }));
             self.h = h.min(limit).max(floor);
             let h = self.h;
@@ -606,10 +614,10 @@ impl DaeBdf {
         &self.xp
     }
 
-    /// Dense output at any t in [t_prev, t], of the order of the step.
+    /// Dense output at any t in [t_prev, t], of the order of the step: as many unknowns as fit into `x`.
     pub fn interpolate(&self, t: f64, x: &mut [f64]) {
         if t == self.t || self.t == self.t_prev {
-            return x.copy_from_slice(&self.x);
+            return x.copy_from_slice(&self.x[..x.len()]);
         }
         self.evaluate(t, x);
     }
@@ -654,6 +662,10 @@ impl DaeBdf {
     /// Counters; `rhs_evals` counts residuals.
     pub fn stats(&self) -> &Stats {
         &self.stats
+    }
+    /// Counts on from these.
+    pub(crate) fn count_on(&mut self, stats: Stats) {
+        self.stats = stats;
     }
     /// Current options.
     pub fn options(&self) -> &DaeOptions {

@@ -20,6 +20,7 @@
 //! | name | method | order | dense output order | for |
 //! |---|---|---|---|---|
 //! | `bdf` | variable-order BDF, Nordsieck form (CVODE class) | 1–5 | same | stiff, large, few events |
+//! | `dae` | the same in fixed-leading-coefficient form on F(t, z, z') = 0 (IDA class) | 1–5 | same | large sparse algebraic loops |
 //! | `lsoda` | Adams 1–12 and BDF 1–5, switching by stiffness | 1–12 | same | unknown stiffness |
 //! | `radau` | Radau IIA, 3 stages | 5 | 3 | stiff, sharp tolerances |
 //! | `esdirk` | ESDIRK 4(3), Kennedy and Carpenter | 4 | 3 | stiff, many events |
@@ -35,6 +36,7 @@ pub(crate) mod control;
 mod embedded;
 mod esdirk;
 mod fixed;
+mod implicit;
 mod iteration;
 mod multistep;
 mod qss;
@@ -45,6 +47,7 @@ mod stiffness;
 pub use embedded::EmbeddedRk;
 pub use esdirk::Esdirk;
 pub use fixed::FixedStep;
+pub use implicit::{Implicit, ImplicitSystem};
 pub use iteration::{DifferenceJacobian, JacobianMatrix};
 pub use multistep::Multistep;
 pub use qss::Qss;
@@ -81,6 +84,11 @@ pub trait OdeSystem {
     }
     /// Pattern of ∂f/∂x; `None` means full. Asked at a cold restart.
     fn sparsity(&self) -> Option<&Pattern> {
+        None
+    }
+    /// The same system as F(t, z, z') = 0 with algebraic unknowns, if it has such a form. Asked by `dae`; may change at a
+    /// restart only.
+    fn implicit(&mut self) -> Option<&mut dyn ImplicitSystem> {
         None
     }
 }
@@ -312,11 +320,16 @@ pub trait Integrator {
     fn set_options(&mut self, opts: Options);
     /// Changes the largest step only.
     fn set_max_step(&mut self, h_max: f64);
+    /// Gives sensitivities their values after a restart, see [`Multistep::with_sensitivities`].
+    fn set_sensitivities(&mut self, _s: &[f64]) {}
+    /// Dense output of ∂x/∂p_k.
+    fn interpolate_sensitivity(&self, _k: usize, _t: f64, _s: &mut [f64]) {}
 }
 
 /// All names [`make_integrator`] accepts.
 pub const INTEGRATORS: &[&str] = &[
     "bdf",
+    "dae",
     "radau",
     "esdirk",
     "rosenbrock",
@@ -358,6 +371,7 @@ pub fn make_integrator(name: &str, n: usize, opts: Options) -> Option<Box<dyn In
     assert_eq!(opts.atol.len(), n, "one absolute tolerance per state");
     Some(match name {
         "bdf" => Box::new(Multistep::bdf(n, opts)),
+        "dae" => Box::new(Implicit::new(n, opts)),
         "lsoda" => Box::new(Multistep::lsoda(n, opts)),
         "radau" => Box::new(Radau::new(n, opts)),
         "esdirk" => Box::new(Esdirk::new(n, opts)),

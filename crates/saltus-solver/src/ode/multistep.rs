@@ -133,7 +133,7 @@ impl Multistep {
     /// Carries the sensitivities ∂x/∂p_k of as many parameters as there are typical sizes |p_k|, by the staggered corrector
     /// method (Feehery, Tolsma and Barton 1997): after each step of x their linear equations are solved with the same
     /// matrix. The system must implement [`OdeSystem::sensitivity`]. Call before the first restart, then
-    /// [`Self::set_sensitivities`] after each restart. For BDF only.
+    /// [`Integrator::set_sensitivities`] after each restart: they are zero until then. For BDF only.
     pub fn with_sensitivities(mut self, sizes: &[f64]) -> Self {
         assert_eq!(self.name, "bdf", "sensitivities need the iteration matrix of BDF");
         let all = self.n * (1 + sizes.len());
@@ -144,27 +144,9 @@ impl Multistep {
         self
     }
 
-    /// The sensitivities at the present time: those of the first parameter, then of the next. After a restart they are
-    /// zero until this is called.
-    pub fn set_sensitivities(&mut self, s: &[f64]) {
-        let n = self.n;
-        self.z[0][n..].copy_from_slice(s);
-        self.fresh = true;
-    }
-
     /// ∂x/∂p_k at [`Integrator::t`].
     pub fn sensitivity(&self, k: usize) -> &[f64] {
         &self.z[0][self.n * (1 + k)..self.n * (2 + k)]
-    }
-
-    /// Dense output of ∂x/∂p_k at a time of the last step.
-    pub fn interpolate_sensitivity(&self, k: usize, t: f64, s: &mut [f64]) {
-        let range = self.n * (1 + k)..self.n * (2 + k);
-        let r = if self.t == self.t_prev { 0.0 } else { (t - self.t) / self.h };
-        s.copy_from_slice(&self.z[self.q][range.clone()]);
-        for z in self.z[..self.q].iter().rev() {
-            s.iter_mut().zip(&z[range.clone()]).for_each(|(x, z)| *x = *x * r + z);
-        }
     }
 
     /// ds = ∂f/∂x s + ∂f/∂p_k, for s in `self.s`.
@@ -1054,6 +1036,19 @@ impl Integrator for Multistep {
     }
     fn set_max_step(&mut self, h_max: f64) {
         self.opts.h_max = h_max;
+    }
+    fn set_sensitivities(&mut self, s: &[f64]) {
+        let n = self.n;
+        self.z[0][n..].copy_from_slice(s);
+        self.fresh = true;
+    }
+    fn interpolate_sensitivity(&self, k: usize, t: f64, s: &mut [f64]) {
+        let range = self.n * (1 + k)..self.n * (2 + k);
+        let r = if self.t == self.t_prev { 0.0 } else { (t - self.t) / self.h };
+        s.copy_from_slice(&self.z[self.q][range.clone()]);
+        for z in self.z[..self.q].iter().rev() {
+            s.iter_mut().zip(&z[range.clone()]).for_each(|(x, z)| *x = *x * r + z);
+        }
     }
 }
 
