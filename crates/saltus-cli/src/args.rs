@@ -256,6 +256,9 @@ pub struct RunArgs {
     /// Keep states within their min and max while integrating
     #[arg(long)]
     pub keep_bounds: bool,
+    /// Carry sensitivities to these parameters along: columns der(variable, parameter)
+    #[arg(long, value_name = "PARAM,PARAM…", value_delimiter = ',')]
+    pub sensitivity: Vec<String>,
     /// Highest order of the method
     #[arg(long, value_name = "K", allow_hyphen_values = true, value_parser = count)]
     pub max_order: Option<usize>,
@@ -289,6 +292,7 @@ impl RunArgs {
             zeno: self.zeno.into(),
             realtime: self.realtime,
             all_variables,
+            sensitivity: self.sensitivity.clone(),
         }
     }
 }

@@ -52,6 +52,8 @@ pub struct RunOptions {
     pub realtime: Option<f64>,
     /// Write protected and generated variables too.
     pub all_variables: bool,
+    /// Parameters whose sensitivities are carried along; columns `der(variable, parameter)`.
+    pub sensitivity: Vec<String>,
 }
 
 /// The kind of an event.

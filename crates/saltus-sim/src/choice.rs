@@ -4,7 +4,8 @@
 //! between restarts, and may change over at a restart: a multistep method that begins again at order one after every
 //! event loses to a one-step method.
 
-use saltus_solver::linear::Pattern;
+use crate::implicit::Wanted;
+use crate::model::ModeProgram;
 use saltus_solver::ode::{INTEGRATORS, Spectrum};
 use std::sync::LazyLock;
 
@@ -35,6 +36,8 @@ pub struct Choice {
     steps: f64,
     length: f64,
     last: (usize, f64),
+    /// What a one-step method gives way to.
+    multistep: &'static str,
 }
 
 impl Choice {
@@ -42,7 +45,21 @@ impl Choice {
     pub fn new(name: &str, t: f64) -> Option<Choice> {
         let auto = name == "auto";
         let name = if auto { "lsoda" } else { INTEGRATORS.iter().find(|n| **n == name)? };
-        Some(Choice { auto, name, log: Vec::new(), restarts: 0, steps: 0.0, length: 0.0, last: (0, t) })
+        Some(Choice {
+            auto,
+            name,
+            log: Vec::new(),
+            restarts: 0,
+            steps: 0.0,
+            length: 0.0,
+            last: (0, t),
+            multistep: "lsoda",
+        })
+    }
+
+    /// The same for a run that carries sensitivities along: only one integrator can.
+    pub fn for_sensitivities(name: &str, t: f64) -> Option<Choice> {
+        Choice::new("bdf", t).filter(|_| ["auto", "bdf"].contains(&name))
     }
 
     /// The integrator to use now.
@@ -50,16 +67,26 @@ impl Choice {
         self.name
     }
 
+    /// Which modes should have an implicit form.
+    pub fn implicit(&self) -> Wanted {
+        match self.name {
+            _ if self.auto => Wanted::WhereLarge,
+            "dae" => Wanted::Always,
+            _ => Wanted::Never,
+        }
+    }
+
     /// Whether anything is left to choose.
     pub fn is_auto(&self) -> bool {
         self.auto
     }
 
-    /// The first choice, from size, pattern and stiffness over the whole run.
-    pub fn begin(&mut self, n: usize, pattern: Option<&Pattern>, span: f64, spectrum: Option<Spectrum>) {
+    /// The first choice, from structure and stiffness over the whole run.
+    pub fn begin(&mut self, program: &ModeProgram, span: f64, spectrum: Option<Spectrum>) {
         if !self.auto {
             return;
         }
+        let (n, pattern) = (program.states.len(), program.pattern.as_ref());
         let size = match (n, pattern) {
             (0, _) => "no states".to_string(),
             (1, _) => "1 state".to_string(),
@@ -68,6 +95,12 @@ impl Choice {
             }
             _ => format!("{n} states"),
         };
+        if let Some(form) = &program.implicit {
+            (self.name, self.multistep) = ("dae", "dae");
+            let loops = form.unknowns.len();
+            self.log.push(format!("dae ({size}; {loops} algebraic unknowns in loops keep it sparse)"));
+            return;
+        }
         let fast = spectrum.filter(|s| s.rayleigh < -0.7 * s.radius && s.radius * span > VERY_STIFF);
         self.log.push(match fast {
             Some(s) => {
@@ -93,7 +126,7 @@ impl Choice {
         if self.restarts < SEGMENTS {
             return false;
         }
-        let multistep = ["lsoda", "bdf"].contains(&self.name);
+        let multistep = ["lsoda", "bdf", "dae"].contains(&self.name);
         let (name, why) = if multistep && self.steps < DENSE {
             let reach = spectrum().map_or(0.0, |s| s.radius * self.length);
             let name = match reach > STIFF {
@@ -104,7 +137,7 @@ impl Choice {
             let kind = if reach > STIFF { "stiff" } else { "not stiff" };
             (name, format!("{:.0} steps between events; {kind}: {reach:.1e} of the fastest time constant", self.steps))
         } else if !multistep && self.steps > SPARSE {
-            ("lsoda", format!("{:.0} steps between events", self.steps))
+            (self.multistep, format!("{:.0} steps between events", self.steps))
         } else {
             return false;
         };

@@ -93,3 +93,24 @@ pub fn pattern(steps: &[Step], states: &[(u32, u32)], slots: usize) -> Option<Pa
     });
     Some(Pattern::from_entries(n, n, entries.collect::<Vec<_>>()))
 }
+
+/// Of the `seeds`, by their positions, those that each of the `wanted` slots depends on; blocks are run as residuals, whose
+/// unknowns are among the seeds. `None` as for [`pattern`].
+pub fn reach(steps: &[Step], seeds: &[u32], wanted: &[u32], slots: usize) -> Option<Vec<Vec<usize>>> {
+    let mut r = Reach { of: vec![None; slots], pairs: 0, marked: vec![0; seeds.len()], mark: 0 };
+    for (k, &s) in seeds.iter().enumerate() {
+        r.of[s as usize] = Some(Rc::new([k as u32]));
+    }
+    for step in steps {
+        match step {
+            Step::Assign(c) => r.assign(c),
+            Step::Solve(b) => r.assign(&b.residual),
+            Step::Relation(_) | Step::When(_) | Step::Mixed(_) => return None,
+        }
+        if r.pairs > LIMIT {
+            return None;
+        }
+    }
+    let list = |s: &u32| r.of[*s as usize].iter().flat_map(|l| l.iter().map(|&k| k as usize)).collect();
+    Some(wanted.iter().map(list).collect())
+}

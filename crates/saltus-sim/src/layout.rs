@@ -72,6 +72,11 @@ impl Layout {
         }
     }
 
+    /// Slots handed out so far.
+    pub fn len(&self) -> usize {
+        self.initial.len()
+    }
+
     /// Makes `values` long enough for all slots handed out so far.
     pub fn extend(&self, values: &mut Vec<f64>) {
         if values.len() < self.initial.len() {

@@ -5,11 +5,13 @@
 //! - [`model`]: a prepared model with the programs of the modes entered so far.
 //! - [`choice`]: which integrator and why.
 //! - `slice`, [`dependence`], `tangent`: what derivatives need; pattern and values of their Jacobian.
+//! - `implicit`: the same as F(t, z, ż) = 0, blocks unsolved.
 //! - [`crossings`], `location`: crossing functions of a mode, and where they cross in a step.
 //! - `reinit`: new values of variables that are not states.
 //! - `rhs`, `sliding`, `resting`: the field the integrator sees; sliding along surfaces, rest after accumulation.
 //! - `touched`: what an event has to evaluate again.
 //! - `transport`: delays and distributions.
+//! - `forward`: sensitivities to parameters, along the run and through its events.
 //! - [`start`], [`events`], [`jump`], [`run`]: initialization, event iteration, mode-change restarts, the loop.
 //!
 //! Absent here: source text, classes, files.
@@ -21,6 +23,8 @@ pub mod compile;
 pub mod crossings;
 mod dependence;
 pub mod events;
+mod forward;
+mod implicit;
 mod journal;
 pub mod jump;
 pub mod layout;

@@ -3,6 +3,7 @@
 use crate::compile::{Compiler, Step};
 use crate::crossings::{Crossings, Sensitivity};
 use crate::dependence;
+use crate::implicit::{ImplicitForm, Wanted, is_large};
 use crate::layout::Layout;
 use crate::machine::{Host, Machine, Trouble, relation_slots};
 use crate::slice::slice;
@@ -34,6 +35,10 @@ pub struct ModeProgram {
     pub derivatives: Vec<Step>,
     /// The derivatives' own derivatives, by the chain rule.
     pub tangent: Option<Tangent>,
+    /// What some of the derivatives need of it, by their numbers, made when first asked for.
+    parts: RefCell<FxHashMap<Vec<usize>, Rc<[Step]>>>,
+    /// The same as F(t, z, ż) = 0, if the run wants it.
+    pub implicit: Option<ImplicitForm>,
     /// The same with the discrete part.
     pub event: Vec<Step>,
     /// What of it is known before any equation is solved anew.
@@ -68,6 +73,19 @@ pub struct ModeProgram {
     pub(crate) readers: RefCell<Option<Readers>>,
     /// Kernels of all residuals, made when first asked for.
     pub residuals: std::cell::OnceCell<Vec<Residual>>,
+}
+
+impl ModeProgram {
+    /// The steps that the derivatives of these states need.
+    pub fn part(&self, which: &[usize], time: u32) -> Rc<[Step]> {
+        if let Some(steps) = self.parts.borrow().get(which) {
+            return steps.clone();
+        }
+        let moving = self.states.iter().map(|s| s.0).chain([time]);
+        let steps: Rc<[Step]> = slice(&self.derivatives, which.iter().map(|&k| self.states[k].1), moving).into();
+        self.parts.borrow_mut().insert(which.to_vec(), steps.clone());
+        steps
+    }
 }
 
 /// The choice of a mode's states, and what computes the entries of the Jacobian it rests on.
@@ -177,6 +195,10 @@ pub struct Model {
     pub start_options: StartOptions,
     /// How it was found.
     pub started: StartReport,
+    /// Whether modes get their implicit form.
+    pub implicit: Wanted,
+    /// A parameter that is off its value by so much.
+    pub shift: Option<(VarId, f64)>,
 }
 
 /// Slots of a when-reaction.
@@ -296,6 +318,8 @@ impl Model {
             previous: Vec::new(),
             start_options: StartOptions::default(),
             started: StartReport::default(),
+            implicit: Wanted::default(),
+            shift: None,
         };
         m.fixed_parts();
         Ok(m)
@@ -510,6 +534,11 @@ impl Model {
         }
     }
 
+    /// Back to values kept before; what has come into being since stays.
+    pub fn restore(&mut self, kept: &[f64]) {
+        self.machine.values[..kept.len()].copy_from_slice(kept);
+    }
+
     /// Numbers of the moment.
     pub fn snapshot(&self) -> Snapshot {
         let values =
@@ -609,7 +638,8 @@ impl Model {
                     ),
                 ));
             }
-            self.machine.values[slot as usize] = value;
+            let shift = self.shift.filter(|s| s.0 == v).map_or(0.0, |s| s.1);
+            self.machine.values[slot as usize] = value + shift;
         }
         self.machine.thresholds();
         // Guesses.
@@ -783,8 +813,19 @@ impl Model {
         let derivatives = slice(&continuous, states.iter().map(|s| s.1), moving);
         self.layout.extend(&mut self.machine.values);
         let pattern = dependence::pattern(&derivatives, &states, self.machine.values.len());
-        let tangent =
-            assigned.and_then(|rows| self.compile(|c| Tangent::new(c, &derivatives, &states, &rows, pattern.as_ref())));
+        let entries = pattern.as_ref().map_or(states.len() * states.len(), Pattern::nnz);
+        let wanted = self.implicit;
+        let (tangent, implicit) = self.compile(|c| {
+            let rows = assigned.as_ref();
+            let tangent = rows.and_then(|r| Tangent::new(c, &derivatives, &states, r, pattern.as_ref()));
+            let mut form = || ImplicitForm::new(c, &derivatives, &states, &plan.states, rows);
+            let implicit = match wanted {
+                Wanted::Always => form(),
+                Wanted::WhereLarge if is_large(&derivatives) => form().filter(|f| f.is_sparser(entries)),
+                _ => None,
+            };
+            (tangent, implicit)
+        });
         let mut cells: Vec<u32> = Vec::new();
         for &v in &plan.vars {
             cells.extend((0..=plan.d[&v]).map(|k| self.layout.slot(Cell::new(v, k))));
@@ -821,6 +862,8 @@ impl Model {
         let program = Rc::new(ModeProgram {
             plan,
             tangent,
+            parts: RefCell::default(),
+            implicit,
             continuous,
             derivatives,
             event,

@@ -62,7 +62,7 @@ impl Resting {
 
 impl Model {
     fn free<'a>(&'a mut self, program: &'a ModeProgram) -> Rhs<'a> {
-        Rhs { machine: &mut self.machine, program, sliding: None, resting: &[], trouble: None }
+        Rhs::new(&mut self.machine, program)
     }
 
     /// Brings to rest what the impacts of a relation reset.

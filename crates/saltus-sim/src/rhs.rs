@@ -1,11 +1,13 @@
 //! The right-hand side the integrator sees: the locked field, mixed where the solution slides, held where it rests.
 
 use crate::compile::Step;
+use crate::forward::Forward;
 use crate::machine::{Machine, Trouble};
 use crate::model::ModeProgram;
 use crate::resting::Resting;
 use crate::sliding::Sliding;
-use saltus_solver::ode::{EvalError, JacobianMatrix, OdeSystem, Pattern};
+use saltus_solver::dae::DaeSystem;
+use saltus_solver::ode::{EvalError, ImplicitSystem, JacobianMatrix, OdeSystem, Pattern, directional};
 use saltus_structure::Cell;
 
 /// x' = f(t, x) of a mode with its discrete values locked.
@@ -14,6 +16,10 @@ pub(crate) struct Rhs<'a> {
     pub program: &'a ModeProgram,
     pub sliding: Option<&'a mut Sliding>,
     pub resting: &'a [Resting],
+    /// Sensitivities carried along.
+    pub forward: Option<&'a Forward>,
+    /// The implicit form is not offered: it has led nowhere.
+    pub causal: bool,
     pub trouble: Option<Trouble>,
 }
 
@@ -22,6 +28,13 @@ pub(crate) fn place(m: &mut Machine, program: &ModeProgram, t: f64, x: &[f64]) {
     m.values[m.time as usize] = t;
     for (&(s, _), v) in program.states.iter().zip(x) {
         m.values[s as usize] = *v;
+    }
+}
+
+impl<'a> Rhs<'a> {
+    /// The locked field alone.
+    pub fn new(machine: &'a mut Machine, program: &'a ModeProgram) -> Rhs<'a> {
+        Rhs { machine, program, sliding: None, resting: &[], forward: None, causal: false, trouble: None }
     }
 }
 
@@ -104,6 +117,25 @@ impl OdeSystem for Rhs<'_> {
         if self.sliding.is_some() || !self.resting.is_empty() { None } else { self.program.pattern.as_ref() }
     }
 
+    fn sensitivity(&mut self, t: f64, x: &[f64], s: &[f64], k: usize, ds: &mut [f64]) -> Result<bool, EvalError> {
+        let Some(forward) = self.forward else { return Ok(false) };
+        let (program, size, here) = (self.program, forward.sizes()[k], self.machine.values.clone());
+        let field = |x: &[f64], by: f64, dx: &mut [f64]| {
+            for (v, (h, d)) in self.machine.values.iter_mut().zip(here.iter().zip(forward.held(k))) {
+                *v = h + by * d;
+            }
+            self.evaluate(&program.derivatives, t, x, dx)
+        };
+        let done = directional(field, x, s, size, &mut Vec::new(), ds);
+        self.machine.values.clone_from(&here);
+        done.map(|()| true)
+    }
+
+    fn implicit(&mut self) -> Option<&mut dyn ImplicitSystem> {
+        let own = self.sliding.is_none() && self.resting.is_empty() && !self.causal;
+        if own && self.program.implicit.is_some() { Some(self) } else { None }
+    }
+
     fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
         match self.sliding.take() {
             Some(sliding) => {
@@ -123,6 +155,23 @@ impl OdeSystem for Rhs<'_> {
         Ok(())
     }
 
+    fn rhs_some(&mut self, t: f64, x: &[f64], which: &[usize], dx: &mut [f64]) -> Result<(), EvalError> {
+        let program = self.program;
+        if self.sliding.is_some() || !self.resting.is_empty() || which.len() == x.len() {
+            return self.rhs(t, x, dx);
+        }
+        let steps = program.part(which, self.machine.time);
+        place(self.machine, program, t, x);
+        if let Err(e) = self.machine.run(&steps) {
+            self.trouble = Some(e);
+            return Err(EvalError::Domain);
+        }
+        for &i in which {
+            dx[i] = self.machine.values[program.states[i].1 as usize];
+        }
+        Ok(())
+    }
+
     fn jacobian(&mut self, t: f64, x: &[f64], jac: &mut JacobianMatrix) -> Result<bool, EvalError> {
         let program = self.program;
         let Some(tangent) = &program.tangent else { return Ok(false) };
@@ -136,5 +185,85 @@ impl OdeSystem for Rhs<'_> {
             jac.values_mut().fill(0.0);
         }
         Ok(found)
+    }
+}
+
+/// The implicit form of the mode; asked for only where it has one and the field is its own.
+impl DaeSystem for Rhs<'_> {
+    fn dim(&self) -> usize {
+        self.program.implicit.as_ref().map_or(0, |f| f.dim())
+    }
+
+    fn residual(&mut self, t: f64, z: &[f64], zp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+        let program = self.program;
+        let Some(form) = &program.implicit else { return Err(EvalError::Fatal) };
+        let (x, y) = z.split_at(program.states.len());
+        place(self.machine, program, t, x);
+        form.place(self.machine, y, zp);
+        form.residual(self.machine, &program.derivatives, zp, r);
+        let trouble = match self.machine.host.error.take() {
+            Some(e) => Trouble::Function(e),
+            None => {
+                let bad = form.named.iter().zip(&*r).filter(|(_, r)| !r.is_finite());
+                let bad: Vec<Cell> = bad.map(|(c, _)| *c).collect();
+                if bad.is_empty() {
+                    return Ok(());
+                }
+                Trouble::NotFinite(bad)
+            }
+        };
+        self.trouble = Some(trouble);
+        Err(EvalError::Domain)
+    }
+
+    fn jacobian(
+        &mut self,
+        t: f64,
+        z: &[f64],
+        zp: &[f64],
+        cj: f64,
+        jac: &mut JacobianMatrix,
+    ) -> Result<bool, EvalError> {
+        let program = self.program;
+        let Some(form) = &program.implicit else { return Ok(false) };
+        let mut r = vec![0.0; z.len()];
+        self.residual(t, z, zp, &mut r)?;
+        let found = form.jacobian(self.machine, cj, jac);
+        self.machine.host.error = None;
+        Ok(found)
+    }
+
+    fn sparsity(&self) -> Option<&Pattern> {
+        self.program.implicit.as_ref().map(|f| &f.pattern)
+    }
+
+    fn is_differential(&self, i: usize) -> bool {
+        i < self.program.states.len()
+    }
+
+    fn is_algebraic_equation(&self, i: usize) -> bool {
+        self.program.implicit.as_ref().is_some_and(|f| f.algebraic[i])
+    }
+}
+
+impl ImplicitSystem for Rhs<'_> {
+    fn consistent(&mut self, t: f64, x: &[f64], z: &mut [f64], zp: &mut [f64]) -> Result<(), EvalError> {
+        let program = self.program;
+        let n = x.len();
+        zp[n..].fill(0.0);
+        self.evaluate(&program.derivatives, t, x, &mut zp[..n])?;
+        z[..n].copy_from_slice(x);
+        for (z, u) in z[n..].iter_mut().zip(program.implicit.iter().flat_map(|f| &f.unknowns)) {
+            *z = self.machine.values[u.0 as usize];
+        }
+        Ok(())
+    }
+
+    fn nominal(&self, i: usize) -> f64 {
+        let n = self.program.states.len();
+        match i.checked_sub(n) {
+            Some(k) => self.program.implicit.as_ref().map_or(1.0, |f| f.unknowns[k].2),
+            None => self.program.nominal[i],
+        }
     }
 }

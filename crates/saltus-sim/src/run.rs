@@ -3,16 +3,19 @@
 use crate::api::{EventKind, Observer, RunOptions, RunReport, Zeno};
 use crate::choice::{Choice, SOLVERS};
 use crate::crossings::positive_side;
+use crate::forward::Forward;
 use crate::location::{Location, SearchedStep, sway};
 use crate::machine::Trouble;
 use crate::model::{ModeProgram, Model};
 use crate::resting::{Resting, ZenoWatch};
 use crate::rhs::{Rhs, place};
-use crate::sliding::{Fate, Sliding, Surface};
+use crate::sliding::{Fate, Meeting, Sliding, Surface};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Row, VarId, VarType, Variability};
 use saltus_results::{Column, Kind, Sink};
-use saltus_solver::ode::{FIXED_STEP, Integrator, Options, Restart, Spectrum, StepError, make_integrator, spectrum};
+use saltus_solver::ode::{
+    FIXED_STEP, Integrator, Multistep, Options, Restart, Spectrum, StepError, make_integrator, spectrum,
+};
 use saltus_solver::roots::bracket::sign_change;
 use saltus_structure::RelationKind;
 use std::rc::Rc;
@@ -26,6 +29,10 @@ enum Source {
 
 /// Parts of a step at whose ends delays and distributions take note of what travels.
 const TRANSPORTED: usize = 5;
+
+/// The absolute tolerance of a state of nominal value 1, as a part of the relative one: many states are well below 1 and no
+/// model says so (magnetic fluxes, fluid levels, currents of signals).
+const SMALL_STATES: f64 = 0.01;
 
 /// Events at one instant, or so close together that time does not advance, before the run gives up.
 const MAX_STANDSTILL: usize = 2000;
@@ -57,8 +64,19 @@ pub fn run(
         .unwrap_or(500)
         .max(1);
     let solver = options.solver.as_deref().unwrap_or("auto");
-    let choice = Choice::new(solver, start).ok_or_else(|| unknown_solver(solver))?;
+    let mut choice = Choice::new(solver, start).ok_or_else(|| unknown_solver(solver))?;
     model.machine.tolerance = tolerance;
+    let mut forward = None;
+    if !options.sensitivity.is_empty() {
+        choice = Choice::for_sensitivities(solver, start).ok_or_else(|| {
+            let text = format!("not supported yet: sensitivities with the solver {solver}");
+            Diagnostic::error(Stage::Usage, Span::NONE, text).hint("they are carried along by bdf")
+        })?;
+        let mut f = Forward::new(model, &options.sensitivity)?;
+        f.start(model, start)?;
+        forward = Some(f);
+    }
+    model.implicit = choice.implicit();
     let program = model.initialize(start)?;
     let chosen = model.chosen_values();
     model.hold_objects();
@@ -72,6 +90,8 @@ pub fn run(
         choice,
         next_output: 0,
         sources: Vec::new(),
+        forward,
+        derived: Vec::new(),
         row: Vec::new(),
         point: Vec::new(),
         active: Vec::new(),
@@ -85,6 +105,8 @@ pub fn run(
         leaps: (f64::NEG_INFINITY, 0),
         rescued: None,
         failing: (f64::NEG_INFINITY, 0),
+        folded: false,
+        causal: false,
         standstill: (start, 0),
         due: None,
     };
@@ -101,6 +123,9 @@ struct Runner<'a> {
     choice: Choice,
     next_output: usize,
     sources: Vec<Source>,
+    forward: Option<Forward>,
+    /// The column that each column of sensitivities is a derivative of.
+    derived: Vec<usize>,
     row: Vec<f64>,
     /// States between the ends of a step.
     point: Vec<f64>,
@@ -119,6 +144,11 @@ struct Runner<'a> {
     rescued: Option<f64>,
     /// Where steps last began to fail, and how often they failed near there.
     failing: (f64, usize),
+    /// A branch of solutions has ended at the event just handled.
+    folded: bool,
+    /// The implicit form has failed since the last event (a loop that is singular, and solved all the same): the causal one
+    /// serves.
+    causal: bool,
     /// Since when time stands still, and for how many events.
     standstill: (f64, usize),
     /// Next time events: one that steps must end at, one that they may pass over. Known until the next event.
@@ -149,7 +179,8 @@ impl Runner<'_> {
     }
 
     fn columns(&mut self, model: &mut Model, sink: &mut dyn Sink) -> Result<(), Diagnostic> {
-        let mut columns = Vec::new();
+        let mut columns: Vec<Column> = Vec::new();
+        let mut moving = Vec::new();
         for i in 0..model.sys.dae.vars.len() {
             let v = VarId::new(i);
             let var = &model.sys.dae.vars[v];
@@ -166,6 +197,9 @@ impl Runner<'_> {
                 VarType::Enumeration(_) => Kind::Enumeration,
                 VarType::String | VarType::Object => continue,
             };
+            if kind == Kind::Real && var.variability > Variability::Parameter {
+                moving.push(columns.len());
+            }
             columns.push(
                 Column::new(var.name.clone(), kind)
                     .with_unit(var.unit.clone())
@@ -185,12 +219,27 @@ impl Runner<'_> {
             self.sources.push(source);
         }
         model.layout.extend(&mut model.machine.values);
+        // Derivatives of everything that moves, parameter by parameter.
+        for name in self.forward.iter().flat_map(Forward::names) {
+            for &k in &moving {
+                let of = columns[k].name.clone();
+                let text = format!("sensitivity of {of} to {name}");
+                columns.push(Column::new(format!("der({of}, {name})"), Kind::Real).with_description(text));
+                self.derived.push(k);
+            }
+        }
         self.row = vec![0.0; columns.len()];
         self.active = vec![true; columns.len()];
         sink.begin(&columns).map_err(io)
     }
 
-    fn write(&mut self, model: &Model, program: &ModeProgram, t: f64, sink: &mut dyn Sink) -> Result<(), Diagnostic> {
+    fn write(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        t: f64,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Diagnostic> {
         let mut all = true;
         for (k, s) in self.sources.iter().enumerate() {
             match *s {
@@ -202,12 +251,26 @@ impl Runner<'_> {
                 }
             }
         }
+        if let Some(forward) = &self.forward {
+            let (first, count) = (self.sources.len(), self.derived.len() / forward.names().count());
+            let slot = |&k: &usize| match self.sources[k] {
+                Source::Slot(s, sign, _) => Some((s, sign)),
+                Source::Const(_) => None,
+            };
+            let slots: Vec<Option<(u32, f64)>> = self.derived[..count].iter().map(slot).collect();
+            forward.row(model, program, &slots, &mut self.row[first..])?;
+            for (k, &of) in self.derived.iter().enumerate() {
+                self.active[first + k] = self.active[of];
+            }
+        }
         sink.row(t, &self.row, (!all).then_some(&self.active[..])).map_err(io)
     }
 
     fn integrator_options(&self, program: &ModeProgram) -> Options {
         let n = program.states.len();
-        let absolute = self.options.absolute.unwrap_or(self.tolerance);
+        // Small states deserve digits too; quanta near zero would be tiny.
+        let default = if self.choice.name() == "qss" { self.tolerance } else { SMALL_STATES * self.tolerance };
+        let absolute = self.options.absolute.unwrap_or(default);
         let mut o = Options::new(n, self.tolerance, absolute);
         for (a, m) in o.atol.iter_mut().zip(&program.nominal) {
             *a = absolute * m.min(1e3).max(1e-12);
@@ -235,7 +298,11 @@ impl Runner<'_> {
         } else if let Some(h) = self.options.step {
             o.h_max = o.h_max.min(h);
         }
-        make_integrator(name, program.states.len(), o).ok_or_else(|| unknown_solver(name))
+        let n = program.states.len();
+        if let Some(forward) = &self.forward {
+            return Ok(Box::new(Multistep::bdf(n, o).with_sensitivities(&forward.sizes())));
+        }
+        make_integrator(name, n, o).ok_or_else(|| unknown_solver(name))
     }
 
     fn resolution(&self) -> f64 {
@@ -298,6 +365,9 @@ impl Runner<'_> {
         let mut x = std::mem::take(&mut self.point);
         x.resize(program.states.len(), 0.0);
         integrator.interpolate(t, &mut x);
+        if let Some(forward) = &mut self.forward {
+            forward.follow(integrator, t);
+        }
         let done = self.evaluate(model, program, t, &x);
         self.point = x;
         done
@@ -307,7 +377,7 @@ impl Runner<'_> {
         if let Some(sliding) = &mut self.sliding {
             let mut dx = vec![0.0; x.len()];
             let mut values = Vec::new();
-            let mut rhs = Rhs { machine: &mut model.machine, program, sliding: None, resting: &[], trouble: None };
+            let mut rhs = Rhs::new(&mut model.machine, program);
             let done = sliding.field(&mut rhs, t, x, &mut dx, Some(&mut values));
             let trouble = rhs.trouble.take();
             return match (done, trouble) {
@@ -351,13 +421,16 @@ impl Runner<'_> {
         self.parameters_within(model, observer);
         self.check_assertions(model, t, observer)?;
         model.write_lines(t, true);
+        if let Some(forward) = &mut self.forward {
+            forward.begin(&program);
+        }
         self.write(model, &program, t, sink)?;
         self.next_output = 1;
         let wall = std::time::Instant::now();
         let mut x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
         if self.choice.is_auto() {
             let found = self.spectrum(model, &program, t, &x);
-            self.choice.begin(x.len(), program.pattern.as_ref(), self.span(), found);
+            self.choice.begin(&program, self.span(), found);
         }
         let mut integrator = self.integrator(&program)?;
         let mut restart = Some(Restart::Cold);
@@ -373,6 +446,14 @@ impl Runner<'_> {
                 self.follow(after, &mut program, &mut integrator, &mut restart)?;
                 continue;
             }
+            if std::mem::take(&mut self.folded)
+                && let Some((at, after)) = self.elsewhere(model, &program, &*integrator, now, sink, observer)?
+            {
+                now = at;
+                self.follow(after, &mut program, &mut integrator, &mut restart)?;
+                restart = Some(Restart::Cold);
+                continue;
+            }
             if let Some(kind) = restart.take() {
                 x.clear();
                 x.extend(program.states.iter().map(|s| model.machine.values[s.0 as usize]));
@@ -385,6 +466,9 @@ impl Runner<'_> {
                 if let Err(e) = done {
                     return Err(self.step_failed(model, &program, e, trouble));
                 }
+                if let Some(forward) = &self.forward {
+                    integrator.set_sensitivities(&forward.states());
+                }
             }
             let tstop = self.stop.min(hard).min(now + self.longest(model));
             model.machine.drop_anchor(&program.iterated);
@@ -392,6 +476,14 @@ impl Runner<'_> {
             let outcome = integrator.step(&mut rhs, tstop);
             let trouble = rhs.trouble.take();
             model.machine.raise_anchor();
+            if outcome.is_err() && !self.causal && program.implicit.is_some() && integrator.name() == "dae" {
+                self.causal = true;
+                restart = Some(Restart::Cold);
+                x.clear();
+                x.extend_from_slice(integrator.x());
+                let _ = self.evaluate(model, &program, integrator.t(), &x);
+                continue;
+            }
             if let Err(e) = outcome {
                 let here = integrator.t();
                 if let Some((at, after)) = self.elsewhere(model, &program, &*integrator, here, sink, observer)? {
@@ -442,6 +534,9 @@ impl Runner<'_> {
                 && let Some(p) = model.reselect(&program)?
             {
                 self.location.forget(&p, None);
+                if let Some(forward) = &mut self.forward {
+                    forward.reselect(model, &program, &p)?;
+                }
                 program = p;
                 self.fold(&*integrator);
                 integrator = self.integrator(&program)?;
@@ -693,7 +788,7 @@ impl Runner<'_> {
             place(&mut model.machine, program, ahead, &x);
             let here = model.machine.values.clone();
             let found = model.handle_event(program, &[], &[], EventKind::State, observer);
-            model.machine.values = here;
+            model.restore(&here);
             if found.is_ok_and(|h| !h.changed.is_empty() || !Rc::ptr_eq(&h.program, program)) {
                 let after = self.event(model, program, &[], EventKind::State, ahead, sink, observer, true)?;
                 return Ok(Some((ahead, after)));
@@ -737,6 +832,8 @@ impl Runner<'_> {
             program,
             sliding: self.sliding.as_mut(),
             resting: &self.resting,
+            forward: self.forward.as_ref(),
+            causal: self.causal,
             trouble: None,
         }
     }
@@ -801,6 +898,7 @@ impl Runner<'_> {
         }
         self.due = None;
         let arrived = model.arrive();
+        self.causal = false;
         self.stands_still(model, fired, t)?;
         let bits: Vec<f64> =
             fired.iter().map(|&i| model.machine.values[model.machine.relations[i].var as usize]).collect();
@@ -809,8 +907,9 @@ impl Runner<'_> {
             s.freeze(model, true);
         }
         let levels = self.levels(model);
-        model.whole_events = self.sliding.is_some() || !self.resting.is_empty();
+        model.whole_events = self.sliding.is_some() || !self.resting.is_empty() || self.forward.is_some();
         let near = self.location.near(program, t, 1e-10 * self.span().max(t.abs()));
+        let jump = self.forward.as_ref().map(|f| f.before(model, program, fired, kind)).transpose()?;
         let (begun, modes) = (std::time::Instant::now(), model.programs.len());
         let handled = model.handle_event(program, fired, &near, kind, observer);
         let took = begun.elapsed().as_secs_f64();
@@ -818,6 +917,9 @@ impl Runner<'_> {
             s.freeze(model, false);
         }
         let h = handled?;
+        if let (Some(forward), Some(jump)) = (&mut self.forward, jump) {
+            forward.after(model, &h.program, jump);
+        }
         match h.record.kind {
             EventKind::Time => self.report.time_events += 1,
             EventKind::Mode => {
@@ -867,6 +969,10 @@ impl Runner<'_> {
                 .collect();
             if self.slide(model, &program_after, sides, t, observer) {
                 restart = Some(Restart::Cold);
+                if self.forward.is_some() {
+                    let text = format!("not supported yet: sensitivities of a solution that slides, from time {t:?}");
+                    return Err(Diagnostic::error(Stage::Run, Span::NONE, text));
+                }
             }
         }
         if !h.reinitialized.is_empty() {
@@ -974,7 +1080,14 @@ impl Runner<'_> {
             let alike = |s: &(usize, f64, f64)| s.0 == lead.0 || model.same_surface(program, lead.0, s.0, t);
             let (group, rest): (Vec<_>, Vec<_>) = switched.into_iter().partition(alike);
             switched = rest;
-            let Some(surface) = model.surface(program, group, t, count >= 8) else { continue };
+            let surface = match model.surface(program, group, t, count >= 8) {
+                Meeting::Slides(surface) => surface,
+                Meeting::Folds => {
+                    self.folded = true;
+                    continue;
+                }
+                Meeting::Passes => continue,
+            };
             let r = &model.sys.relations[lead.0];
             let (text, place) = (r.text.clone(), r.origin.span.unwrap_or(Span::NONE));
             let text = format!("sliding along the boundary of {text} from time {t:?}");
@@ -1128,7 +1241,7 @@ impl Runner<'_> {
             let mut dx = x.clone();
             let mut at = |s: &mut Sliding, t: f64| {
                 integrator.interpolate(t, &mut x);
-                let mut rhs = Rhs { machine: &mut model.machine, program, sliding: None, resting: &[], trouble: None };
+                let mut rhs = Rhs::new(&mut model.machine, program);
                 s.field(&mut rhs, t, &x, &mut dx, None).is_ok()
             };
             first = sliding.leaving(&mut at, from, to);
@@ -1214,6 +1327,11 @@ impl Runner<'_> {
             Zeno::Stop => {
                 self.report.terminated = Some(format!("events of {text} accumulate at time {at:?}"));
                 Ok(())
+            }
+            Zeno::Rest if self.forward.is_some() => {
+                let text =
+                    format!("not supported yet: sensitivities beyond time {at:?}, where events of {text} accumulate");
+                Err(Diagnostic::error(Stage::Run, span, text))
             }
             Zeno::Rest => {
                 let t = model.machine.values[model.machine.time as usize];
@@ -1329,8 +1447,11 @@ impl Runner<'_> {
     }
 
     fn step_failed(&self, model: &Model, program: &ModeProgram, e: StepError, trouble: Option<Trouble>) -> Diagnostic {
-        let state =
-            e.component().and_then(|k| program.plan.states.get(k)).map(|c| saltus_structure::cell_name(&model.sys, *c));
+        let of = |k: usize| {
+            let unknown = program.implicit.as_ref().and_then(|f| f.unknowns.get(k.checked_sub(program.states.len())?));
+            program.plan.states.get(k).copied().or(unknown.map(|u| u.1))
+        };
+        let state = e.component().and_then(of).map(|c| saltus_structure::cell_name(&model.sys, c));
         let t = match e {
             StepError::TooSmall { t, .. } => t,
             _ => model.machine.values[model.machine.time as usize],

@@ -29,6 +29,17 @@ pub(crate) struct Sliding {
     pull: f64,
 }
 
+/// What the fields of both sides make of a surface.
+pub(crate) enum Meeting {
+    /// Both point to it: the solution slides.
+    Slides(Surface),
+    /// Each side's own function leads back, yet not by the motion of the states, which is the same on both sides: a branch
+    /// of solutions ends here (a fold), and the model must jump to another.
+    Folds,
+    /// The solution passes.
+    Passes,
+}
+
 /// What became of a surface.
 pub(crate) enum Fate {
     /// Sliding goes on.
@@ -232,7 +243,7 @@ impl Model {
         )
     }
 
-    /// Rates of a relation's function on both sides.
+    /// Rates of a relation's function: [side whose function it is][side whose field moves the states].
     fn side_rates(
         &mut self,
         program: &ModeProgram,
@@ -240,23 +251,33 @@ impl Model {
         bits: &[(u32, f64, f64)],
         t: f64,
         x: &[f64],
-    ) -> Option<(f64, f64)> {
+    ) -> Option<[[f64; 2]; 2]> {
         let kept = self.machine.values.clone();
-        let mut rhs = Rhs { machine: &mut self.machine, program, sliding: None, resting: &[], trouble: None };
-        let mut rates = [0.0; 2];
-        let mut dx = vec![0.0; x.len()];
-        let mut fine = true;
-        for (second, rate) in [false, true].into_iter().zip(&mut rates) {
-            for &(slot, a, b) in bits {
-                rhs.machine.values[slot as usize] = if second { b } else { a };
+        let mut rhs = Rhs::new(&mut self.machine, program);
+        let mut found = || {
+            let mut fields = [vec![0.0; x.len()], vec![0.0; x.len()]];
+            let side = |rhs: &mut Rhs<'_>, second: bool| {
+                bits.iter().for_each(|&(s, a, b)| rhs.machine.values[s as usize] = if second { b } else { a });
+            };
+            for k in 0..2 {
+                side(&mut rhs, k == 1);
+                rhs.field(t, x, &mut fields[k])?;
             }
-            match rhs.field(t, x, &mut dx).and_then(|()| rhs.rate(lead, t, x, &dx)) {
-                Ok(r) => *rate = r,
-                Err(_) => fine = false,
+            let mut rates = [[0.0; 2]; 2];
+            for k in [1, 0] {
+                side(&mut rhs, k == 1);
+                // The values of this side again, from which rates are computed.
+                let mut own = fields[k].clone();
+                rhs.field(t, x, &mut own)?;
+                for j in 0..2 {
+                    rates[k][j] = rhs.rate(lead, t, x, &fields[j])?;
+                }
             }
-        }
+            Ok::<_, EvalError>(rates)
+        };
+        let rates = found().ok();
         self.machine.values = kept;
-        fine.then_some((rates[0], rates[1]))
+        rates
     }
 
     /// Whether two relations switch at the same surface: their functions are multiples of each other.
@@ -266,7 +287,7 @@ impl Model {
         }
         let kept = self.machine.values.clone();
         let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
-        let mut rhs = Rhs { machine: &mut self.machine, program, sliding: None, resting: &[], trouble: None };
+        let mut rhs = Rhs::new(&mut self.machine, program);
         let mut dx = vec![0.0; x.len()];
         let mut ratio: Option<f64> = None;
         let mut same = true;
@@ -287,42 +308,61 @@ impl Model {
         same
     }
 
-    /// The surface of these relations, if the fields of both sides point to it (`loose`: or along it). `None` also if the
-    /// derivatives do not depend on the side.
+    /// Whether the fields of both sides of these relations' surface point to it (`loose`: or along it). It is passed also if
+    /// the derivatives do not depend on the side.
     pub(crate) fn surface(
         &mut self,
         program: &ModeProgram,
         relations: Vec<(usize, f64, f64)>,
         t: f64,
         loose: bool,
-    ) -> Option<Surface> {
+    ) -> Meeting {
+        self.meeting(program, relations, t, loose).unwrap_or(Meeting::Passes)
+    }
+
+    fn meeting(
+        &mut self,
+        program: &ModeProgram,
+        relations: Vec<(usize, f64, f64)>,
+        t: f64,
+        loose: bool,
+    ) -> Option<Meeting> {
         let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
         let bits = self.both_sides(program, &relations)?;
         if x.is_empty() || !bits.iter().any(|b| program.sensitivity.slots.contains(&b.0)) {
             return None;
         }
         let &(lead, first, _) = relations.first()?;
-        let (a, b) = self.side_rates(program, lead, &bits, t, &x)?;
+        let rates = self.side_rates(program, lead, &bits, t, &x)?;
         // Towards the surface: down from the positive side, up from the negative.
         let sign = if positive_side(&self.machine.relations[lead].kind, first) { 1.0 } else { -1.0 };
-        let (a, b) = (-sign * a, sign * b);
+        let (a, b) = (-sign * rates[0][0], sign * rates[1][1]);
         let size = a.abs().max(b.abs());
         let (least, margin) = if loose { (-1e-4, 1e-2) } else { (1e-9, 1e-6) };
-        (size > 0.0 && a > least * size && b > least * size).then_some(Surface { relations, bits, share: 0.5, margin })
+        if !(size > 0.0 && a > least * size && b > least * size) {
+            return None;
+        }
+        // A mix of the fields holds g at zero only if the other field leads back where the own one leads on.
+        let (across, back) = (-sign * rates[0][1], sign * rates[1][0]);
+        if a.min(b) > 1e-9 * size && across > 0.5 * a && back > 0.5 * b {
+            return Some(Meeting::Folds);
+        }
+        Some(Meeting::Slides(Surface { relations, bits, share: 0.5, margin }))
     }
 
     /// After an event: does the solution still slide on this surface?
     pub(crate) fn review(&mut self, program: &ModeProgram, s: &mut Surface, t: f64) -> Fate {
         let loose = s.margin > 1e-3;
         let share = s.share;
-        if let Some(new) = self.surface(program, s.relations.clone(), t, loose) {
+        if let Meeting::Slides(new) = self.surface(program, s.relations.clone(), t, loose) {
             *s = Surface { share, ..new };
             return Fate::Slides;
         }
         let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
         let lead = s.relations[0];
         let bits = self.both_sides(program, &s.relations).unwrap_or_default();
-        let (a, b) = self.side_rates(program, lead.0, &bits, t, &x).unwrap_or((0.0, 0.0));
+        let rates = self.side_rates(program, lead.0, &bits, t, &x).unwrap_or_default();
+        let (a, b) = (rates[0][0], rates[1][1]);
         let first_positive = positive_side(&self.machine.relations[lead.0].kind, lead.1);
         // Where the fields go now.
         let up = if a.abs() > b.abs() { a > 0.0 } else { b > 0.0 };

@@ -46,6 +46,22 @@ impl StepPolynomial {
         }
     }
 
+    /// Adds c s²(1 − s)² to a cubic, such that component i has the value `before[i]` at s = −r: one order more. Where the
+    /// bump would exceed `limit(i)` the past is no guide (a transient has died out), and the cubic stays.
+    pub fn raise(&mut self, before: &[f64], r: f64, limit: impl Fn(usize) -> f64) {
+        let n = self.n;
+        for i in 0..n {
+            let at = |j: usize| self.c[j * n + i];
+            let cubic = at(0) - r * (at(1) - r * (at(2) - r * at(3)));
+            let c = (before[i] - cubic) / (r * r * (1.0 + r) * (1.0 + r));
+            let c = if c.abs() <= 16.0 * limit(i) { c } else { 0.0 };
+            self.c[2 * n + i] += c;
+            self.c[3 * n + i] -= 2.0 * c;
+            self.c[4 * n + i] = c;
+        }
+        self.degree = 4;
+    }
+
     /// Degree of the current polynomial.
     pub fn degree(&self) -> usize {
         self.degree
@@ -121,6 +137,20 @@ mod tests {
         substitute_affine(&mut c, 0.7, -0.4);
         for s in [-1.0, 0.0, 0.3, 2.0] {
             assert!((horner(&c, s) - horner(&old, 0.7 * s - 0.4)).abs() < 1e-13);
+        }
+    }
+
+    #[test]
+    fn a_raised_cubic_is_exact_for_quartics() {
+        let f = |t: f64| [1.0 - t + 0.5 * t.powi(4)];
+        let d = |t: f64| [-1.0 + 2.0 * t.powi(3)];
+        let mut p = StepPolynomial::new(1, 4);
+        p.set_hermite(1.0, 3.0, &f(1.0), &d(1.0), &f(3.0), &d(3.0));
+        p.raise(&f(0.5), 0.25, |_| 10.0);
+        let mut x = [0.0];
+        for t in [1.0, 1.7, 2.4, 3.0] {
+            p.eval(t, &mut x);
+            assert!((x[0] - f(t)[0]).abs() < 1e-12, "{t}: {x:?}");
         }
     }
 

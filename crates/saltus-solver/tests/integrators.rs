@@ -124,15 +124,136 @@ fn observed_order_is_the_stated_one() {
             o = (orbit_error(name, 400) / orbit_error(name, 800)).log2();
         }
         println!("{name:15} order {o:.3} dense {od:.3}  error {e2:.2e} {d2:.2e}");
-        if (o - p).abs() > 0.2 || od < pd - 0.35 {
+        if (o - p).abs() > 0.2 || od < pd - 0.2 {
             bad.push((name, o, od));
         }
     }
     assert!(bad.is_empty(), "{bad:?}");
 }
 
+/// x' = −k (x − cos t) − sin t, whose solutions forget how they began: what is left is the error of the formula.
+fn forgetful(k: f64) -> Sys<impl FnMut(f64, &[f64], &mut [f64])> {
+    sys(1, move |t, x, d| d[0] = -k * (x[0] - t.cos()) - t.sin())
+}
+
+/// Largest error at mesh points and between them over the last third of a run with constant step and order.
+fn settled_error(name: &str, order: usize, h: f64, k: f64) -> (f64, f64) {
+    let mut o = Options::new(1, 1e-13, 1e-13);
+    (o.fixed_step, o.max_order) = (Some(h), order);
+    let mut s = forgetful(k);
+    let mut m = make_integrator(name, 1, o).unwrap();
+    m.restart(&mut s, 0.0, &[1.0], Restart::Cold).unwrap();
+    let (mut mesh, mut dense, mut x) = (0.0f64, 0.0f64, [0.0]);
+    while m.step(&mut s, 12.0).unwrap() == StepOutcome::Step {
+        if m.t_prev() > 8.0 {
+            assert_eq!(m.stats().last_order, order, "{name}");
+            mesh = mesh.max((m.x()[0] - m.t().cos()).abs());
+            for th in [0.25, 0.5, 0.75] {
+                let t = m.t_prev() + th * (m.t() - m.t_prev());
+                m.interpolate(t, &mut x);
+                dense = dense.max((x[0] - t.cos()).abs());
+            }
+        }
+    }
+    (mesh, dense)
+}
+
+#[test]
+fn every_order_of_the_multistep_methods_is_observed() {
+    let mut bad = Vec::new();
+    for (name, top, k) in [("bdf", 5, 20.0), ("dae", 5, 20.0)] {
+        for order in 1..=top {
+            let h = [0.02, 0.02, 0.04, 0.05, 0.05][order - 1];
+            let ((e1, d1), (e2, d2)) = (settled_error(name, order, h, k), settled_error(name, order, 0.5 * h, k));
+            let (p, q) = ((e1 / e2).log2(), (d1 / d2).log2());
+            println!("{name} order {order}: {p:.3}, dense {q:.3} ({e2:.1e} {d2:.1e})");
+            if (p - order as f64).abs() > 0.2 || q < order as f64 - 0.2 {
+                bad.push((name, order, p, q));
+            }
+        }
+    }
+    assert!(bad.is_empty(), "{bad:?}");
+}
+
+#[test]
+fn quantized_states_converge_with_the_quantum() {
+    // The error is bounded by a multiple of the quantum, and steps grow with its square root: order 2.
+    let mut runs = Vec::new();
+    for tol in [1e-4, 1e-5, 1e-6] {
+        let mut s = sys(2, |_, x, d| (d[0], d[1]) = (x[1], -x[0]));
+        let m = run("qss", Options::new(2, tol, tol), &mut s, 0.0, &[1.0, 0.0], 10.0);
+        let e = (m.x()[0] - 10f64.cos()).abs().max((m.x()[1] + 10f64.sin()).abs());
+        runs.push((e, m.stats().steps as f64));
+        assert!(e < 20.0 * tol, "{tol:e}: {e:e}");
+    }
+    let growth = (runs[2].1 / runs[0].1).log10() / 2.0;
+    assert!((growth - 0.5).abs() < 0.1, "steps grow with power {growth} of the inverse tolerance");
+}
+
+#[test]
+fn stability_at_the_imaginary_axis_and_at_infinity() {
+    // |R(z)| for x' = λx with one step: A-stable on a grid of the left half plane, L-stable far out.
+    for (name, far) in
+        [("backward-euler", true), ("trapezoid", false), ("radau", true), ("esdirk", true), ("rosenbrock", true)]
+    {
+        let factor = |re: f64, im: f64| {
+            let mut o = Options::new(2, 1e-12, 1e-12);
+            o.fixed_step = Some(1.0);
+            let mut s = sys(2, move |_, x, d| (d[0], d[1]) = (re * x[0] - im * x[1], im * x[0] + re * x[1]));
+            let m = run(name, o, &mut s, 0.0, &[1.0, 0.0], 1.0);
+            m.x()[0].hypot(m.x()[1])
+        };
+        for im in [0.0, 0.3, 1.0, 2.5, 6.0, 20.0, 100.0] {
+            for re in [0.0, -0.1, -1.0, -5.0, -30.0] {
+                let r = factor(re, im);
+                assert!(r <= 1.0 + 1e-6, "{name}: |R({re} + {im}i)| = {r}");
+            }
+        }
+        let r = factor(-1e8, 0.0);
+        assert!(if far { r < 1e-5 } else { r > 0.99 }, "{name}: |R| far out is {r}");
+    }
+}
+
+#[test]
+fn growth_after_a_restart_is_seen() {
+    // x' = k x starts on its unstable equilibrium, which moves: an implicit method with large steps would follow it.
+    for name in ["radau", "esdirk", "rosenbrock", "bdf", "lsoda", "dae"] {
+        let mut s = sys(2, |t, x, d| {
+            d[0] = 1e4 * (x[0] - t).clamp(-1.0, 1.0);
+            d[1] = -x[1];
+        });
+        let m = run(name, Options::new(2, 1e-5, 1e-7), &mut s, 0.0, &[0.0, 1.0], 0.5);
+        assert!(m.x()[0] < -1.0, "{name}: {}", m.x()[0]);
+    }
+}
+
+#[test]
+fn dense_output_is_as_good_as_the_steps() {
+    // A slow decay at a sharp tolerance: steps are long, what lies between them shows.
+    for (name, times) in
+        [("radau", 10.0), ("esdirk", 10.0), ("rosenbrock", 3.0), ("dopri5", 3.0), ("bdf", 30.0), ("dae", 30.0)]
+    {
+        let tol = 1e-7;
+        let mut s = sys(1, |_, x, d| d[0] = -0.1 * (x[0] - 5.0));
+        let mut m = make_integrator(name, 1, Options::new(1, tol, tol)).unwrap();
+        m.restart(&mut s, 0.0, &[21.0], Restart::Cold).unwrap();
+        let (mut worst, mut x) = (0.0f64, [0.0]);
+        while m.step(&mut s, 20.0).unwrap() == StepOutcome::Step {
+            for th in [0.25, 0.5, 0.75] {
+                let t = m.t_prev() + th * (m.t() - m.t_prev());
+                m.interpolate(t, &mut x);
+                let exact = 5.0 + 16.0 * (-0.1 * t).exp();
+                worst = worst.max((x[0] - exact).abs() / exact);
+            }
+        }
+        println!("{name}: {worst:.1e} in {} steps", m.stats().steps);
+        assert!(worst < times * tol, "{name}: {worst:e}");
+    }
+}
+
 const ADAPTIVE: &[&str] = &[
     "bdf",
+    "dae",
     "lsoda",
     "radau",
     "esdirk",
@@ -245,7 +366,7 @@ fn robertson_to_1e11() {
         ("bdf", 1e-7, 1e-4),
         ("lsoda", 1e-7, 1e-4),
         ("radau", 1e-6, 1e-4),
-        ("esdirk", 1e-6, 1e-4),
+        ("esdirk", 1e-6, 2e-4),
         ("rosenbrock", 1e-6, 1e-4),
     ] {
         let mut o = Options::new(3, tol, 1e-6 * tol);
@@ -371,7 +492,7 @@ fn outside_the_domain_the_step_is_cut() {
             Ok(())
         }
     }
-    for name in ["bdf", "lsoda", "radau", "esdirk", "rosenbrock", "dopri5", "tsit5", "rkf45", "rk4"] {
+    for name in ["bdf", "dae", "lsoda", "radau", "esdirk", "rosenbrock", "dopri5", "tsit5", "rkf45", "rk4"] {
         let mut o = Options::new(1, 1e-4, 1e-8);
         o.h_init = Some(5.0);
         let m = run(name, o, &mut Root, 0.0, &[1.0], 30.0);
@@ -567,7 +688,7 @@ proptest! {
         }).collect();
         let x0: Vec<f64> = (0..n).map(|i| 1.0 + entries[i * 6 + 5]).collect();
         let exact = expm_apply(&a, 2.0, &x0);
-        for name in ["bdf", "lsoda", "radau", "esdirk", "rosenbrock", "dopri5", "tsit5", "rkf45", "rk4", "trapezoid"] {
+        for name in ["bdf", "dae", "lsoda", "radau", "esdirk", "rosenbrock", "dopri5", "tsit5", "rkf45", "rk4", "trapezoid"] {
             let mut s = sys(n, |_, x, d| for (d, r) in d.iter_mut().zip(&a) { *d = r.iter().zip(x).map(|(a, x)| a * x).sum() });
             let m = run(name, Options::new(n, 1e-6, 1e-8), &mut s, 0.0, &x0, 2.0);
             for (x, e) in m.x().iter().zip(&exact) {

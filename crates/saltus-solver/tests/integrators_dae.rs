@@ -300,4 +300,56 @@ proptest! {
             prop_assert!((mm.x()[i] - e[i]).abs() < 3e-4, "{} {} {}", i, mm.x()[i], e[i]);
         }
     }
+    /// P [x' − A x; y − C x] = 0 with A stable, P well-conditioned and n, m random, against exp(tA).
+    #[test]
+    fn mixed_linear_daes_against_the_exponential(
+        n in 1usize..5, m in 0usize..4, entries in prop::collection::vec(-1.0f64..1.0, 128), stiff in 0.0f64..2.5,
+    ) {
+        let size = n + m;
+        let a: Vec<Vec<f64>> = (0..n).map(|i| {
+            let scale = 10f64.powf(stiff * i as f64 / n as f64);
+            let mut r: Vec<f64> = (0..n).map(|j| scale * entries[i * 4 + j]).collect();
+            // Rows dominated by a negative diagonal are stable (Gershgorin).
+            r[i] = -r.iter().map(|v| v.abs()).sum::<f64>() - 0.1;
+            r
+        }).collect();
+        let c = |i: usize, j: usize| entries[20 + i * 4 + j];
+        // I + N with ‖N‖ < 1/2.
+        let p = |i: usize, j: usize| f64::from(i == j) + 0.5 / size as f64 * entries[40 + i * 8 + j];
+        let dot = |r: &[f64], x: &[f64]| r.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+        let differential: Vec<bool> = (0..size).map(|i| i < n).collect();
+        let mut s = sys(&differential, |_, x, xp, r| {
+            let plain: Vec<f64> = (0..size)
+                .map(|i| match i.checked_sub(n) {
+                    None => xp[i] - dot(&a[i], x),
+                    Some(k) => x[i] - (0..n).map(|j| c(k, j) * x[j]).sum::<f64>(),
+                })
+                .collect();
+            for i in 0..size {
+                r[i] = (0..size).map(|j| p(i, j) * plain[j]).sum();
+            }
+        });
+        let x0: Vec<f64> = (0..n).map(|i| 1.0 + entries[i * 4 + 3]).collect();
+        let (mut x, mut xp) = (vec![0.0; size], vec![0.0; size]);
+        x[..n].copy_from_slice(&x0);
+        let o = DaeOptions::new(Options::new(size, 1e-6, 1e-8));
+        initialize(&mut s, 0.0, &mut x, &mut xp, Unknowns::DerivativesAndAlgebraic, &o).unwrap();
+        let found = run(o, &mut s, 0.0, &x, &xp, 2.0);
+        // exp(2A) x0 by scaling and Taylor series.
+        let norm = a.iter().map(|r| r.iter().map(|v| v.abs()).sum::<f64>()).fold(0.0, f64::max);
+        let pieces = (2.0 * norm).ceil().max(1.0);
+        let mut e = x0.clone();
+        for _ in 0..pieces as usize {
+            let (mut term, mut sum) = (e.clone(), e.clone());
+            for k in 1..30 {
+                term = a.iter().map(|r| dot(r, &term) * 2.0 / pieces / f64::from(k)).collect();
+                sum.iter_mut().zip(&term).for_each(|(s, t)| *s += t);
+            }
+            e = sum;
+        }
+        for i in 0..size {
+            let exact = i.checked_sub(n).map_or_else(|| e[i], |k| (0..n).map(|j| c(k, j) * e[j]).sum());
+            prop_assert!((found.x()[i] - exact).abs() < 3e-4, "{} {} {}", i, found.x()[i], exact);
+        }
+    }
 }

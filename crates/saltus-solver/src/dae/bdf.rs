@@ -377,10 +377,10 @@ impl DaeBdf {
         let order_rose = k > self.k_used;
         (self.k_used, self.h_used) = (k, h);
         let top = self.max_order();
-        if e.order < k || k == top {
+        let fixed = self.opts.common.fixed_step.is_some();
+        if (e.order < k && !fixed) || k == top {
             self.rising = false;
         }
-        let fixed = self.opts.common.fixed_step.is_some();
         if self.rising {
             if self.nst > 1 {
                 self.k = (k + 1).min(top);

@@ -30,7 +30,8 @@ pub(crate) struct Linearized {
     set_up: bool,
     pub matrix: JacobianMatrix,
     other: JacobianMatrix,
-    differences: DifferenceJacobian,
+    /// Made when a Jacobian is first asked for in vain.
+    differences: Option<DifferenceJacobian>,
     solver: Option<LinearSolver>,
     /// Factor of each row at the last factorization.
     row_scale: Vec<f64>,
@@ -49,7 +50,7 @@ impl Linearized {
             set_up: false,
             matrix: JacobianMatrix::new(0, None),
             other: JacobianMatrix::new(0, None),
-            differences: DifferenceJacobian::default(),
+            differences: None,
             solver: None,
             row_scale: vec![1.0; n],
             scaled: Vec::new(),
@@ -67,7 +68,7 @@ impl Linearized {
             return false;
         }
         self.matrix = JacobianMatrix::new(self.n, p);
-        self.differences = DifferenceJacobian::new(self.n, p);
+        self.differences = None;
         self.solver = Some(match p {
             Some(p) => LinearSolver::new(p),
             None => LinearSolver::dense(self.n),
@@ -129,12 +130,14 @@ impl Linearized {
     ) -> Result<(), Failure> {
         let root = f64::EPSILON.sqrt();
         let largest = x.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let differences =
+            self.differences.get_or_insert_with(|| DifferenceJacobian::new(self.n, self.matrix.pattern()));
         self.xp.copy_from_slice(x);
         self.xpp.copy_from_slice(xp);
-        for g in 0..self.differences.groups() {
+        for g in 0..differences.groups() {
             let mut sign = 1.0;
             loop {
-                for &j in self.differences.group(g) {
+                for &j in differences.group(g) {
                     let hx = h * xp[j];
                     let mut size = increment(x[j], hx, w[j], largest);
                     if a == 0.0 {
@@ -154,13 +157,13 @@ impl Linearized {
                     Err(_) => sign = -1.0,
                 }
             }
-            for &j in self.differences.group(g) {
+            for &j in differences.group(g) {
                 (self.xp[j], self.xpp[j]) = (x[j], xp[j]);
                 let inv = 1.0 / self.del[j];
                 self.matrix.for_column_mut(j, |i, v| *v = (self.rp[i] - r0[i]) * inv);
             }
             // A column without any difference would make the matrix singular: perhaps the increment drowned.
-            for &j in self.differences.group(g) {
+            for &j in differences.group(g) {
                 let mut empty = true;
                 self.matrix.for_column_mut(j, |_, v| empty &= *v == 0.0);
                 if !empty {

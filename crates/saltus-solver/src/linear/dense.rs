@@ -55,6 +55,12 @@ impl<T: Scalar> DenseLu<T> {
         Ok(())
     }
 
+    /// Whether the determinant of the matrix factored last is negative.
+    pub fn determinant_is_negative(&self) -> bool {
+        let odd = |k: usize| (self.pivot[k] != k) ^ self.a[k * self.n + k].is_negative();
+        (0..self.n).fold(false, |sign, k| sign ^ odd(k))
+    }
+
     /// Overwrites `b` by `A⁻¹ b`.
     pub fn solve(&self, b: &mut [T]) {
         let (n, a) = (self.n, &self.a);

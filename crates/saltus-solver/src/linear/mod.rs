@@ -107,6 +107,14 @@ impl<T: Scalar> LinearSolver<T> {
         }
     }
 
+    /// Whether the determinant of the (real) matrix factored last is negative.
+    pub fn determinant_is_negative(&mut self) -> bool {
+        match &mut self.kind {
+            Kind::Dense(lu) => lu.determinant_is_negative(),
+            Kind::Sparse(lu) => lu.determinant_is_negative(),
+        }
+    }
+
     /// Overwrites `b` by `A⁻¹ b`; [`Self::factor`] must have succeeded.
     pub fn solve(&mut self, b: &mut [T]) {
         match &mut self.kind {

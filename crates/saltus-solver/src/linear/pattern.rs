@@ -2,13 +2,14 @@
 
 use super::Scalar;
 use std::ops::Range;
+use std::sync::Arc;
 
-/// Which entries of a matrix may be nonzero, by columns with ascending row indices.
+/// Which entries of a matrix may be nonzero, by columns with ascending row indices. Copies share their lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pattern {
     n_rows: usize,
-    col_ptr: Vec<usize>,
-    row_idx: Vec<usize>,
+    col_ptr: Arc<[usize]>,
+    row_idx: Arc<[usize]>,
 }
 
 impl Pattern {
@@ -19,14 +20,14 @@ impl Pattern {
             assert!(i < n_rows, "row {i} of {n_rows}");
             columns[j].push(i);
         }
-        let mut p = Pattern { n_rows, col_ptr: vec![0], row_idx: Vec::new() };
+        let (mut col_ptr, mut row_idx) = (vec![0], Vec::new());
         for c in &mut columns {
             c.sort_unstable();
             c.dedup();
-            p.row_idx.extend_from_slice(c);
-            p.col_ptr.push(p.row_idx.len());
+            row_idx.extend_from_slice(c);
+            col_ptr.push(row_idx.len());
         }
-        p
+        Pattern { n_rows, col_ptr: col_ptr.into(), row_idx: row_idx.into() }
     }
 
     /// From compressed columns as they are; row indices must ascend within each column.
@@ -34,7 +35,7 @@ impl Pattern {
         assert_eq!(col_ptr.last(), Some(&row_idx.len()));
         debug_assert!(col_ptr.windows(2).all(|w| row_idx[w[0]..w[1]].windows(2).all(|r| r[0] < r[1])));
         debug_assert!(row_idx.iter().all(|&i| i < n_rows));
-        Pattern { n_rows, col_ptr, row_idx }
+        Pattern { n_rows, col_ptr: col_ptr.into(), row_idx: row_idx.into() }
     }
 
     /// Every entry of an n×n matrix.

@@ -26,6 +26,8 @@ pub trait Scalar:
     fn mag(self) -> f64;
     /// Product with a real number.
     fn scale(self, a: f64) -> Self;
+    /// Whether it is a negative real number.
+    fn is_negative(self) -> bool;
 }
 
 impl Scalar for f64 {
@@ -36,6 +38,9 @@ impl Scalar for f64 {
     }
     fn scale(self, a: f64) -> f64 {
         self * a
+    }
+    fn is_negative(self) -> bool {
+        self < 0.0
     }
 }
 
@@ -117,5 +122,8 @@ impl Scalar for C64 {
     }
     fn scale(self, a: f64) -> C64 {
         C64::new(self.re * a, self.im * a)
+    }
+    fn is_negative(self) -> bool {
+        self.im == 0.0 && self.re < 0.0
     }
 }

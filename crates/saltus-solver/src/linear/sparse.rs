@@ -321,6 +321,13 @@ impl<T: Scalar> SparseLu<T> {
         Ok(())
     }
 
+    /// Whether the determinant of the matrix factored last is negative.
+    pub fn determinant_is_negative(&mut self) -> bool {
+        let rows = is_odd(&self.rows, &mut self.mark);
+        let columns = is_odd(&self.cols, &mut self.mark);
+        self.diag.iter().fold(rows ^ columns, |sign, d| sign ^ d.is_negative())
+    }
+
     /// Overwrites `b` by `A⁻¹ b`.
     pub fn solve(&mut self, b: &mut [T]) {
         debug_assert!(self.factored);
@@ -398,4 +405,19 @@ impl<T: Scalar> SparseLu<T> {
             self.pos0[i] = k;
         }
     }
+}
+
+/// Whether a permutation is odd; `seen` is workspace.
+fn is_odd(permutation: &[usize], seen: &mut [usize]) -> bool {
+    seen.fill(NONE);
+    let mut odd = false;
+    for start in 0..permutation.len() {
+        let mut k = start;
+        while seen[k] == NONE {
+            seen[k] = start;
+            k = permutation[k];
+            odd ^= k != start;
+        }
+    }
+    odd
 }

@@ -5,6 +5,7 @@
 //!   its report says what was tried.
 //! * [`homotopy`]: predictor–corrector arclength continuation of H(z, λ) = 0 from λ = 0 to λ = 1.
 //! * [`least_squares`]: minimum-norm Gauss–Newton for over- and under-determined systems, with ranks.
+//! * [`simplicial`](mod@simplicial): piecewise-linear continuation, for residuals that are continuous and no more.
 //! * [`piecewise`]: mode search for systems that are smooth only while a set of relations is locked.
 //!
 //! Everything works on slices; matrices are dense and column-major.
@@ -17,6 +18,7 @@ pub mod homotopy;
 pub mod least_squares;
 pub mod newton;
 pub mod piecewise;
+pub mod simplicial;
 pub mod solve;
 pub(crate) mod trust;
 
@@ -24,6 +26,7 @@ pub use homotopy::{Homotopy, HomotopyFailure, HomotopyOptions, HomotopyReport, c
 pub use least_squares::{LeastSquaresOptions, LeastSquaresReport, ResidualSystem, least_squares};
 pub use newton::{NewtonFailure, NewtonOptions, NewtonReport, NewtonWork, Trouble, newton};
 pub use piecewise::{PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, solve_piecewise};
+pub use simplicial::{SimplicialFailure, SimplicialOptions, SimplicialReport, simplicial};
 pub use solve::{Attempt, Method, SolveFailure, SolveOptions, SolveReport, solve};
 
 /// The residual cannot be evaluated at this point (square root of a negative number, assertion, overflow).

@@ -204,9 +204,16 @@ pub(crate) struct Core {
     /// 1/W.
     pub w: Vec<f64>,
     pub poly: StepPolynomial,
+    /// Steps accepted when the last restart came.
+    restarted: usize,
 }
 
 impl Core {
+    /// Whether the last restart is only some steps ago: what grows may not have come out of the tolerance yet.
+    pub fn young(&self) -> bool {
+        self.stats.steps < self.restarted + 30 && self.opts.fixed_step.is_none()
+    }
+
     /// Norm of the error estimate by the larger of the weights at both ends.
     pub fn error_norm(&self) -> f64 {
         let mut s = 0.0;
@@ -216,6 +223,37 @@ impl Core {
             s += e * e;
         }
         (s / self.n as f64).sqrt()
+    }
+}
+
+/// Where the last step began, for dense output that looks back.
+#[derive(Default)]
+pub(crate) struct Trail {
+    x: Vec<f64>,
+    h: f64,
+}
+
+impl Trail {
+    pub fn new(n: usize) -> Self {
+        Trail { x: vec![0.0; n], h: 0.0 }
+    }
+
+    /// After a restart nothing is behind.
+    pub fn forget(&mut self) {
+        self.h = 0.0;
+    }
+
+    /// Raises the Hermite cubic in `core.poly` of the step [core.t, t_new] by one order, if the step before is of much the
+    /// same size; then that step is the one behind.
+    pub fn raise(&mut self, core: &mut Core, t_new: f64) {
+        let h = t_new - core.t;
+        let r = self.h / h;
+        if (0.3..=4.0).contains(&r) {
+            let w = &core.w;
+            core.poly.raise(&self.x, r, |i| 20.0 / w[i]);
+        }
+        self.x.copy_from_slice(&core.x);
+        self.h = h;
     }
 }
 
@@ -285,6 +323,7 @@ impl<M: Method> Driver<M> {
             err: v(),
             w: v(),
             poly: StepPolynomial::new(n, method.degree()),
+            restarted: 0,
         };
         Driver {
             core,
@@ -302,6 +341,7 @@ impl<M: Method> Driver<M> {
     pub fn restart(&mut self, sys: &mut dyn OdeSystem, t: f64, x: &[f64], kind: Restart) -> Result<(), StepError> {
         let c = &mut self.core;
         c.stats.restarts += 1;
+        c.restarted = c.stats.steps;
         let cold = kind == Restart::Cold || self.h_next == 0.0;
         // After a jump the old step tells little about the transient to come: the heuristic costs one evaluation.
         self.fresh = cold || kind == Restart::Warm;

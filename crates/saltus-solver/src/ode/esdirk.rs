@@ -1,7 +1,7 @@
 //! ESDIRK 4(3): the implicit half of ARK4(3)6L[2]SA of Kennedy and Carpenter (2003). Six stages, the first explicit,
 //! γ = 1/4, L-stable and stiffly accurate; as a one-step method it loses nothing at an event.
 
-use super::control::{Controller, Core, Driver, Failure, Method, integrator_by_driver};
+use super::control::{Controller, Core, Driver, Failure, Method, Trail, integrator_by_driver};
 use super::embedded::combine;
 use super::iteration::StageNewton;
 use super::{OdeSystem, Options, Restart};
@@ -32,6 +32,7 @@ pub(crate) struct Stages {
     newton: StageNewton,
     /// The polynomial of the last step may be extrapolated.
     history: bool,
+    trail: Trail,
 }
 
 impl Stages {
@@ -85,11 +86,12 @@ impl Method for Stages {
         Controller::Predictive
     }
     fn degree(&self) -> usize {
-        3
+        4
     }
     fn start(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, kind: Restart) {
         self.newton.start(sys, core.n, kind);
         self.history = false;
+        self.trail.forget();
     }
 
     fn attempt(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, h: f64) -> Result<f64, Failure> {
@@ -114,6 +116,7 @@ impl Method for Stages {
     fn finish(&mut self, _: &mut dyn OdeSystem, core: &mut Core, _: f64, t_new: f64) -> Result<(), Failure> {
         core.dx_new.copy_from_slice(&self.k[STAGES - 1]);
         core.poly.set_hermite(core.t, t_new, &core.x, &core.dx, &core.x_new, &core.dx_new);
+        self.trail.raise(core, t_new);
         self.newton.accepted();
         self.history = true;
         Ok(())
@@ -127,7 +130,13 @@ impl Esdirk {
     /// For n states.
     pub fn new(n: usize, opts: Options) -> Self {
         let v = || vec![0.0; n];
-        let stages = Stages { k: vec![v(); STAGES], base: v(), newton: StageNewton::new(n), history: false };
+        let stages = Stages {
+            k: vec![v(); STAGES],
+            base: v(),
+            newton: StageNewton::new(n),
+            history: false,
+            trail: Trail::new(n),
+        };
         Esdirk(Driver::new(n, opts, stages))
     }
 }

@@ -169,14 +169,15 @@ impl DifferenceJacobian {
 /// The Jacobian of a system, analytic if it has one.
 pub(crate) struct Jacobian {
     pub matrix: JacobianMatrix,
-    differences: DifferenceJacobian,
+    /// Made when a Jacobian is first asked for in vain.
+    differences: Option<DifferenceJacobian>,
     set_up: bool,
 }
 
 impl Jacobian {
     pub fn new(n: usize) -> Self {
         let matrix = JacobianMatrix { n, pattern: None, values: Vec::new() };
-        Jacobian { matrix, differences: DifferenceJacobian::default(), set_up: false }
+        Jacobian { matrix, differences: None, set_up: false }
     }
 
     /// Adopts the system's pattern; true if it is new and everything built on the old one is void.
@@ -187,9 +188,16 @@ impl Jacobian {
         }
         let n = self.matrix.n;
         self.matrix = JacobianMatrix::new(n, p);
-        self.differences = DifferenceJacobian::new(n, p);
+        self.differences = None;
         self.set_up = true;
         true
+    }
+
+    /// Makes what difference Jacobians need, for a method that may want one only in the middle of a run.
+    pub fn expect_differences(&mut self) {
+        if self.differences.is_none() {
+            self.differences = Some(DifferenceJacobian::new(self.matrix.n, self.matrix.pattern.as_ref()));
+        }
     }
 
     pub fn eval(
@@ -205,7 +213,9 @@ impl Jacobian {
         stats.jac_evals += 1;
         self.matrix.values.fill(0.0);
         if !sys.jacobian(t, x, &mut self.matrix)? {
-            self.differences.eval(sys, stats, t, x, f0, w, h, &mut self.matrix)?;
+            self.expect_differences();
+            let Some(differences) = &mut self.differences else { return Err(Failure::Fatal) };
+            differences.eval(sys, stats, t, x, f0, w, h, &mut self.matrix)?;
         } else if let Some(k) = self.matrix.values.iter().position(|v| !v.is_finite()) {
             let component = match &self.matrix.pattern {
                 Some(p) => p.row_indices()[k],
@@ -268,6 +278,16 @@ impl<T: Scalar> IterationMatrix<T> {
     pub fn solve(&mut self, b: &mut [T]) {
         self.solver.as_mut().expect("factored before solving").solve(b);
     }
+
+    /// Fails, soon after a restart, if the real σ lies below an eigenvalue of J: a mode that grows faster than the step can
+    /// see. An implicit method would damp it and follow a solution that nothing holds (a comparator that should flip stays).
+    pub fn see_growth(&mut self, core: &Core) -> Result<(), Failure> {
+        let solver = self.solver.as_mut().expect("factored before");
+        match core.young() && solver.determinant_is_negative() {
+            true => Err(Failure::Newton { component: 0 }),
+            false => Ok(()),
+        }
+    }
 }
 
 /// Simplified Newton for a stage y = base + hγ f(t, y) of a diagonally implicit method, with one factorization of
@@ -329,6 +349,7 @@ impl StageNewton {
         if self.factored != hg {
             self.factored = 0.0;
             self.matrix.factor(&self.jac.matrix, 1.0 / hg, &mut core.stats)?;
+            self.matrix.see_growth(core)?;
             self.factored = hg;
         }
         self.rate = 0.0;

@@ -22,8 +22,8 @@
 //! | `bdf` | variable-order BDF, Nordsieck form (CVODE class) | 1–5 | same | stiff, large, few events |
 //! | `dae` | the same in fixed-leading-coefficient form on F(t, z, z') = 0 (IDA class) | 1–5 | same | large sparse algebraic loops |
 //! | `lsoda` | Adams 1–12 and BDF 1–5, switching by stiffness | 1–12 | same | unknown stiffness |
-//! | `radau` | Radau IIA, 3 stages | 5 | 3 | stiff, sharp tolerances |
-//! | `esdirk` | ESDIRK 4(3), Kennedy and Carpenter | 4 | 3 | stiff, many events |
+//! | `radau` | Radau IIA, 3 stages | 5 | 4; 3 in the first step after a restart and for stiff components | stiff, sharp tolerances |
+//! | `esdirk` | ESDIRK 4(3), Kennedy and Carpenter | 4 | 4; 3 in the first step after a restart | stiff, many events |
 //! | `rosenbrock` | Rodas5P, Steinebach | 5 | 4 | stiff, small, many events |
 //! | `dopri5`, `tsit5` | explicit Runge–Kutta 5(4) | 5 | 4 | not stiff |
 //! | `rkf45` | Fehlberg 4(5) | 4 | 3 | not stiff |
@@ -72,6 +72,11 @@ pub trait OdeSystem {
     fn dim(&self) -> usize;
     /// dx = f(t, x).
     fn rhs(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError>;
+    /// The components `which` of f(t, x) into the same components of `dx`; others may be written or not. Asked by `qss`, the
+    /// same few sets again and again.
+    fn rhs_some(&mut self, t: f64, x: &[f64], _which: &[usize], dx: &mut [f64]) -> Result<(), EvalError> {
+        self.rhs(t, x, dx)
+    }
     /// ∂f/∂x at (t, x) into `jac`, which is zero on entry; `false` if there is none, then coloured finite
     /// differences are used.
     fn jacobian(&mut self, _t: f64, _x: &[f64], _jac: &mut JacobianMatrix) -> Result<bool, EvalError> {

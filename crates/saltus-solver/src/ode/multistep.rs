@@ -859,6 +859,9 @@ impl Integrator for Multistep {
         if new_pattern {
             self.matrix.set_up(&self.jac.matrix);
         }
+        if self.name == "lsoda" {
+            self.jac.expect_differences();
+        }
         let usable = !self.fresh && !new_pattern && self.h > 0.0;
         if kind == Restart::Hot && usable && t >= self.t_prev && t <= self.t {
             if t != self.t {

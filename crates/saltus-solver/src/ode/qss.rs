@@ -127,6 +127,10 @@ pub struct Qss {
     w: Vec<f64>,
     /// `f_old` belongs to the present time and lines.
     known: bool,
+    /// All states.
+    all: Vec<usize>,
+    /// Who depends on the state that gets a new line.
+    listeners: Vec<usize>,
     /// Lines drawn without time passing.
     at_once: usize,
 }
@@ -151,6 +155,8 @@ impl Qss {
             f_later: v(),
             w: v(),
             known: false,
+            all: (0..n).collect(),
+            listeners: Vec::with_capacity(n),
             at_once: 0,
         }
     }
@@ -159,24 +165,36 @@ impl Qss {
         (self.opts.rtol * self.x[i].abs()).max(self.opts.atol[i]).max(f64::MIN_POSITIVE)
     }
 
-    /// f at the lines' values at t.
-    fn field(&mut self, sys: &mut dyn OdeSystem, t: f64, into: fn(&mut Self) -> &mut Vec<f64>) -> Result<(), Failure> {
+    /// The components `which` of f at the lines' values at t.
+    fn field(
+        &mut self,
+        sys: &mut dyn OdeSystem,
+        t: f64,
+        which: &[usize],
+        into: fn(&mut Self) -> &mut Vec<f64>,
+    ) -> Result<(), Failure> {
         for (q, s) in self.q.iter_mut().zip(&self.states) {
             *q = s.line(t);
         }
         let mut out = std::mem::take(into(self));
-        let done = eval_rhs(sys, &mut self.stats, t, &self.q, &mut out);
+        self.stats.rhs_evals += 1;
+        let done = sys.rhs_some(t, &self.q, which, &mut out).map_err(Failure::from);
+        let strange = which.iter().find(|&&i| !out[i].is_finite());
+        let done = done.and_then(|()| match strange {
+            Some(&component) => Err(Failure::NonFinite { t, component }),
+            None => Ok(()),
+        });
         *into(self) = out;
         done
     }
 
-    /// f now and a moment later; the moment is returned.
-    fn field_and_rate(&mut self, sys: &mut dyn OdeSystem, scale: f64) -> Result<f64, Failure> {
+    /// The same now and a moment later; the moment is returned.
+    fn field_and_rate(&mut self, sys: &mut dyn OdeSystem, scale: f64, which: &[usize]) -> Result<f64, Failure> {
         let t = self.t;
         let moment = (1e-3 * scale).clamp(1e-9 * (1.0 + t.abs()), 1e-4 * (1.0 + t.abs()));
         let later = t + moment;
-        self.field(sys, t, |s| &mut s.f)?;
-        if self.field(sys, later, |s| &mut s.f_later).is_err() {
+        self.field(sys, t, which, |s| &mut s.f)?;
+        if self.field(sys, later, which, |s| &mut s.f_later).is_err() {
             // At the edge of the domain: no second derivative.
             self.f_later.copy_from_slice(&self.f);
         }
@@ -214,7 +232,7 @@ impl Qss {
     fn requantize(&mut self, sys: &mut dyn OdeSystem, i: usize) -> Result<(), Failure> {
         let t = self.t;
         if !self.known {
-            self.field(sys, t, |s| &mut s.f_old)?;
+            self.field(sys, t, &[i], |s| &mut s.f_old)?;
         }
         self.known = false;
         let s = self.states[i];
@@ -227,26 +245,29 @@ impl Qss {
             let grow = (quantum / (miss * lasted / 3.0).max(1e-30)).cbrt().clamp(0.2, 4.0);
             self.states[i].cap = (lasted * grow).min(self.opts.h_max);
         }
-        let moment = self.field_and_rate(sys, lasted)?;
+        let moment = self.field_and_rate(sys, lasted, &[i])?;
         let rate = (self.f_later[i] - self.f[i]) / moment;
         let old = s.line(t);
         let (u, du) = (self.f[i] - s.a * old, rate - s.a * s.dq);
         let (q, dq, lasts) = self.draw(i, x, u, du);
         let s = &mut self.states[i];
         (s.tq, s.q, s.dq, s.planned) = (t, q, dq, t + lasts);
-        let moment = self.field_and_rate(sys, lasts)?;
+        // Column i of the Jacobian tells who listens.
+        let mut listeners = std::mem::take(&mut self.listeners);
+        listeners.clear();
+        match self.jac.matrix.pattern() {
+            Some(p) => listeners.extend(p.column(i).iter().copied().filter(|&j| j != i)),
+            None => listeners.extend((0..self.n).filter(|&j| j != i)),
+        }
+        listeners.push(i);
+        let moment = self.field_and_rate(sys, lasts, &listeners)?;
         if (q - old).abs() > 1e-3 * quantum {
             self.states[i].a = (self.f[i] - self.f_old[i]) / (q - old);
         }
-        // Column i of the Jacobian tells who listens.
-        let count = self.jac.matrix.pattern().map_or(self.n, |p| p.range(i).len());
-        for k in 0..count {
-            let j = self.jac.matrix.pattern().map_or(k, |p| p.column(i)[k]);
-            if j != i {
-                self.turn(j, moment);
-            }
+        for &j in &listeners {
+            self.turn(j, moment);
         }
-        self.turn(i, moment);
+        self.listeners = listeners;
         Ok(())
     }
 
@@ -292,7 +313,10 @@ impl Integrator for Qss {
             let cap = cap.min(1e-2 * (x.abs() + quantum) / dx.abs().max(1e-300)).max(1e-9 * (1.0 + t.abs()));
             self.states[i] = State { tx: t, x, dx, ddx: 0.0, tq: t, q: x, dq: dx, a, planned: t + cap, cap };
         }
-        let moment = self.field_and_rate(sys, 1e-3).map_err(|e| self.fail(e))?;
+        let all = std::mem::take(&mut self.all);
+        let moment = self.field_and_rate(sys, 1e-3, &all);
+        self.all = all;
+        let moment = moment.map_err(|e| self.fail(e))?;
         for i in 0..self.n {
             self.turn(i, moment);
         }
@@ -326,9 +350,12 @@ impl Integrator for Qss {
         let mut lands = next >= tstop;
         let mut end = if lands { tstop } else { next };
         let mut h = end - t;
-        // The end must be a place where f exists: otherwise nearer.
+        // The end must be a place where f exists, all of it: otherwise nearer.
         while self.n > 0 {
-            let Err(e) = self.field(sys, end, |s| &mut s.f_old) else { break };
+            let all = std::mem::take(&mut self.all);
+            let found = self.field(sys, end, &all, |s| &mut s.f_old);
+            self.all = all;
+            let Err(e) = found else { break };
             e.count(&mut self.stats);
             h *= 0.5;
             if e == Failure::Fatal || too_small(&self.opts, t, h) {

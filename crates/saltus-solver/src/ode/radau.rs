@@ -1,7 +1,7 @@
 //! Radau IIA with three stages, order 5 (Hairer and Wanner IV.8): collocation at c₁, c₂, 1, simplified Newton
 //! decoupled into one real and one complex system by the eigenvectors of A⁻¹, predictive step control.
 
-use super::control::{Controller, Core, Driver, Failure, Method, eval_rhs, integrator_by_driver, worst, wrms};
+use super::control::{Controller, Core, Driver, Failure, Method, Trail, eval_rhs, integrator_by_driver, worst, wrms};
 use super::iteration::{IterationMatrix, Jacobian};
 use super::{OdeSystem, Options, Restart};
 use crate::linear::C64;
@@ -49,6 +49,7 @@ pub(crate) struct Collocation {
     after_rejection: bool,
     /// The estimate is of order 3, the solution of order 5: what the estimate may exceed the tolerance by.
     slack: f64,
+    trail: Trail,
 }
 
 impl Collocation {
@@ -93,6 +94,7 @@ impl Collocation {
             first: true,
             after_rejection: false,
             slack: 1.0,
+            trail: Trail::new(n),
         }
     }
 
@@ -104,6 +106,7 @@ impl Collocation {
         if self.factored != h {
             self.factored = 0.0;
             self.e1.factor(&self.jac.matrix, self.real / h, &mut core.stats)?;
+            self.e1.see_growth(core)?;
             let sigma = C64::new(self.complex.re / h, self.complex.im / h);
             self.e2.factor(&self.jac.matrix, sigma, &mut core.stats)?;
             self.factored = h;
@@ -206,7 +209,7 @@ impl Method for Collocation {
         Controller::Predictive
     }
     fn degree(&self) -> usize {
-        3
+        4
     }
     fn safety(&self) -> f64 {
         let k = 2.0 * ITERATIONS as f64;
@@ -226,6 +229,7 @@ impl Method for Collocation {
             (self.jac_valid, self.factored) = (false, 0.0);
         }
         (self.jac_current, self.history, self.first) = (false, false, true);
+        self.trail.forget();
     }
 
     fn attempt(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, h: f64) -> Result<f64, Failure> {
@@ -260,12 +264,24 @@ impl Method for Collocation {
 
     fn finish(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, _: f64, t_new: f64) -> Result<(), Failure> {
         eval_rhs(sys, &mut core.stats, t_new, &core.x_new, &mut core.dx_new)?;
-        core.poly.begin(core.t, t_new, 3);
-        core.poly.coefficient_mut(0).copy_from_slice(&core.x);
-        for (j, v) in self.vandermonde.iter().enumerate() {
-            let c = core.poly.coefficient_mut(j + 1);
-            for i in 0..core.n {
-                c[i] = v[0] * self.z[0][i] + v[1] * self.z[1][i] + v[2] * self.z[2][i];
+        // The ends are more accurate than the stages: their cubic is taken, raised by the step before, unless slopes are
+        // those of stiff components, which tell nothing; there the collocation polynomial.
+        core.poly.set_hermite(core.t, t_new, &core.x, &core.dx, &core.x_new, &core.dx_new);
+        self.trail.raise(core, t_new);
+        let h = t_new - core.t;
+        for i in 0..core.n {
+            let c = |j: usize| {
+                let v = &self.vandermonde[j];
+                v[0] * self.z[0][i] + v[1] * self.z[1][i] + v[2] * self.z[2][i]
+            };
+            let c = [c(0), c(1), c(2)];
+            let middle = core.x[i] + 0.5 * c[0] + 0.25 * c[1] + 0.125 * c[2];
+            let cubic = 0.5 * (core.x[i] + core.x_new[i]) + 0.125 * h * (core.dx[i] - core.dx_new[i]);
+            if !((middle - cubic).abs() * core.w[i] <= 20.0) {
+                c.iter().enumerate().for_each(|(j, c)| core.poly.coefficient_mut(j + 1)[i] = *c);
+                if core.poly.degree() > 3 {
+                    core.poly.coefficient_mut(4)[i] = 0.0;
+                }
             }
         }
         (self.history, self.first, self.after_rejection, self.jac_current) = (true, false, false, false);

@@ -169,6 +169,7 @@ impl Method for Rodas {
             self.linearize(sys, core, h)?;
         }
         self.matrix.factor(&self.jac.matrix, 1.0 / (h * GAMMA), &mut core.stats)?;
+        self.matrix.see_growth(core)?;
         for s in 0..STAGES {
             let (done, rest) = self.k.split_at_mut(s);
             if s > 5 {
