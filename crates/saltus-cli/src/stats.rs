@@ -123,7 +123,8 @@ impl<'a> Stats<'a> {
         lines.extend([
             ("states", self.states.to_string()),
             ("steps", format!("{} ({} rejected)", self.steps, self.rejected)),
-            ("evaluations", format!("{} ({} more to locate events)", self.evaluations, self.searches)),
+            ("evaluations", self.evaluations.to_string()),
+            ("to locate events", format!("{} more", self.searches)),
             ("Jacobians", self.jacobians.to_string()),
             ("factorizations", self.factorizations.to_string()),
             ("events", format!("{} state, {} time", self.state_events, self.time_events)),

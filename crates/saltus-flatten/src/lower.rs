@@ -1018,10 +1018,6 @@ impl<'t> Flattener<'t> {
         let mut leaves = Vec::new();
         tree_leaves(&t, &mut leaves);
         for (local, ty, rank) in leaves {
-            if lx.model.is_none() && lx.f.inputs.contains(&local) {
-                let text = format!("{} is an input of the function and cannot be assigned", ref_text(r));
-                return Err(self.err(r.span, text));
-            }
             let mut idx = indices.clone();
             if !idx.is_empty() {
                 while idx.len() < rank {

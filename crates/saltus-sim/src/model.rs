@@ -478,13 +478,22 @@ impl Model {
     }
 
     /// Takes note of the present values; `event`: they may have jumped.
-    pub(crate) fn write_lines(&mut self, t: f64, event: bool) {
+    pub(crate) fn write_lines(&mut self, t: f64, event: bool) -> Result<(), Diagnostic> {
         if self.machine.host.lines.list.is_empty() {
-            return;
+            return Ok(());
         }
         self.line_inputs();
         let (values, lines) = (&self.machine.values, &mut self.machine.host.lines.list);
+        for (d, line) in self.sys.dae.delays.iter().zip(lines.iter()) {
+            let lag = line.delay_parts().map_or(0.0, |[_, lag]| values[lag.1 as usize]);
+            if lag < 0.0 {
+                let text = format!("the time of a delay is {lag:?} at time {t:?}: it must not be negative");
+                let span = d.origin.span.unwrap_or(Span::NONE);
+                return Err(Diagnostic::error(Stage::Run, span, text).within(d.origin.instance.clone()));
+            }
+        }
         lines.iter_mut().for_each(|l| l.write(t, values, event));
+        Ok(())
     }
 
     /// How far the nearest jump is from where it is read.

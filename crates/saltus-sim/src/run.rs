@@ -420,7 +420,7 @@ impl Runner<'_> {
         self.warnings(model, observer);
         self.parameters_within(model, observer);
         self.check_assertions(model, t, observer)?;
-        model.write_lines(t, true);
+        model.write_lines(t, true)?;
         if let Some(forward) = &mut self.forward {
             forward.begin(&program);
         }
@@ -694,7 +694,7 @@ impl Runner<'_> {
                 .structural_explanation(program)
                 .unwrap_or_else(|| model.explain(&e, Stage::Run, t, "the run failed")));
         }
-        model.write_lines(t, false);
+        model.write_lines(t, false)?;
         self.check_assertions(model, t, observer)?;
         self.warnings(model, observer);
         Ok(())
@@ -985,7 +985,7 @@ impl Runner<'_> {
             }
         }
         self.mask();
-        model.write_lines(t, true);
+        model.write_lines(t, true)?;
         self.check_assertions(model, t, observer)?;
         self.warnings(model, observer);
         self.write(model, &program_after, t, sink)?;
@@ -1417,7 +1417,10 @@ impl Runner<'_> {
         for k in 1..TRANSPORTED {
             let t = from + (to - from) * k as f64 / TRANSPORTED as f64;
             self.evaluate_at(model, program, integrator, t)?;
-            model.write_lines(t, false);
+            if model.write_lines(t, false).is_err() {
+                // Told where the step ends.
+                break;
+            }
         }
         Ok(())
     }

@@ -343,5 +343,5 @@ model M
 end M;
 --- expect ---
 exit: 3
-error: x is an input of the function and cannot be assigned
+error: x is an input of f and cannot be assigned
 --> model.mo:5:3
