@@ -612,7 +612,8 @@ impl<'t> Flattener<'t> {
             let name = self.path(node);
             return Err(self.err(span, format!("the call of {name} cannot be evaluated when compiling")));
         }
-        if sig.impure && !shape_only && !env.when && !env.pure && !self.in_initial {
+        // A call without results, such as a print, determines nothing.
+        if sig.impure && !sig.outputs.is_empty() && !shape_only && !env.when && !env.pure && !self.in_initial {
             let continuous = flat.iter().any(|&e| self.variability(e) == Variability::Continuous);
             if continuous {
                 let name = self.path(node);
