@@ -142,6 +142,21 @@ error: f is impure and cannot be called in an equation that holds all the time
 --> model.mo:7:12
 help: call it in a when-clause or an initial equation, or write pure(…) around the call
 
+--- impure-call-without-results simulate --stop 1 --intervals 1 ---
+impure function note
+  input Real x;
+algorithm
+end note;
+model M
+  Real x = time;
+equation
+  note(x);
+end M;
+--- expect ---
+time,x
+0.0,0.0
+1.0,1.0
+
 --- impure-function-where-it-may-stand simulate --stop 1 --intervals 1 ---
 impure function f
   input Real x;
