@@ -183,25 +183,6 @@ fn network_fill_is_that_of_its_laplacian() {
 }
 
 #[test]
-#[ignore = "prints fill and times of a large network"]
-fn large_network() {
-    for m in [60, 100, 183] {
-        let a = network(m);
-        let t = std::time::Instant::now();
-        let mut lu = SparseLu::new(&a.pattern);
-        let analysed = t.elapsed();
-        lu.factor(&a.values).unwrap();
-        let factored = t.elapsed() - analysed;
-        lu.refactor(&a.values).unwrap();
-        println!(
-            "{m}: fill {} analysis {analysed:?} factor {factored:?} refactor {:?}",
-            lu.fill(),
-            t.elapsed() - analysed - factored
-        );
-    }
-}
-
-#[test]
 fn block_triangular_form_solves_each_block_alone() {
     // A lower bidiagonal matrix falls into n blocks of one: no fill at all.
     let n = 100;
