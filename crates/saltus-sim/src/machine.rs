@@ -3,7 +3,7 @@
 use crate::compile::{MixedBlock, Step};
 use crate::layout::Layout;
 use crate::transport::Lines;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId};
 use saltus_expr::{FuncId, Node, RelOp};
 use saltus_function::{ExecError, Function};
@@ -11,7 +11,7 @@ use saltus_program::{Backend, Batch, CallHost, Chain, Functions};
 use saltus_solver::nonlinear::{
     Method, PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, piecewise::LockedFailure, solve_piecewise,
 };
-use saltus_structure::{Cell, Relation, RelationKind, Role, WhenHead, tidy};
+use saltus_structure::{Cell, Relation, RelationKind, Role, SharedCall, WhenHead, tidy};
 
 /// Why an evaluation failed.
 #[derive(Clone, Debug)]
@@ -135,9 +135,20 @@ impl Recent {
     }
 }
 
+/// The last evaluation of a [`saltus_structure::SharedCall`].
+#[derive(Clone)]
+struct Shared {
+    func: FuncId,
+    ticket: f64,
+    kept: Kept,
+}
+
 /// Function calls of kernels, with the last results of each function kept.
 pub struct Host {
     functions: Box<dyn Functions>,
+    shared: Vec<Shared>,
+    /// By function: the shared call that it evaluates, or whose results it reads.
+    shares: FxHashMap<u32, (usize, Share)>,
     /// Delays and distributions, read by functions of their own.
     pub(crate) lines: Lines,
     values: Vec<Recent>,
@@ -149,9 +160,12 @@ pub struct Host {
 
 impl Host {
     /// A host for these functions, run by the backend.
-    pub fn new(functions: &[Function], backend: &dyn Backend) -> Host {
+    pub fn new(functions: &[Function], shared: &[SharedCall], backend: &dyn Backend) -> Host {
+        let both = |(k, s): (usize, &SharedCall)| [(s.call.0, (k, Share::Call)), (s.result.0, (k, Share::Result))];
         Host {
             functions: backend.functions(functions),
+            shared: shared.iter().map(|s| Shared { func: s.func, ticket: 0.0, kept: Kept::default() }).collect(),
+            shares: shared.iter().enumerate().flat_map(both).collect(),
             lines: Lines::default(),
             values: vec![Recent::default(); functions.len()],
             slopes: vec![Recent::default(); functions.len()],
@@ -164,6 +178,37 @@ impl Host {
     pub fn warnings(&mut self) -> Vec<saltus_function::Warning> {
         self.functions.take_warnings()
     }
+
+    /// Evaluates a shared call or reads its results, if the function is for that.
+    fn share(&mut self, func: FuncId, args: &[f64]) -> Option<f64> {
+        if self.shared.is_empty() {
+            return None;
+        }
+        let &(k, share) = self.shares.get(&func.0)?;
+        let s = &mut self.shared[k];
+        if share == Share::Result {
+            let current = args[0] == s.ticket;
+            return Some(s.kept.results.get(args[1] as usize).copied().filter(|_| current).unwrap_or(f64::NAN));
+        }
+        if !same(&s.kept.args, args) {
+            s.ticket += 1.0;
+            s.kept.args.clear();
+            s.kept.args.extend_from_slice(args);
+            if let Err(e) = self.functions.call(s.func, args, &mut s.kept.results) {
+                s.kept = Kept::default();
+                self.error.get_or_insert(e);
+                return Some(f64::NAN);
+            }
+        }
+        Some(s.ticket)
+    }
+}
+
+/// What a function has to do with a shared call.
+#[derive(Clone, Copy, PartialEq)]
+enum Share {
+    Call,
+    Result,
 }
 
 fn same(a: &[f64], b: &[f64]) -> bool {
@@ -173,6 +218,9 @@ fn same(a: &[f64], b: &[f64]) -> bool {
 impl CallHost for Host {
     fn call(&mut self, func: FuncId, args: &[f64], out: u32) -> f64 {
         if let Some((v, _)) = self.lines.read(func, args.first().copied().unwrap_or(f64::NAN)) {
+            return v;
+        }
+        if let Some(v) = self.share(func, args) {
             return v;
         }
         let Some(recent) = self.values.get_mut(func.0 as usize) else { return f64::NAN };

@@ -276,7 +276,7 @@ impl Model {
         for v in [HybridDae::INITIAL, HybridDae::TERMINAL, HybridDae::LAMBDA] {
             layout.slot(Cell::new(v, 0));
         }
-        let host = Host::new(&functions, &*backend);
+        let host = Host::new(&functions, &sys.shared, &*backend);
         let machine = Machine {
             values: Vec::new(),
             backend,

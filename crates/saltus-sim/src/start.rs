@@ -5,10 +5,13 @@ use crate::machine::{BlockMethod, Trouble};
 use crate::model::{ModeProgram, Model};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Operand, Row, VarId};
+use saltus_program::Batch;
 use saltus_solver::nonlinear::{
     DomainError, LeastSquaresOptions, Method, NewtonOptions, ResidualSystem, least_squares,
 };
-use saltus_structure::{Cell, DiscKind, InitPlan, Item, ModeKey, Wish, cell_name, plan_initialization, spread_guesses};
+use saltus_structure::{
+    Cell, DiscEq, DiscKind, InitPlan, Item, ModeKey, Wish, cell_name, plan_initialization, spread_guesses,
+};
 use std::rc::Rc;
 
 /// A method of finding initial values, as the user names it.
@@ -207,16 +210,22 @@ impl Model {
     /// Sweeps over the discrete definitions with start values, to guess the mode.
     pub fn guess_discrete(&mut self) {
         let discrete = self.sys.discrete.clone();
+        let values: Vec<Option<Batch>> = self.compile(|c| {
+            let value = |d: &DiscEq| match &d.kind {
+                DiscKind::Value(row) => {
+                    let slot = c.layout.slot(Cell::new(d.var, 0));
+                    Some(c.batch(slot, row))
+                }
+                _ => None,
+            };
+            discrete.iter().map(value).collect()
+        });
         for _ in 0..3 {
-            for d in &discrete {
-                match &d.kind {
-                    DiscKind::Value(row) => {
-                        let slot = self.layout.slot(Cell::new(d.var, 0));
-                        let b = self.compile(|c| c.batch(slot, row));
-                        self.machine.batch(&b);
-                    }
-                    DiscKind::Relation(i) => self.machine.relation(*i),
-                    DiscKind::When(..) => {}
+            for (d, value) in discrete.iter().zip(&values) {
+                match (&d.kind, value) {
+                    (DiscKind::Relation(i), _) => self.machine.relation(*i),
+                    (_, Some(b)) => self.machine.batch(b),
+                    _ => {}
                 }
             }
         }

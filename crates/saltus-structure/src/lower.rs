@@ -6,11 +6,17 @@
 //! Relations over parameters and discrete variables stay plain: they change only when their operands do.
 
 use crate::rows::{Operands, has_events, tidy};
-use crate::system::{DiscEq, DiscKind, Group, Reaction, Relation, RelationKind, Role, SysEq, System, WhenHead};
+use crate::system::{
+    DiscEq, DiscKind, Group, Reaction, Relation, RelationKind, Role, SharedCall, SysEq, System, WhenHead,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
-use saltus_base::SecondaryMap;
+use saltus_base::{SecondaryMap, Span};
 use saltus_dae::{Action, Guard, HybridDae, Operand, Origin, Row, VarId, VarType, Variability, Variable, row_text};
-use saltus_expr::{Binary, ExprId, Node, Pool, RelOp};
+use saltus_expr::{Binary, ExprId, FuncId, Node, Pool, RelOp};
+use saltus_function::{FExpr, Function, Local, LocalId, ScalarType};
+
+/// Arguments times results of a call at events from which its results are read apart.
+const MANY_DEPENDENCIES: usize = 10_000;
 
 /// Lowers a flat model.
 pub fn lower(dae: HybridDae) -> System {
@@ -73,6 +79,7 @@ impl Lower {
             assertions: Vec::new(),
             external,
             original,
+            shared: Vec::new(),
         };
         Lower { sys, known: FxHashMap::default(), create: true, derivatives: FxHashMap::default() }
     }
@@ -408,10 +415,22 @@ impl Lower {
         let calls = std::mem::take(&mut self.sys.dae.calls);
         for c in &calls {
             let args = self.call_arguments(&c.args);
+            let discrete = c.outputs.iter().filter(|&&v| self.sys.role(v) == Role::Discrete).count();
+            let shared = if c.guard.is_none() { self.shared_call(c.func, &args, discrete, &c.origin) } else { None };
+            if let Some((ticket, _, call)) = &shared {
+                let row = self.value(call, &c.origin);
+                let kind = DiscKind::Value(row);
+                self.sys.discrete.push(DiscEq { var: *ticket, kind, guard: None, origin: c.origin.clone() });
+            }
             for (k, &out) in c.outputs.iter().enumerate() {
                 if self.sys.role(out) == Role::Discrete {
-                    let row = self.call_row(None, c.func, &args, k);
-                    let row = self.value(&row, &c.origin);
+                    let row = match &shared {
+                        Some((ticket, result, _)) => self.result_row(*ticket, *result, k),
+                        None => {
+                            let row = self.call_row(None, c.func, &args, k);
+                            self.value(&row, &c.origin)
+                        }
+                    };
                     self.sys.discrete.push(DiscEq {
                         var: out,
                         kind: DiscKind::Value(row),
@@ -440,11 +459,58 @@ impl Lower {
         (exprs, operands.list())
     }
 
+    /// A call at events whose arguments times results are many: its ticket, the function that reads a result, and the
+    /// row that evaluates the call.
+    fn shared_call(
+        &mut self,
+        func: FuncId,
+        args: &(Box<[ExprId]>, Vec<Operand>),
+        results: usize,
+        origin: &Origin,
+    ) -> Option<(VarId, FuncId, Row)> {
+        if args.0.len() * results < MANY_DEPENDENCIES {
+            return None;
+        }
+        let name = self.sys.dae.functions[func.0 as usize].name.clone();
+        let ticket = self.hidden("$call", VarType::Real, Variability::Discrete, format!("{name}(…)"), origin);
+        let call = self.opaque(name.clone(), args.0.len(), origin);
+        let result = self.opaque(format!("result of {name}"), 2, origin);
+        self.sys.shared.push(SharedCall { func, call, result });
+        let row = self.call_row(None, call, args, 0);
+        Some((ticket, result, row))
+    }
+
+    /// A function that the run evaluates by other means than its body.
+    fn opaque(&mut self, name: String, inputs: usize, origin: &Origin) -> FuncId {
+        let local = |binding| Local { name: String::new(), ty: ScalarType::Real, dims: Vec::new(), binding };
+        let id = FuncId(self.sys.dae.functions.len() as u32);
+        self.sys.dae.functions.push(Function {
+            name,
+            locals: (0..inputs).map(|_| local(None)).chain([local(Some(FExpr::Num(0.0)))]).collect(),
+            inputs: (0..inputs as u32).map(LocalId).collect(),
+            outputs: vec![LocalId(inputs as u32)],
+            body: Vec::new(),
+            external: None,
+            derivative: None,
+            impure: true,
+            span: origin.span.unwrap_or(Span::NONE),
+        });
+        id
+    }
+
+    /// The k-th result of a shared call.
+    fn result_row(&mut self, ticket: VarId, result: FuncId, k: usize) -> Row {
+        let pool = &mut self.sys.dae.pool;
+        let holes = Box::new([pool.hole(0), pool.hole(1)]);
+        let template = pool.call(result, holes, 0);
+        Row { template, args: Box::new([Operand::var(ticket), Operand::Const(k as f64)]) }
+    }
+
     /// `out - f(args).k`, or the bare value.
     fn call_row(
         &mut self,
         out: Option<VarId>,
-        func: saltus_expr::FuncId,
+        func: FuncId,
         (exprs, operands): &(Box<[ExprId]>, Vec<Operand>),
         k: usize,
     ) -> Row {
@@ -487,12 +553,22 @@ impl Lower {
                         }
                         Action::Call { func, args, outputs } => {
                             let args = self.call_arguments(args);
+                            let results = outputs.iter().flatten().count();
+                            let shared = self.shared_call(*func, &args, results, &w.origin);
+                            if let Some((ticket, _, call)) = &shared {
+                                let row = self.plain(call, &w.origin);
+                                assign(*ticket, bi, row);
+                            }
                             for (k, out) in outputs.iter().enumerate() {
-                                if let Some(out) = out {
-                                    let row = self.call_row(None, *func, &args, k);
-                                    let row = self.plain(&row, &w.origin);
-                                    assign(*out, bi, row);
-                                }
+                                let Some(out) = out else { continue };
+                                let row = match &shared {
+                                    Some((ticket, result, _)) => self.result_row(*ticket, *result, k),
+                                    None => {
+                                        let row = self.call_row(None, *func, &args, k);
+                                        self.plain(&row, &w.origin)
+                                    }
+                                };
+                                assign(*out, bi, row);
                             }
                         }
                         Action::Reinit { var, value, condition } => {

@@ -4,7 +4,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::SecondaryMap;
 use saltus_dae::{Action, HybridDae, Operand, Origin, Row, VarId, VarType, Variability, Variable};
-use saltus_expr::RelOp;
+use saltus_expr::{FuncId, RelOp};
 
 /// What a relation variable watches.
 #[derive(Clone, Debug, PartialEq)]
@@ -180,6 +180,20 @@ pub struct System {
     pub external: FxHashSet<VarId>,
     /// Sizes before simplification: (continuous variables, equations).
     pub original: (usize, usize),
+    /// Calls that are evaluated apart from the reading of their results.
+    pub shared: Vec<SharedCall>,
+}
+
+/// A call with many arguments and many results at events: `ticket = call(arguments)` evaluates it and keeps the
+/// results, `y = result(ticket, k)` reads one. So the k-th result depends on one variable, not on all arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct SharedCall {
+    /// What is called.
+    pub func: FuncId,
+    /// Evaluates it; gives a number that is another one for other arguments.
+    pub call: FuncId,
+    /// Reads a result.
+    pub result: FuncId,
 }
 
 impl System {
