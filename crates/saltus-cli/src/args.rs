@@ -138,6 +138,8 @@ pub enum EngineChoice {
 pub enum Dump {
     /// The syntax tree of the file
     Syntax,
+    /// The classes that the model is made of, with what each declares
+    Classes,
     /// The flat model
     Flat,
     /// The structural plan

@@ -103,6 +103,7 @@ impl Session {
     pub fn dump(&mut self, stage: Dump) -> Result<(), Failure> {
         let dae = self.flatten()?;
         let text = match stage {
+            Dump::Classes => self.engine.dump_classes(),
             Dump::Structure => {
                 let analysis = self.engine.analyze(dae, &AnalyzeRequest::default());
                 self.need(analysis)?.text

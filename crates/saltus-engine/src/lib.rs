@@ -263,6 +263,11 @@ impl Engine {
         }
     }
 
+    /// The classes that have been looked into, as text.
+    pub fn dump_classes(&self) -> String {
+        self.table.dump()
+    }
+
     /// Flattens a model. `None` after errors (see [`Engine::diagnostics`]).
     pub fn flatten(&mut self, model: &str) -> Option<HybridDae> {
         let computed = self.options.inversions.iter().map(|i| i.input.clone()).collect();

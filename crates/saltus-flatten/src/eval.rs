@@ -1023,7 +1023,7 @@ impl<'t> Flattener<'t> {
         let Some(first) = r.parts.first() else { return Err(self.err(r.span, "a name is missing")) };
         let start = if r.global { Scope::ROOT } else { env.scope };
         let Some(found) = self.lookup(start, first.name.name)? else {
-            let hints = self.similar(env.scope, first.name.name);
+            let hints = self.similar(env.scope, first.name.name, false);
             let text = ref_text(r);
             let inside = self.scope_text(env.scope);
             return Err(self.err_hints(first.name.span, format!("{text} is not known in {inside}"), hints));

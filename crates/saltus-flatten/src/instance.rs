@@ -411,7 +411,7 @@ impl<'t> Flattener<'t> {
         match self.lookup(start, first.name)? {
             Some(f) => self.class_below(f, &spec.path[1..], spec),
             None => {
-                let mut hints = self.similar(scope, first.name);
+                let mut hints = self.similar(scope, first.name, true);
                 if hints.is_empty() && spec.path.len() > 1 {
                     hints = self.missing_library(first.name);
                 }

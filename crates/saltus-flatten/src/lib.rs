@@ -609,12 +609,13 @@ impl<'t> Flattener<'t> {
         self.rows.row(&mut self.dae.pool, e)
     }
 
-    pub(crate) fn similar(&mut self, scope: Scope, name: Name) -> Vec<String> {
+    pub(crate) fn similar(&mut self, scope: Scope, name: Name, classes_only: bool) -> Vec<String> {
         let mut all: Vec<Name> = Vec::new();
         let mut s = scope;
         while s.node != Scope::ROOT.node {
             let Ok(t) = self.template(s.node) else { break };
-            all.extend(t.members.iter().map(|m| m.name));
+            let fits = |m: &&template::Member<'_>| !classes_only || matches!(m.kind, template::MemberKind::Class(_));
+            all.extend(t.members.iter().filter(fits).map(|m| m.name));
             match t.parts.get(s.part as usize) {
                 Some(p) if p.def.prefixes.encapsulated => {
                     all.extend(self.lib.listing(p.class));

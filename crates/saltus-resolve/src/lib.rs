@@ -9,6 +9,7 @@
 //! Absent here: modifiers, values, policy about where files are (see [`FileSystem`]).
 
 mod append;
+mod dump;
 mod files;
 mod table;
 mod versions;

@@ -536,6 +536,16 @@ impl ClassTable {
         })
     }
 
+    /// How many classes have been met.
+    pub(crate) fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Whether somebody has asked what the class declares.
+    pub(crate) fn looked_into(&self, id: ClassId) -> bool {
+        self.entry(id).own.get().is_some()
+    }
+
     /// The elements of a long class.
     pub fn elements(&self, id: ClassId) -> &[Element] {
         match &self.def(id).body {

@@ -1454,7 +1454,8 @@ impl Runner<'_> {
             let unknown = program.implicit.as_ref().and_then(|f| f.unknowns.get(k.checked_sub(program.states.len())?));
             program.plan.states.get(k).copied().or(unknown.map(|u| u.1))
         };
-        let state = e.component().and_then(of).map(|c| saltus_structure::cell_name(&model.sys, c));
+        let worst = e.component().and_then(of);
+        let state = worst.map(|c| saltus_structure::cell_name(&model.sys, c));
         let t = match e {
             StepError::TooSmall { t, .. } => t,
             _ => model.machine.values[model.machine.time as usize],
@@ -1465,7 +1466,8 @@ impl Runner<'_> {
             return d;
         }
         let who = state.map_or(String::new(), |s| format!(", worst at {s}"));
-        Diagnostic::error(Stage::Run, Span::NONE, format!("the integrator cannot go on at time {t:?}{who}: {e}")).hint(
+        let place = worst.and_then(|c| model.sys.dae.vars[c.var].origin.span).unwrap_or(Span::NONE);
+        Diagnostic::error(Stage::Run, place, format!("the integrator cannot go on at time {t:?}{who}: {e}")).hint(
             "a singularity of the solution, a discontinuity hidden in a function, or a tolerance that is too tight",
         )
     }

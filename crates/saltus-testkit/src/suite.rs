@@ -39,6 +39,7 @@ use std::{fs, io};
 pub fn command(stage: &str, file: &str) -> Option<Vec<String>> {
     let words: &[&str] = match stage {
         "parse" => &["check", file, "--dump", "syntax"],
+        "classes" => &["check", file, "--dump", "classes"],
         "flatten" => &["flatten", file],
         "check" => &["check", file],
         "analyze" | "structure" => &["analyze", file],
