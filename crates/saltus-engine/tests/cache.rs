@@ -42,3 +42,28 @@ fn a_parameter_recompiles_nothing() {
     e.options.overrides = Vec::new();
     assert!(compile(&mut e, "Other") > first, "there is a new equation");
 }
+
+#[test]
+fn more_cells_compile_no_more_code() {
+    let text = "model Rod
+  parameter Integer n = 50;
+  parameter Real a = 2;
+  Real T[n](each start = 1, each fixed = true);
+  Real q[n - 1];
+equation
+  for i in 1:n - 1 loop q[i] = a*(T[i] - T[i + 1])^3; end for;
+  der(T[1]) = -q[1];
+  for i in 2:n - 1 loop der(T[i]) = q[i - 1] - q[i]; end for;
+  der(T[n]) = q[n - 1];
+end Rod;";
+    let file = std::env::temp_dir().join(format!("saltus-rod-{}.mo", std::process::id()));
+    std::fs::write(&file, text).unwrap();
+    let kernels = |n: &str| {
+        let mut e = Engine::new(Options { overrides: vec![("n".into(), n.into())], ..Options::default() });
+        e.open(file.to_str().unwrap(), Some("Rod")).unwrap();
+        compile(&mut e, "Rod")
+    };
+    let few = kernels("50");
+    assert!(few > 0);
+    assert_eq!(few, kernels("5000"));
+}
