@@ -215,7 +215,8 @@ pub fn print(dae: &HybridDae) -> String {
         out.push_str("  end when;\n");
     }
     for a in &dae.assertions {
-        let _ = writeln!(out, "  assert({});", condition_text(dae, &a.condition));
+        let guard = a.guard.map_or(String::new(), |g| format!("  when {}", guard_text(dae, g)));
+        let _ = writeln!(out, "  assert({}){guard};", condition_text(dae, &a.condition));
     }
     let _ = writeln!(out, "end {};", dae.name);
     out

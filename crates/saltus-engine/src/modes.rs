@@ -378,9 +378,6 @@ impl Guards {
             if sys.dae.assertions[*k].error
                 && let Some(f) = self.expression(sys, row, row.template)
             {
-                let outside = self.guard(sys, sys.dae.assertions[*k].guard.map(|(g, b)| (g.index(), b)));
-                let outside = self.bdds.not(outside);
-                let f = self.bdds.or(outside, f);
                 self.invariant = self.bdds.and(self.invariant, f);
             }
         }

@@ -36,6 +36,8 @@ struct Lower {
     /// Whether unknown relations get a variable, or are evaluated where they stand.
     create: bool,
     derivatives: FxHashMap<(VarId, u8), VarId>,
+    /// What hidden condition variables stand for.
+    conditions: FxHashMap<VarId, Row>,
 }
 
 fn operand_key(a: &Operand) -> (u32, i32, u64) {
@@ -81,7 +83,13 @@ impl Lower {
             original,
             shared: Vec::new(),
         };
-        Lower { sys, known: FxHashMap::default(), create: true, derivatives: FxHashMap::default() }
+        Lower {
+            sys,
+            known: FxHashMap::default(),
+            create: true,
+            derivatives: FxHashMap::default(),
+            conditions: FxHashMap::default(),
+        }
     }
 
     fn hidden(
@@ -251,8 +259,32 @@ impl Lower {
         }
         let text = self.readable(&row);
         let var = self.hidden("$cond", VarType::Boolean, Variability::Discrete, text, origin);
+        self.conditions.insert(var, row.clone());
         self.sys.discrete.push(DiscEq { var, kind: DiscKind::Value(row), guard: None, origin: origin.clone() });
         var
+    }
+
+    /// A condition that holds wherever its branch is not the chosen one.
+    fn unless_outside(&mut self, row: Row, mut guard: Option<(usize, u32)>) -> Row {
+        let (mut holds, mut args) = (row.template, row.args.to_vec());
+        while let Some((group, branch)) = guard {
+            let g = &self.sys.groups[group];
+            for (k, &c) in g.conditions.iter().enumerate().take(branch as usize + 1) {
+                // A condition without events changes between them: then its variable does not tell.
+                let (template, operands) = match self.conditions.get(&c) {
+                    Some(row) => (row.template, row.args.to_vec()),
+                    None => (self.sys.dae.pool.hole(0), vec![Operand::var(c)]),
+                };
+                let pool = &mut self.sys.dae.pool;
+                let base = args.len() as u32;
+                let given = pool.substitute(template, |pool, k| pool.hole(base + k));
+                let outside = if k == branch as usize { pool.not(given) } else { given };
+                holds = pool.bin(Binary::Or, outside, holds);
+                args.extend(operands);
+            }
+            guard = g.parent;
+        }
+        Row { template: holds, args: args.into() }
     }
 
     /// A row's text with relation variables shown as what they stand for.
@@ -632,6 +664,7 @@ impl Lower {
         let assertions = std::mem::take(&mut self.sys.dae.assertions);
         for (i, a) in assertions.iter().enumerate() {
             let row = self.plain(&a.condition, &a.origin);
+            let row = self.unless_outside(row, guard(a.guard));
             self.sys.assertions.push((row, i));
         }
         self.sys.dae.assertions = assertions;

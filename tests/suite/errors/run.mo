@@ -150,3 +150,32 @@ end M;
 exit: 6
 warning: parameter p = -1.0 lies below its min 0.0
 error: assertion failed at time 0.0: x is not positive
+
+--- assertions-hold-where-their-branch-is-not-chosen error simulate --stop 2 ---
+model M
+  Real x(start = 0, fixed = true), c, d;
+equation
+  der(x) = 1;
+  if noEvent(x < 1.2) then
+    c = 0;
+  else
+    c = 1;
+    if noEvent(c > 0.5) then
+      assert(noEvent(abs(time) <= 1.5), "inner");
+    end if;
+  end if;
+  if x < 0.5 then
+    d = 0;
+  elseif x < 1 then
+    d = 1;
+    assert(x > 0.5 - 1e-6, "only while x is between a half and one");
+  else
+    d = 2;
+    assert(x > 1 - 1e-6, "only while x is above one");
+  end if;
+end M;
+
+--- expect ---
+exit: 6
+error: assertion failed at time 1.5
+--> model.mo:10:7
