@@ -21,7 +21,7 @@ use saltus_function::domain::unary_slope;
 use saltus_function::exec::division;
 use saltus_function::lower::{DimCode, Lowered, Op2, Slot, St, Stmt};
 use saltus_function::{Array, Domain, Dual, DualNumber, ErrorKind, ExecError, Executor, Float, Function, Warning};
-use saltus_program::Functions;
+use saltus_program::{Functions, Interval, enclose_function};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
@@ -354,6 +354,10 @@ impl Functions for NativeFunctions {
 
     fn take_warnings(&mut self) -> Vec<Warning> {
         self.executor.take_warnings()
+    }
+
+    fn enclose(&mut self, f: FuncId, args: &[Interval]) -> Result<Vec<Interval>, ExecError> {
+        enclose_function(&self.executor, f, args)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::tape::{self, Scratch};
 use cranelift_codegen::isa::OwnedTargetIsa;
 use rustc_hash::FxHashMap;
 use saltus_expr::{ExprId, Pool};
-use saltus_program::{Backend, Batch, CallHost, KernelId};
+use saltus_program::{Backend, Batch, CallHost, KernelId, Region};
 use std::fmt;
 
 /// Why native code is not available.
@@ -113,5 +113,9 @@ impl Backend for Jit {
             }
             _ => tape::run(plan, &batch.rows, values, host, &self.scratch),
         }
+    }
+
+    fn enclose(&self, batch: &Batch, values: &[f64], region: &mut Region, host: &mut dyn CallHost) {
+        tape::enclose(&self.plans.plans[batch.kernel.0 as usize], &batch.rows, values, region, host);
     }
 }

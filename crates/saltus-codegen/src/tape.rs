@@ -2,7 +2,9 @@
 
 use crate::plan::{Op, Plan};
 use saltus_expr::{Unary, binary, unary};
-use saltus_program::{CallHost, NEGATE, Rows, slot_of};
+use saltus_program::{
+    CallHost, Interval, NEGATE, Region, Rows, enclose_binary, enclose_select, enclose_unary, slot_of,
+};
 use std::cell::Cell;
 
 /// Memory for step values and call arguments, kept between runs. Taken while in use, so a host that runs kernels
@@ -81,5 +83,54 @@ fn run_row(
             }
         };
         pc += 1;
+    }
+}
+
+/// Encloses what all rows compute. Branches are not taken: both parts of an `if` are enclosed, its condition says what
+/// counts.
+pub(crate) fn enclose(plan: &Plan, rows: &Rows, values: &[f64], region: &mut Region, host: &mut dyn CallHost) {
+    let mut steps = vec![Interval::WHOLE; plan.ops.len()];
+    let mut args: Vec<Interval> = Vec::new();
+    // The condition of each open `if`, and the value of its first part once that has ended.
+    let mut open: Vec<(Interval, Interval)> = Vec::new();
+    for row in rows.words.chunks_exact(rows.stride.max(1)) {
+        for (pc, op) in plan.ops.iter().enumerate() {
+            let v = |s: &u32| steps[*s as usize];
+            let range = match op {
+                Op::Const(v) => Interval::point(*v),
+                Op::Load(_) | Op::Store(..) => unreachable!("chains are compiled, never run on the tape"),
+                Op::Hole(k) => region.get(row[1 + *k as usize], values),
+                Op::Unary(op, a) => enclose_unary(*op, v(a)),
+                Op::Binary(op, a, b) => enclose_binary(*op, v(a), v(b)),
+                Op::Select(c, a, b) => enclose_select(v(c), v(a), v(b)),
+                Op::If { cond, .. } => {
+                    open.push((v(cond), Interval::WHOLE));
+                    Interval::WHOLE
+                }
+                Op::Else { value, .. } => {
+                    if let Some(o) = open.last_mut() {
+                        o.1 = v(value);
+                    }
+                    Interval::WHOLE
+                }
+                Op::End { value } => {
+                    let (c, a) = open.pop().unwrap_or((Interval::WHOLE, Interval::WHOLE));
+                    enclose_select(c, a, v(value))
+                }
+                Op::Call { func, at, n, out } => {
+                    args.clear();
+                    args.extend(plan.args[*at as usize..][..*n as usize].iter().map(v));
+                    host.enclose(*func, &args, *out)
+                }
+                Op::CallDer { func, at, n, out } => {
+                    args.clear();
+                    args.extend(plan.args[*at as usize..][..2 * *n as usize].iter().map(v));
+                    let (x, dx) = args.split_at(*n as usize);
+                    host.enclose_der(*func, x, dx, *out)
+                }
+            };
+            steps[pc] = range;
+        }
+        region.set(slot_of(row[0]) as u32, steps[plan.result as usize]);
     }
 }

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use saltus_expr::{ExprId, Pool};
 use saltus_function::Function;
 use saltus_program::{
-    Advance, Backend, Batch, CallHost, Chain, ChainState, FEW_ROWS, Functions, KernelId, Run, slot_of,
+    Advance, Backend, Batch, CallHost, Chain, ChainState, FEW_ROWS, Functions, KernelId, Region, Run, slot_of,
 };
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -318,6 +318,10 @@ impl Backend for Tiered {
                 }
             }
         }
+    }
+
+    fn enclose(&self, batch: &Batch, values: &[f64], region: &mut Region, host: &mut dyn CallHost) {
+        tape::enclose(&self.plans.plans[batch.kernel.0 as usize], &batch.rows, values, region, host);
     }
 
     fn functions(&self, functions: &[Function]) -> Box<dyn Functions> {

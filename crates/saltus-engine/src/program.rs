@@ -5,7 +5,7 @@ use saltus_base::Diagnostic;
 use saltus_dae::HybridDae;
 use saltus_expr::{ExprId, Pool};
 use saltus_function::Function;
-use saltus_program::{Backend, Batch, CallHost, Chain, Functions, KernelId, NEGATE, slot_of};
+use saltus_program::{Backend, Batch, CallHost, Chain, Functions, KernelId, NEGATE, Region, slot_of};
 use saltus_sim::Model;
 use saltus_sim::compile::Step;
 use saltus_sim::model::ModeProgram;
@@ -41,6 +41,9 @@ impl Backend for Recorder {
     }
     fn run_chain(&self, chain: &Chain, values: &mut [f64], host: &mut dyn CallHost) {
         self.inner.run_chain(chain, values, host);
+    }
+    fn enclose(&self, batch: &Batch, values: &[f64], region: &mut Region, host: &mut dyn CallHost) {
+        self.inner.enclose(batch, values, region, host);
     }
     fn functions(&self, functions: &[Function]) -> Box<dyn Functions> {
         self.inner.functions(functions)

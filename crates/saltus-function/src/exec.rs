@@ -2464,6 +2464,16 @@ impl Executor {
         Ok(())
     }
 
+    /// The flattened outputs of a function in any domain, with stacks of its own. Calls that cannot be executed there are
+    /// errors, unless the domain has a name for them.
+    pub fn call_in<D: Domain>(&self, dom: &mut D, f: FuncId, args: &[D::S]) -> Result<Vec<D::S>, ExecError> {
+        let lowered = self.code.get(f).map_err(|e| *e)?;
+        let mut state = State::default();
+        let limit = if D::SPECULATES { SYMBOLIC_STEPS } else { self.max_steps };
+        let frame = Run::outermost(&self.code, lowered, &mut state, dom, limit).call_flat(f, args).map_err(|e| *e)?;
+        Ok(flat_outputs(lowered, &state, frame))
+    }
+
     /// The warnings since the last time.
     pub fn take_warnings(&mut self) -> Vec<Warning> {
         std::mem::take(&mut self.state.warnings)
@@ -2529,14 +2539,19 @@ pub fn call_symbolic_keeping(
     if !state.warnings.is_empty() {
         return Err(NotInlinable { reason: "it warns".into(), span: lowered.span });
     }
+    Ok(flat_outputs(lowered, &state, frame))
+}
+
+/// The outputs that stand in a frame.
+fn flat_outputs<S: Clone>(f: &Lowered, state: &State<S>, frame: Frame) -> Vec<S> {
     let mut out = Vec::new();
-    for o in &lowered.outputs {
+    for o in &f.outputs {
         match o.slot {
-            Slot::S(k) => out.push(state.scalars[frame.s + k as usize]),
-            Slot::A(k) => out.extend(&state.arrays[frame.a + k as usize].data),
+            Slot::S(k) => out.push(state.scalars[frame.s + k as usize].clone()),
+            Slot::A(k) => out.extend_from_slice(&state.arrays[frame.a + k as usize].data),
         }
     }
-    Ok(out)
+    out
 }
 
 thread_local! {

@@ -1,5 +1,6 @@
 //! The reference interpreter: kernels as postfix code with jumps.
 
+use crate::enclose::{Interval, Region, enclose_binary, enclose_select, enclose_unary};
 use crate::kernel::{Backend, Batch, CallHost, KernelId, NEGATE, slot_of};
 use rustc_hash::FxHashMap;
 use saltus_expr::{Binary, ExprId, FuncId, Node, Pool, Unary, binary, unary};
@@ -73,6 +74,14 @@ impl Backend for Interpreter {
         for row in batch.rows.words.chunks_exact(batch.rows.stride.max(1)) {
             let v = run_row(code, &row[1..], values, &mut stack, &mut temps, host);
             values[slot_of(row[0])] = v;
+        }
+    }
+
+    fn enclose(&self, batch: &Batch, values: &[f64], region: &mut Region, host: &mut dyn CallHost) {
+        let code = &self.codes[batch.kernel.0 as usize];
+        for row in batch.rows.words.chunks_exact(batch.rows.stride.max(1)) {
+            let range = enclose_row(code, &row[1..], values, region, host);
+            region.set(slot_of(row[0]) as u32, range);
         }
     }
 }
@@ -229,4 +238,60 @@ fn run_row(
         }
     }
     stack.pop().unwrap_or(f64::NAN)
+}
+
+/// Jumps are not taken: both parts of an `if` are enclosed, and its condition says what counts.
+fn enclose_row(code: &Code, holes: &[u32], values: &[f64], region: &Region, host: &mut dyn CallHost) -> Interval {
+    let mut stack: Vec<Interval> = Vec::with_capacity(16);
+    let mut temps = vec![Interval::WHOLE; code.temps];
+    // Conditions of the parts that are open, with the end of the `else` part once it is known.
+    let mut open: Vec<(Interval, Option<usize>)> = Vec::new();
+    let pop = |stack: &mut Vec<Interval>| stack.pop().unwrap_or(Interval::WHOLE);
+    for pc in 0..=code.ops.len() {
+        while let Some(&(c, Some(_))) = open.last().filter(|o| o.1 == Some(pc)) {
+            open.pop();
+            let b = pop(&mut stack);
+            let a = pop(&mut stack);
+            stack.push(enclose_select(c, a, b));
+        }
+        let Some(op) = code.ops.get(pc) else { break };
+        match op {
+            Op::Const(v) => stack.push(Interval::point(*v)),
+            Op::Hole(k) => stack.push(region.get(holes[*k as usize], values)),
+            Op::Load(t) => stack.push(temps[*t as usize]),
+            Op::Store(t) => temps[*t as usize] = stack.last().copied().unwrap_or(Interval::WHOLE),
+            Op::Unary(op) => {
+                let a = pop(&mut stack);
+                stack.push(enclose_unary(*op, a));
+            }
+            Op::Binary(op) => {
+                let b = pop(&mut stack);
+                let a = pop(&mut stack);
+                stack.push(enclose_binary(*op, a, b));
+            }
+            Op::JumpIfZero(_) => {
+                let c = pop(&mut stack);
+                open.push((c, None));
+            }
+            Op::Jump(to) => {
+                if let Some(o) = open.last_mut() {
+                    o.1 = Some(*to as usize);
+                }
+            }
+            Op::Call { func, n, out } => {
+                let at = stack.len() - *n as usize;
+                let v = host.enclose(*func, &stack[at..], *out);
+                stack.truncate(at);
+                stack.push(v);
+            }
+            Op::CallDer { func, n, out } => {
+                let n = *n as usize;
+                let at = stack.len() - 2 * n;
+                let v = host.enclose_der(*func, &stack[at..at + n], &stack[at + n..], *out);
+                stack.truncate(at);
+                stack.push(v);
+            }
+        }
+    }
+    pop(&mut stack)
 }

@@ -1,5 +1,6 @@
 //! Kernels, index words, batches, and what a backend must do.
 
+use crate::enclose::{Interval, Region, enclose_function, points};
 use saltus_expr::{ExprId, FuncId, Pool};
 use saltus_function::{ExecError, Executor, Function, Warning};
 use std::cell::{Cell, OnceCell};
@@ -230,6 +231,18 @@ pub trait CallHost {
     fn call(&mut self, func: FuncId, args: &[f64], out: u32) -> f64;
     /// Directional derivative of output `out` at `args` along `dargs`.
     fn call_der(&mut self, func: FuncId, args: &[f64], dargs: &[f64], out: u32) -> f64;
+    /// Output `out` of `func` for all arguments in intervals; the whole line where nothing is known, which is the case
+    /// everywhere but at points unless the host knows better.
+    fn enclose(&mut self, func: FuncId, args: &[Interval], out: u32) -> Interval {
+        points(args).map_or(Interval::WHOLE, |args| Interval::point(self.call(func, &args, out)))
+    }
+    /// The same for the directional derivative.
+    fn enclose_der(&mut self, func: FuncId, args: &[Interval], dargs: &[Interval], out: u32) -> Interval {
+        match (points(args), points(dargs)) {
+            (Some(args), Some(dargs)) => Interval::point(self.call_der(func, &args, &dargs, out)),
+            _ => Interval::WHOLE,
+        }
+    }
 }
 
 /// Runs functions of the model on flattened arguments. The executor is the reference; native code must agree with it
@@ -248,6 +261,8 @@ pub trait Functions {
     ) -> Result<(), ExecError>;
     /// The warnings since the last time.
     fn take_warnings(&mut self) -> Vec<Warning>;
+    /// The flattened outputs for all arguments in intervals; `Err` where nothing can be said.
+    fn enclose(&mut self, func: FuncId, args: &[Interval]) -> Result<Vec<Interval>, ExecError>;
 }
 
 impl Functions for Executor {
@@ -267,6 +282,9 @@ impl Functions for Executor {
     fn take_warnings(&mut self) -> Vec<Warning> {
         Executor::take_warnings(self)
     }
+    fn enclose(&mut self, func: FuncId, args: &[Interval]) -> Result<Vec<Interval>, ExecError> {
+        enclose_function(self, func, args)
+    }
 }
 
 /// Compiles templates and runs batches. The interpreter is the reference; native code must agree with it bit for bit.
@@ -284,6 +302,9 @@ pub trait Backend {
             self.run(b, values, host);
         }
     }
+    /// Encloses what a batch computes while the values it reads lie in a region; the results become part of the region. The
+    /// array of values holds what the region does not tell, and is not written.
+    fn enclose(&self, batch: &Batch, values: &[f64], region: &mut Region, host: &mut dyn CallHost);
     /// What runs the functions that kernels call: the executor, unless the backend knows better.
     fn functions(&self, functions: &[Function]) -> Box<dyn Functions> {
         Box::new(Executor::new(functions))

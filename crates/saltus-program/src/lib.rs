@@ -4,11 +4,15 @@
 //! previous values, residuals, Jacobian entries. A kernel is a template compiled once; a [`Batch`] applies it to many
 //! rows, each row a list of index words `[destination, hole 0, hole 1, …]`.
 //!
-//! Absent here: equations, modes, solvers.
+//! The same kernels run over intervals: [`Backend::enclose`].
+//!
+//! Absent here: equations, modes.
 
+mod enclose;
 mod interpret;
 mod kernel;
 
+pub use enclose::{Interval, Region, enclose_binary, enclose_function, enclose_select, enclose_unary};
 pub use interpret::Interpreter;
 pub use kernel::{
     Advance, Backend, Batch, CallHost, Chain, ChainState, FEW_ROWS, Functions, KernelId, NEGATE, Rows, Run, slot_of,

@@ -6,7 +6,7 @@
 //! - [`choice`]: which integrator and why.
 //! - `slice`, [`dependence`], `tangent`: what derivatives need; pattern and values of their Jacobian.
 //! - `implicit`: the same as F(t, z, ż) = 0, blocks unsolved.
-//! - [`crossings`], `location`: crossing functions of a mode, and where they cross in a step.
+//! - [`crossings`], `location`, [`enclosure`]: crossing functions of a mode, where they cross in a step, and what values they can take in a box.
 //! - `reinit`: new values of variables that are not states.
 //! - `rhs`, `sliding`, `resting`: the field the integrator sees; sliding along surfaces, rest after accumulation.
 //! - `touched`: what an event has to evaluate again.
@@ -22,6 +22,7 @@ mod choice;
 pub mod compile;
 pub mod crossings;
 mod dependence;
+pub mod enclosure;
 pub mod events;
 mod forward;
 mod implicit;

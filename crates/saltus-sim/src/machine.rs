@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId};
 use saltus_expr::{FuncId, Node, RelOp};
 use saltus_function::{ExecError, Function};
-use saltus_program::{Backend, Batch, CallHost, Chain, Functions};
+use saltus_program::{Backend, Batch, CallHost, Chain, Functions, Interval};
 use saltus_solver::nonlinear::{
     Method, PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, piecewise::LockedFailure, solve_piecewise,
 };
@@ -263,6 +263,19 @@ impl CallHost for Host {
             }
         };
         kept.results.get(out as usize).copied().unwrap_or(f64::NAN)
+    }
+
+    fn enclose(&mut self, func: FuncId, args: &[Interval], out: u32) -> Interval {
+        let points: Option<Vec<f64>> = args.iter().map(|a| (a.lo == a.hi).then_some(a.lo)).collect();
+        if let Some(args) = points {
+            return Interval::point(self.call(func, &args, out));
+        }
+        // What comes out of a line is known at a time, not over an interval.
+        if self.lines.reads(func) {
+            return Interval::WHOLE;
+        }
+        let known = self.functions.enclose(func, args);
+        known.ok().and_then(|v| v.get(out as usize).copied()).unwrap_or(Interval::WHOLE)
     }
 }
 

@@ -471,6 +471,11 @@ impl Lines {
         self.list.push(line);
     }
 
+    /// Whether a function reads a line.
+    pub fn reads(&self, func: saltus_expr::FuncId) -> bool {
+        self.readers.contains_key(&func.0)
+    }
+
     /// Value and slope, if the function reads a line.
     pub fn read(&self, func: saltus_expr::FuncId, argument: f64) -> Option<(f64, f64)> {
         if self.list.is_empty() {

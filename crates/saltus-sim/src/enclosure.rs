@@ -1,0 +1,196 @@
+//! Crossing functions over a time interval and a box of states: where the enclosure excludes zero, there is no event.
+//!
+//! Steps are run over intervals. Simultaneous equations are enclosed by Krawczyk's operator (Krawczyk 1969; Neumaier,
+//! Interval Methods for Systems of Equations, 1990, ch. 5) around their present solution y,
+//!
+//! ```text
+//! K(X) = y − C f(y) + (I − C f'(X)) (X − y),      C ≈ f'(y)⁻¹:
+//! ```
+//!
+//! K(X) inside X proves that X holds exactly one solution for each point of the box, and that it lies in K(X).
+
+use crate::block::SolveBlock;
+use crate::compile::Step;
+use crate::machine::Machine;
+use crate::model::ModeProgram;
+use saltus_program::{Chain, Interval, Region};
+
+/// Blocks with more unknowns are not enclosed.
+const LARGEST_BLOCK: usize = 24;
+/// How often a box of unknowns is widened before it is given up.
+const WIDENINGS: usize = 8;
+
+/// Encloses what a mode computes; keeps its memory between uses.
+#[derive(Default)]
+pub struct Enclosure {
+    region: Region,
+}
+
+impl Enclosure {
+    /// All values of crossing function `k` of a mode (an index into its [`crate::crossings::Crossings::functions`]) while time and states lie in
+    /// these intervals and everything discrete keeps its present value. The whole line if nothing is known. The values of
+    /// the machine are not touched.
+    pub fn crossing(
+        &mut self,
+        m: &mut Machine,
+        program: &ModeProgram,
+        k: usize,
+        t: Interval,
+        x: &[Interval],
+    ) -> Interval {
+        let f = &program.crossings.functions[k];
+        self.region.clear();
+        self.region.set(m.time, t);
+        for (&(slot, _), &range) in program.states.iter().zip(x) {
+            self.region.set(slot, range);
+        }
+        self.steps(m, &f.slice);
+        let r = &m.relations[f.relation];
+        m.backend.enclose(&r.batch, &m.values, &mut self.region, &mut m.host);
+        let range = self.region.get(r.g, &m.values);
+        // A call that failed somewhere in the box is no failure of the run.
+        m.host.error = None;
+        range
+    }
+
+    fn chain(&mut self, m: &mut Machine, chain: &Chain) {
+        for b in chain {
+            m.backend.enclose(b, &m.values, &mut self.region, &mut m.host);
+        }
+    }
+
+    fn unknown(&mut self, slots: &[u32]) {
+        slots.iter().for_each(|&s| self.region.set(s, Interval::WHOLE));
+    }
+
+    fn steps(&mut self, m: &mut Machine, steps: &[Step]) {
+        for step in steps {
+            match step {
+                Step::Assign(chain) => self.chain(m, chain),
+                Step::Solve(b) => {
+                    if self.solve(m, b).is_none() {
+                        self.unknown(&b.unknowns);
+                    }
+                }
+                // Held between events.
+                Step::Relation(_) | Step::When(_) => {}
+                Step::Mixed(b) => self.unknown(&b.continuous_slots),
+            }
+        }
+    }
+
+    /// Encloses the solution of a block.
+    fn solve(&mut self, m: &mut Machine, b: &SolveBlock) -> Option<()> {
+        let n = b.unknowns.len();
+        if n > LARGEST_BLOCK {
+            return None;
+        }
+        let y: Vec<f64> = b.unknowns.iter().map(|&s| m.values[s as usize]).collect();
+        self.place(b, y.iter().map(|&v| Interval::point(v)));
+        let slopes = self.slopes(m, b);
+        let c = inverse(n, slopes.iter().map(|s| s.mid()).collect())?;
+        self.chain(m, &b.residual);
+        let f: Vec<Interval> = b.residual_slots.iter().map(|&s| self.region.get(s, &m.values)).collect();
+        let newton: Vec<Interval> = (0..n)
+            .map(|i| Interval::point(y[i]) - (0..n).fold(Interval::ZERO, |sum, j| sum + f[j] * c[i * n + j]))
+            .collect();
+        let mut x: Vec<Interval> = newton
+            .iter()
+            .zip(&y)
+            .zip(&b.nominal)
+            .map(|((v, &y), size)| widened(v.hull(Interval::point(y)), *size))
+            .collect();
+        for _ in 0..WIDENINGS {
+            if x.iter().any(|x| !x.lo.is_finite() || !x.hi.is_finite()) {
+                return None;
+            }
+            self.place(b, x.iter().copied());
+            let slopes = if b.linear { slopes.clone() } else { self.slopes(m, b) };
+            let mut next = newton.clone();
+            for i in 0..n {
+                for j in 0..n {
+                    let product = (0..n).fold(Interval::ZERO, |sum, l| sum + slopes[l * n + j] * c[i * n + l]);
+                    let rest = Interval::point(f64::from(i == j)) - product;
+                    next[i] = next[i] + rest * (x[j] - y[j]);
+                }
+            }
+            if next.iter().zip(&x).all(|(k, x)| x.lo < k.lo && k.hi < x.hi) {
+                self.place(b, next.into_iter());
+                return Some(());
+            }
+            let wider = |(k, (x, size)): (&Interval, (&Interval, &f64))| widened(k.hull(*x), *size);
+            x = next.iter().zip(x.iter().zip(&b.nominal)).map(wider).collect();
+        }
+        None
+    }
+
+    fn place(&mut self, b: &SolveBlock, x: impl Iterator<Item = Interval>) {
+        b.unknowns.iter().zip(x).for_each(|(&s, x)| self.region.set(s, x));
+    }
+
+    /// The Jacobian of a block over its box, row by row.
+    fn slopes(&mut self, m: &mut Machine, b: &SolveBlock) -> Vec<Interval> {
+        self.chain(m, &b.jacobian);
+        let n = b.unknowns.len();
+        let mut slopes = vec![Interval::ZERO; n * n];
+        for (&(_, slot, sign), &(i, j)) in b.entries.iter().zip(&b.places) {
+            slopes[i * n + j] = slopes[i * n + j] + self.region.get(slot, &m.values) * sign;
+        }
+        slopes
+    }
+}
+
+/// A little more on each side, so that what is inside can be told from what touches.
+fn widened(x: Interval, size: f64) -> Interval {
+    let more = 0.1 * (x.hi - x.lo) + 1e-12 * (x.magnitude() + size.abs());
+    Interval { lo: x.lo - more, hi: x.hi + more }
+}
+
+/// The inverse of a matrix given row by row, by Gauss–Jordan elimination; rounding errors do not matter here.
+fn inverse(n: usize, mut a: Vec<f64>) -> Option<Vec<f64>> {
+    let mut c = vec![0.0; n * n];
+    (0..n).for_each(|i| c[i * n + i] = 1.0);
+    for k in 0..n {
+        let p = (k..n).max_by(|&i, &j| a[i * n + k].abs().total_cmp(&a[j * n + k].abs()))?;
+        let pivot = a[p * n + k];
+        if !(pivot.abs() > 0.0 && pivot.is_finite()) {
+            return None;
+        }
+        for j in 0..n {
+            a.swap(k * n + j, p * n + j);
+            c.swap(k * n + j, p * n + j);
+        }
+        for j in 0..n {
+            a[k * n + j] /= pivot;
+            c[k * n + j] /= pivot;
+        }
+        for i in (0..n).filter(|&i| i != k) {
+            let factor = a[i * n + k];
+            if factor != 0.0 {
+                for j in 0..n {
+                    a[i * n + j] -= factor * a[k * n + j];
+                    c[i * n + j] -= factor * c[k * n + j];
+                }
+            }
+        }
+    }
+    c.iter().all(|v| v.is_finite()).then_some(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inverse() {
+        let a = vec![0.0, 2.0, 1.0, 1.0, -1.0, 4.0, 3.0, 0.5, 0.25];
+        let c = inverse(3, a.clone()).unwrap();
+        for i in 0..3 {
+            for j in 0..3 {
+                let v: f64 = (0..3).map(|k| a[i * 3 + k] * c[k * 3 + j]).sum();
+                assert!((v - f64::from(i == j)).abs() < 1e-14);
+            }
+        }
+        assert!(inverse(2, vec![1.0, 2.0, 2.0, 4.0]).is_none());
+    }
+}
