@@ -57,6 +57,21 @@ pub fn literal_c(v: f64) -> String {
     }
 }
 
+/// A C string constant; anything but plain characters by its octal code.
+pub fn quoted_c(text: &str) -> String {
+    let mut o = String::from("\"");
+    for b in text.bytes() {
+        match b {
+            b'"' | b'\\' | b'?' | 0..=31 | 127.. => {
+                let _ = write!(o, "\\{b:03o}");
+            }
+            b => o.push(b as char),
+        }
+    }
+    o.push('"');
+    o
+}
+
 fn write_c(plan: &Plan, name: &str) -> String {
     let mut o = String::new();
     // Writing to a String does not fail.
@@ -110,7 +125,7 @@ fn write_kernel(plan: &Plan, name: &str, o: &mut String) -> std::fmt::Result {
     writeln!(o, "  }}\n}}")
 }
 
-fn unary_c(op: Unary, a: &str) -> String {
+pub(crate) fn unary_c(op: Unary, a: &str) -> String {
     let name = match op {
         Unary::Neg => return format!("-{a}"),
         Unary::Not => return format!("(double)({a} == 0.0)"),
@@ -136,7 +151,7 @@ fn unary_c(op: Unary, a: &str) -> String {
     format!("{name}({a})")
 }
 
-fn binary_c(op: Binary, a: &str, b: &str) -> String {
+pub(crate) fn binary_c(op: Binary, a: &str, b: &str) -> String {
     let truth = |op: &str| format!("(double)({a} {op} {b})");
     match op {
         Binary::Add => format!("{a} + {b}"),

@@ -10,6 +10,8 @@
 //! Functions of the model ([`NativeFunctions`]) start on the executor and are compiled once they have run for a while:
 //! *function* and *array* write their lowered form as Cranelift IR.
 //!
+//! [`functions_c`] writes the same lowered form as C.
+//!
 //! All of them agree bit for bit with [`saltus_program::Interpreter`], NaN payloads aside: the same operations in the
 //! same association, elementary functions through the same library, nothing fused.
 //!
@@ -25,6 +27,7 @@ mod c;
 mod chain;
 mod emit;
 mod function;
+mod function_c;
 #[allow(unsafe_code)]
 mod functions;
 mod jit;
@@ -35,7 +38,8 @@ mod scalar;
 mod tape;
 mod tiered;
 
-pub use c::{PRELUDE_C, kernel_c, literal_c};
+pub use c::{PRELUDE_C, kernel_c, literal_c, quoted_c};
+pub use function_c::{Called, NotInC, called, functions_c};
 pub use functions::NativeFunctions;
 pub use jit::{Jit, JitError};
 pub use tiered::{CodeStore, Tiered};

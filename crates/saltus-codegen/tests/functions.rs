@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use saltus_base::Span;
-use saltus_codegen::NativeFunctions;
+use saltus_codegen::{Called, NativeFunctions, PRELUDE_C, called, functions_c, literal_c};
 use saltus_expr::{Binary, FuncId, Unary};
 use saltus_function::*;
 use saltus_program::Functions;
@@ -499,4 +499,125 @@ proptest! {
             ]);
         check(&[f, g], 0, &x, &d);
     }
+}
+
+/// Exported functions: one C program with many random functions prints the bits of values and derivatives.
+#[test]
+fn c_agrees() {
+    use proptest::strategy::ValueTree;
+    use std::fmt::Write as _;
+    use std::process::Command;
+    if Command::new("gcc").arg("--version").output().is_err() {
+        eprintln!("no gcc: not checked");
+        return;
+    }
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let bodies = proptest::collection::vec(statement(2), 1..6);
+    let dir = std::env::temp_dir().join(format!("saltus-functions-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a temporary directory");
+    let g = || {
+        function(
+            vec![
+                real("a"),
+                real("b"),
+                local("x", ScalarType::Real, vec![Dim::Free]),
+                real("s"),
+                local("r", ScalarType::Real, vec![Dim::Free]),
+            ],
+            &[0, 1, 2],
+            &[3, 4],
+            vec![
+                set(3, bin(Binary::Add, bin(Binary::Mul, l(0), l(1)), builtin(Builtin::Sum, vec![l(2)]))),
+                set(4, bin(Binary::Mul, l(2), l(0))),
+            ],
+        )
+    };
+    // All functions of one table: f0, g, f2, f3, …
+    let count = 20u32;
+    let mut all = Vec::new();
+    for k in 0..count {
+        let body = bodies.new_tree(&mut runner).expect("a function").current();
+        let f = function(
+            vec![
+                real("a"),
+                real("b"),
+                real("c"),
+                array("x", &[3]),
+                real("u"),
+                real("v"),
+                int("i"),
+                array("p", &[3]),
+                array("m", &[3, 3]),
+                local("w", ScalarType::Real, vec![Dim::Free]),
+            ],
+            &[0, 1, 2, 3],
+            &[5, 7, 8],
+            body,
+        );
+        all.push(f);
+        if k == 0 {
+            all.push(g());
+        }
+    }
+    let ids: Vec<u32> = (0..=count).filter(|k| *k != 1).collect();
+    let calls = ids.iter().flat_map(|&k| [false, true].map(|dual| Called { func: FuncId(k), dual, args: 6, outs: 13 }));
+    let mut executor = Executor::new(&all);
+    let mut source = String::from(PRELUDE_C);
+    source.push_str(&functions_c(&executor, &called(calls)).expect("C"));
+    let (x, d) = ([0.3, -1.2, 1.7, 0.25, -0.5, 1.1], [1.0, 0.0, -0.5, 0.25, 0.0, 2.0]);
+    let mut expected = String::new();
+    let bits = |v: f64| {
+        if v.is_nan() {
+            1
+        } else if v == 0.0 {
+            0
+        } else {
+            v.to_bits()
+        }
+    };
+    for &k in &ids {
+        let v = executor.call_vec(FuncId(k), &x).unwrap_or(vec![f64::NAN; 13]);
+        let (mut out, mut dout) = (Vec::new(), Vec::new());
+        let fine = executor.call_dual(FuncId(k), &x, &d, &mut out, &mut dout);
+        if fine.is_err() {
+            dout = vec![f64::NAN; 13];
+        }
+        assert_eq!((v.len(), dout.len()), (13, 13));
+        for b in v.iter().chain(&dout) {
+            let _ = writeln!(expected, "{:x}", bits(*b));
+        }
+    }
+    let list = |v: &[f64]| v.iter().map(|v| literal_c(*v)).collect::<Vec<_>>().join(", ");
+    let numbers = ids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    let _ = write!(
+        source,
+        "#include <stdio.h>
+        static void show(double v) {{ uint64_t b; memcpy(&b, &v, 8); printf(\"%llx\\n\", v != v ? 1ull : v == 0.0 ? 0ull : (unsigned long long)b); }}
+        int main(void) {{
+            static saltus_functions c;
+            static const double x[] = {{{}}}, d[] = {{{}}};
+            static const uint32_t ids[] = {{{numbers}}};
+            for (int k = 0; k < {count}; k++) {{
+                for (uint32_t i = 0; i < 13; i++) show(saltus_call(&c, ids[k], x, 6, i));
+                for (uint32_t i = 0; i < 13; i++) show(saltus_call_der(&c, ids[k], x, d, 6, i));
+            }}
+            return 0;
+        }}\n",
+        list(&x),
+        list(&d)
+    );
+    let (file, program) = (dir.join("functions.c"), dir.join("functions"));
+    std::fs::write(&file, &source).expect("writable");
+    let flags = ["-std=c99", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"];
+    let built = Command::new("gcc").args(flags).arg(&file).arg("-o").arg(&program).arg("-lm").output().expect("runs");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let out = Command::new(&program).output().expect("runs");
+    let _ = std::fs::remove_dir_all(&dir);
+    let text = String::from_utf8_lossy(&out.stdout);
+    let finite = expected.lines().filter(|l| *l != "1").count();
+    assert!(finite > 300, "{finite} numbers");
+    for (i, (a, b)) in expected.lines().zip(text.lines()).enumerate() {
+        assert_eq!(a, b, "function {} result {}", i / 26, i % 26);
+    }
+    assert_eq!(expected.lines().count(), text.lines().count());
 }

@@ -7,9 +7,10 @@
 use crate::program::Started;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_codegen::{PRELUDE_C, kernel_c};
+use saltus_codegen::{Called, PRELUDE_C, called, functions_c, kernel_c, quoted_c};
 use saltus_dae::{Action, HybridDae, Piece, VarId, VarType, Variability};
 use saltus_expr::{Node, RelOp};
+use saltus_function::Executor;
 use saltus_program::{Batch, Chain};
 use saltus_sim::block::SolveBlock;
 use saltus_sim::compile::{MixedBlock, Step};
@@ -23,7 +24,11 @@ const STEPPER: &str = include_str!("stepper.c");
 const LARGEST_BLOCK: usize = 200;
 
 fn refuse<T>(what: &str) -> Result<T, Diagnostic> {
-    Err(Diagnostic::error(Stage::Structure, Span::NONE, format!("not supported yet: {what} in C export")))
+    refuse_at(Span::NONE, what)
+}
+
+fn refuse_at<T>(place: Span, what: &str) -> Result<T, Diagnostic> {
+    Err(Diagnostic::error(Stage::Structure, place, format!("not supported yet: {what} in C export")))
 }
 
 /// The model as C.
@@ -70,7 +75,7 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
         }
         // Values in the message are left out: the file prints no numbers.
         let text = assertion.message.pieces.iter().map(|p| if let Piece::Text(t) = p { t.as_str() } else { "..." });
-        let text = quoted(&text.collect::<String>());
+        let text = quoted_c(&text.collect::<String>());
         line(&mut asserts, 1, &format!("if (v[{slot}] == 0.0) {{ m->message = {text}; return SALTUS_ASSERT; }}"));
     }
     let (mut signals, mut lengths) = (String::new(), String::new());
@@ -79,7 +84,7 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
         line(&mut signals, 1, &format!("case {k}: {value} break;"));
         line(&mut lengths, 1, &format!("case {k}: {length} break;"));
     }
-    let (kernels, tables, blocks, work) = (c.kernels()?, c.tables, c.blocks, c.work);
+    let ((kernels, functions), tables, blocks, work) = (c.kernels()?, c.tables, c.blocks, c.work);
 
     let id = identifier(name);
     let mut o = String::new();
@@ -95,6 +100,9 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
     o.push_str(PRELUDE_C);
     o.push('\n');
     o.push_str(RUNTIME);
+    if let Some(f) = &functions {
+        o.push_str(f);
+    }
     let outputs = outputs(s);
     let sizes = [
         ("N_VALUES", m.machine.values.len()),
@@ -116,8 +124,14 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
     let _ = writeln!(o, "#define STOP {}\n#define STEPS {steps}\n", number(stop));
     let _ = writeln!(
         o,
-        "/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1];\n    int resets;\n    const char *message;\n}} {id};\n"
+        "/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1];\n    int resets;\n    const char *message;\n{}}} {id};\n",
+        if functions.is_some() { "    saltus_host host;\n    saltus_functions functions;\n" } else { "" }
     );
+    // Kernels are given the values alone, which are the first thing in the structure.
+    o.push_str(&match functions {
+        Some(_) => format!("#define SALTUS_FUNCTIONS 1\n#define HOST (&((const {id} *)(const void *)v)->host)\n\n"),
+        None => "#define HOST 0\n\n".into(),
+    });
     let values: Vec<String> = m.machine.values.iter().map(|v| number(*v)).collect();
     let _ = writeln!(o, "static const double start_values[N_VALUES] = {{\n{}}};", wrap(&values));
     let pairs = |list: Vec<(u32, u32)>| {
@@ -186,7 +200,7 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
         o,
         "/* What must hold at the end of each step. */\nstatic int assertions({id} *m, double *v) {{\n  (void)m; (void)v;\n{asserts}  return SALTUS_OK;\n}}\n"
     );
-    let names: Vec<String> = outputs.iter().map(|(n, _)| quoted(n)).chain(["0".into()]).collect();
+    let names: Vec<String> = outputs.iter().map(|(n, _)| quoted_c(n)).chain(["0".into()]).collect();
     let _ = writeln!(o, "const char *const output_names[] = {{\n{}}};", wrap(&names));
     let places: Vec<String> = outputs
         .iter()
@@ -226,21 +240,6 @@ fn line(o: &mut String, depth: usize, text: &str) {
     o.push_str(&"  ".repeat(depth));
     o.push_str(text);
     o.push('\n');
-}
-
-/// A string constant; anything but plain characters by its octal code.
-fn quoted(text: &str) -> String {
-    let mut o = String::from("\"");
-    for b in text.bytes() {
-        match b {
-            b'"' | b'\\' | b'?' | 0..=31 | 127.. => {
-                let _ = write!(o, "\\{b:03o}");
-            }
-            b => o.push(b as char),
-        }
-    }
-    o.push('"');
-    o
 }
 
 fn number(v: f64) -> String {
@@ -346,29 +345,40 @@ impl Writer<'_> {
         self.n += 1;
         let words: Vec<String> = b.rows.words.iter().map(|w| format!("{w}u")).collect();
         let _ = writeln!(self.tables, "static const uint32_t w{t}[] = {{\n{}}};", wrap(&words));
-        Ok(format!("k{}(v, w{t}, {}, 0);", b.kernel.0, b.rows.len()))
+        Ok(format!("k{}(v, w{t}, {}, HOST);", b.kernel.0, b.rows.len()))
     }
 
-    fn kernels(&self) -> Result<String, Diagnostic> {
+    /// All kernels, and the functions they call.
+    fn kernels(&self) -> Result<(String, Option<String>), Diagnostic> {
         let dae = &self.s.model.sys.dae;
         let templates = self.s.templates.borrow();
         let mut used: Vec<u32> = self.used.iter().copied().collect();
         used.sort_unstable();
         let mut o = String::new();
+        let mut calls = Vec::new();
         for k in used {
             let (template, holes) = templates[k as usize];
-            let mut call = None;
-            dae.pool.visit(template, |_, node| match node {
-                Node::Call { func, .. } | Node::CallDer { func, .. } => call = Some(*func),
-                _ => {}
+            dae.pool.visit(template, |_, node| {
+                let (func, args, out, dual) = match node {
+                    Node::Call { func, args, out } => (*func, args.len(), *out, false),
+                    Node::CallDer { func, args, out, .. } => (*func, args.len(), *out, true),
+                    _ => return,
+                };
+                calls.push(Called { func, dual, args, outs: out as usize + 1 });
             });
-            if let Some(f) = call {
-                let name = dae.functions.get(f.0 as usize).map_or("?", |f| f.name.as_str());
-                return refuse(&format!("the function {name}"));
-            }
             let _ = write!(o, "static {}", kernel_c(&dae.pool, template, holes, &format!("k{k}")));
         }
-        Ok(o)
+        if calls.is_empty() {
+            return Ok((o, None));
+        }
+        let functions = functions_c(&Executor::new(&dae.functions), &called(calls)).or_else(|e| {
+            let f = dae.functions.get(e.func.0 as usize);
+            refuse_at(
+                f.map_or(Span::NONE, |f| f.span),
+                &format!("the function {} ({})", f.map_or("?", |f| f.name.as_str()), e.what),
+            )
+        })?;
+        Ok((o, Some(functions)))
     }
 
     fn steps(&mut self, steps: &[Step]) -> Result<String, Diagnostic> {

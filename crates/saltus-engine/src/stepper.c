@@ -1,6 +1,19 @@
 
 /* ---- events and steps ---- */
 
+/* A function that has failed: the evaluation has, too. */
+static int saltus_told(NAME *m, int status) {
+#ifdef SALTUS_FUNCTIONS
+    if (m->functions.message) {
+        m->message = m->functions.message;
+        m->functions.message = 0;
+        return status ? status : SALTUS_DOMAIN;
+    }
+#endif
+    (void)m;
+    return status;
+}
+
 static double saltus_band(const NAME *m, int i) { return 1e-12 * (m->size[i] > 1e-2 ? m->size[i] : 1e-2); }
 
 /* Evaluates a relation into its variable: the held value stays unless g is beyond doubt on the other side. */
@@ -49,7 +62,7 @@ static int event_at(NAME *m, int fired) {
     for (int iteration = 0;; iteration++) {
         int changed = 0;
         if (iteration > 200) return SALTUS_EVENTS;
-        if ((status = event_steps(m, v))) return status;
+        if ((status = saltus_told(m, event_steps(m, v)))) return status;
         if ((status = reactions(m, v, &changed))) return status;
         for (int i = 0; i < N_MEMORY; i++)
             if (i < N_DISCRETE) changed |= v[memory[i].slot] != v[memory[i].pre];
@@ -63,7 +76,7 @@ static int event_at(NAME *m, int fired) {
     }
     if (ticked) {
         for (int k = 0; k < N_TICKERS; k++) v[tickers[k].slot] = v[tickers[k].pre] = 0.0;
-        if ((status = event_steps(m, v))) return status;
+        if ((status = saltus_told(m, event_steps(m, v)))) return status;
         remember(v);
     }
     return SALTUS_OK;
@@ -108,7 +121,7 @@ int NAME_derivatives(NAME *m, double t, const double *x, double *dx) {
         delay_length(m->v, k);
         if (m->line[k].count) m->v[delays[k].out] = saltus_delayed(&m->line[k], t - m->v[delays[k].length]);
     }
-    int status = continuous_steps(m, m->v);
+    int status = saltus_told(m, continuous_steps(m, m->v));
     for (int i = 0; i < N_STATES; i++) {
         dx[i] = m->v[states[i].pre];
         if (!status && !isfinite(dx[i])) status = SALTUS_DOMAIN;
@@ -119,6 +132,13 @@ int NAME_derivatives(NAME *m, double t, const double *x, double *dx) {
 /* Consistent values at the start time, computed by Saltus. */
 int NAME_start(NAME *m) {
     memcpy(m->v, start_values, sizeof start_values);
+#ifdef SALTUS_FUNCTIONS
+    memset(m->functions.valid, 0, sizeof m->functions.valid);
+    m->functions.message = 0;
+    m->host.call = saltus_call;
+    m->host.call_der = saltus_call_der;
+    m->host.self = &m->functions;
+#endif
     m->resets = 0;
     m->message = 0;
     (void)&saltus_solve; /* not every model needs all of the above */

@@ -200,6 +200,90 @@ end Delays;";
 }
 
 #[test]
+fn functions_with_loops_arrays_and_several_outputs() {
+    let text = "function series input Real u; output Real y; protected Real t; Integer n; algorithm
+    y := 1; t := 1; n := 0;
+    while abs(t) > 1e-18 loop n := n + 1; t := t*u/n; y := y + t; end while;
+  end series;
+  function moments input Real x[:]; output Real mean; output Real spread; output Real sorted[size(x, 1)]; protected Real t; algorithm
+    mean := sum(x)/size(x, 1);
+    spread := 0;
+    for i in 1:size(x, 1) loop spread := spread + (x[i] - mean)^2; end for;
+    sorted := x;
+    for i in 1:size(x, 1) loop
+      for j in 1:size(x, 1) - i loop
+        if sorted[j] > sorted[j + 1] then t := sorted[j]; sorted[j] := sorted[j + 1]; sorted[j + 1] := t; end if;
+      end for;
+    end for;
+  end moments;
+  function fibonacci input Integer n; output Integer f; algorithm
+    if n < 2 then f := n; return; end if;
+    f := fibonacci(n - 1) + fibonacci(n - 2);
+  end fibonacci;
+  function polynomial input Real c[:]; input Real x; output Real y; algorithm
+    assert(x < 100, \"the argument is too large\");
+    y := 0;
+    for k in size(c, 1):-1:1 loop y := c[k] + x*y; end for;
+  end polynomial;
+model Functions
+  Real x(start = 0.5, fixed = true);
+  Real v[4](start = {0.4, -1, 2, 0.1}, each fixed = true);
+  Real m, s, o[4];
+  Real z(start = 0.5);
+  Real e;
+  Integer f = fibonacci(if time > 0.4 then 12 else 5);
+equation
+  der(x) = -x*series(-x) + 0.01*f;
+  (m, s, o) = moments(v);
+  for i in 1:4 loop der(v[i]) = sin(time)*o[5 - i] - v[i]; end for;
+  polynomial({1, 2, 0.5, 0.25, 0.125}, z) = 3 + x;
+  e = z + m*s;
+end Functions;";
+    check("functions", text, 1.0, 100, 1e-8, false);
+}
+
+#[test]
+fn derivatives_by_annotation() {
+    let text = "function f input Real x; output Real y; protected Real s; algorithm
+    s := 0; for i in 1:20 loop s := s + sin(i*x)/i^2; end for; y := x + 0.1*s;
+    annotation(derivative = df);
+  end f;
+  function df input Real x; input Real dx; output Real dy; protected Real s; algorithm
+    s := 0; for i in 1:20 loop s := s + cos(i*x)/i; end for; dy := (1 + 0.1*s)*dx;
+  end df;
+model Annotated
+  Real x(start = 0.2, fixed = true);
+  Real z(start = 0.1);
+equation
+  f(z) + 0.1*z^3 = x;
+  der(x) = 1 - z;
+end Annotated;";
+    check("annotated", text, 1.0, 50, 1e-8, false);
+}
+
+#[test]
+fn foreign_functions_are_refused() {
+    let folder = folder();
+    let file = folder.join("foreign.mo");
+    std::fs::write(
+        &file,
+        "model Foreign
+  function f input Real x; output Real y; external \"C\" y = sin(x); end f;
+  Real x(start = 1, fixed = true);
+equation
+  der(x) = -f(x);
+end Foreign;",
+    )
+    .unwrap();
+    let mut e = Engine::new(Options::default());
+    let m = e.open(file.to_str().unwrap(), None).unwrap();
+    let dae = e.flatten(&m).unwrap();
+    assert!(e.export_c(dae, &m).is_none());
+    let message = &e.diagnostics.last().unwrap().message;
+    assert!(message.contains("not supported yet: the function Foreign.f (external code)"), "{message}");
+}
+
+#[test]
 fn what_is_not_supported_is_said() {
     let folder = folder();
     let file = folder.join("modes.mo");
