@@ -5,6 +5,9 @@
 //! a.x = previous(a.x) + 1;                 ⇒   a.x = if active == 1 then (if reset then start else pre(a.x)) + 1 else pre(a.x)
 //! ```
 //!
+//! A machine whose states hold differential equations moves at events instead, and its states are branches of an
+//! if-equation, see [`Flattener::guard_continuous_states`].
+//!
 //! An equation inside a state holds while the state and all states around it are active; otherwise its variable keeps
 //! its value. Equations of several states for one variable of the surroundings (`outer output`) become one.
 
@@ -14,9 +17,16 @@ use crate::value::{Ty, Value};
 use crate::{Env, Flattener, Mode, R};
 use rustc_hash::FxHashMap;
 use saltus_base::Span;
-use saltus_dae::{Equation, HybridDae, Operand, Origin, VarId, VarType, Variability};
+use saltus_dae::{
+    Action, EqId, Equation, Guard, HybridDae, IfGroup, IfId, Operand, Origin, VarId, VarType, Variability, When,
+    WhenBranch,
+};
 use saltus_expr::{Binary, ExprId, Node as XNode};
 use saltus_syntax::ast::{Call, Expr, ExprKind};
+use std::collections::BTreeSet;
+
+/// Marks what a machine adds for variables of its states; it has its guard already.
+const KEPT: &str = "kept by a state machine";
 
 struct Transition {
     scope: NodeId,
@@ -43,6 +53,8 @@ struct Machine {
     active: VarId,
     /// Whether the transition that fired at this tick resets its target.
     reset: VarId,
+    /// Its states hold differential equations: it moves at events, not at ticks.
+    continuous: bool,
 }
 
 /// What is known about state machines.
@@ -115,7 +127,7 @@ impl<'t> Flattener<'t> {
             None => 1,
         };
         self.states.reading = Some((from, immediate));
-        let v = self.eval(&Env { plain: true, ..*env }, condition);
+        let v = self.eval(env, condition);
         self.states.reading = None;
         let Value::Num(x, Ty::Bool) = v? else {
             return Err(self.err(condition.span, "the condition of a transition must be a Boolean"));
@@ -193,10 +205,20 @@ impl<'t> Flattener<'t> {
         Ok(Value::Num(self.dae.pool.sub(time, since), Ty::Real))
     }
 
-    /// The value at the tick before.
+    /// The value at the tick before, or before the event.
     fn before(&mut self, var: VarId) -> ExprId {
-        self.clocks.mark_state(var);
         self.rows.operand(&mut self.dae.pool, Operand::Pre { var })
+    }
+
+    /// The same of a clocked variable.
+    fn before_held(&mut self, var: VarId) -> ExprId {
+        self.clocks.mark_state(var);
+        self.before(var)
+    }
+
+    /// The same of a variable that belongs to a machine: a clocked one remembers it from tick to tick.
+    fn before_in(&mut self, machine: usize, var: VarId) -> ExprId {
+        if self.states.machines[machine].continuous { self.before(var) } else { self.before_held(var) }
     }
 
     fn is_state(&mut self, active: ExprId, number: f64) -> ExprId {
@@ -259,24 +281,75 @@ impl<'t> Flattener<'t> {
             self.dae.vars[active].fixed = Some(true);
             self.dae.vars[reset].start = Some(zero);
             let machine = self.states.machines.len();
-            self.states.machines.push(Machine { active, reset });
+            self.states.machines.push(Machine { active, reset, continuous: false });
             for (k, &s) in states.iter().enumerate() {
                 let path = self.path(s);
                 self.states.states.push(State { path, number: k as f64 + 1.0, machine });
             }
             members.push(states);
         }
+        self.mark_continuous();
         self.algorithms_in_states();
         for (k, states) in members.iter().enumerate() {
             self.build_machine(first + k, states, &members, &scope_of, &transitions, &initial)?;
         }
+        self.guard_continuous_states();
         Ok(())
+    }
+
+    /// Machines whose states hold equations of continuous time move at events, and so do those inside them and around them.
+    ///
+    /// Equations of continuous time are those with a derivative, and those tied to them by continuous variables.
+    fn mark_continuous(&mut self) {
+        let equations = self.dae.equations.as_slice();
+        let mut readers: FxHashMap<VarId, Vec<usize>> = FxHashMap::default();
+        let mut found = vec![false; equations.len()];
+        let mut open: Vec<usize> = Vec::new();
+        let own = |v: VarId| !HybridDae::is_builtin(v) && self.dae.vars[v].variability == Variability::Continuous;
+        for (i, e) in equations.iter().enumerate() {
+            for v in e.row.args.iter().filter_map(|a| a.variable()).filter(|&v| own(v)) {
+                readers.entry(v).or_default().push(i);
+            }
+            if e.row.args.iter().any(|a| matches!(a, Operand::Var { order: 1.., .. })) {
+                found[i] = true;
+                open.push(i);
+            }
+        }
+        while let Some(i) = open.pop() {
+            for v in equations[i].row.args.iter().filter_map(|a| a.variable()) {
+                for j in readers.remove(&v).unwrap_or_default() {
+                    if !found[j] {
+                        found[j] = true;
+                        open.push(j);
+                    }
+                }
+            }
+        }
+        let instances: Vec<String> =
+            equations.iter().zip(&found).filter(|e| *e.1).map(|(e, _)| e.origin.instance.clone()).collect();
+        for k in instances.iter().flat_map(|i| self.states_around(i)).collect::<Vec<_>>() {
+            let machine = self.states.states[k].machine;
+            self.states.machines[machine].continuous = true;
+        }
+        // Around: found above, state by state. Inside: whatever lies in a state of such a machine.
+        for k in 0..self.states.states.len() {
+            let path = self.states.states[k].path.clone();
+            if self.states_around(&path).iter().any(|&s| self.machine_of(s).continuous) {
+                let machine = self.states.states[k].machine;
+                self.states.machines[machine].continuous = true;
+            }
+        }
+    }
+
+    fn machine_of(&self, state: usize) -> Machine {
+        self.states.machines[self.states.states[state].machine]
     }
 
     /// Algorithms and calls with several results inside states: one equation per variable, so that each can be held.
     fn algorithms_in_states(&mut self) {
         for c in std::mem::take(&mut self.dae.calls) {
-            if self.states_around(&c.origin.instance).is_empty() {
+            let around = self.states_around(&c.origin.instance);
+            if around.is_empty() || around.iter().any(|&k| self.machine_of(k).continuous) {
                 self.dae.calls.push(c);
                 continue;
             }
@@ -301,7 +374,7 @@ impl<'t> Flattener<'t> {
         transitions: &[Transition],
         initial: &[(NodeId, NodeId, Span)],
     ) -> R<()> {
-        let Machine { active, reset } = self.states.machines[machine];
+        let Machine { active, reset, continuous } = self.states.machines[machine];
         let number = |s: NodeId| states.iter().position(|&x| x == s).map_or(0.0, |k| k as f64 + 1.0);
         let mut starts = initial.iter().filter(|i| states.contains(&i.1));
         let Some(&(_, start, _)) = starts.next() else {
@@ -316,7 +389,7 @@ impl<'t> Flattener<'t> {
             return Err(self.err(span, "this state machine has two initial states"));
         }
         let origin = self.dae.vars[active].origin.clone();
-        let before = self.before(active);
+        let before = self.before_in(machine, active);
         // Past the first tick: by the state before, its transitions in order of priority.
         let (mut next, mut resets, mut fires) = (before, self.dae.pool.num(0.0), self.dae.pool.num(0.0));
         for &s in states {
@@ -337,7 +410,7 @@ impl<'t> Flattener<'t> {
                 if t.synchronize {
                     for (k, inner) in all.iter().enumerate().filter(|(_, i)| scope_of[&i[0]] == s) {
                         let Machine { active, .. } = self.states.machines[k];
-                        let a = if t.immediate { self.before(active) } else { self.var_expr(active) };
+                        let a = if t.immediate { self.before_in(k, active) } else { self.var_expr(active) };
                         let mut done = self.dae.pool.num(0.0);
                         for (j, f) in inner.iter().enumerate() {
                             if !transitions.iter().any(|t| t.from == *f) {
@@ -353,7 +426,7 @@ impl<'t> Flattener<'t> {
                     let o = Origin { span: Some(t.span), ..origin.clone() };
                     let c = self.hidden("condition", VarType::Boolean, Variability::Discrete, o);
                     self.define_state(c, condition);
-                    condition = self.before(c);
+                    condition = self.before_in(machine, c);
                 }
                 let fire = self.dae.pool.bin(Binary::And, here, condition);
                 let (to, r) = (self.dae.pool.num(number(t.to)), self.dae.pool.num(f64::from(t.reset)));
@@ -367,16 +440,36 @@ impl<'t> Flattener<'t> {
         next = self.dae.pool.select(fresh, at_start, next);
         resets = self.dae.pool.bin(Binary::Or, fresh, resets);
         fires = self.dae.pool.bin(Binary::Or, fresh, fires);
+        if continuous {
+            // A reset of a state around it takes the machine back to its beginning.
+            let around = self.states_around(&origin.instance);
+            next = self.in_states(&around, next).1;
+            resets = self.in_states(&around, resets).1;
+            fires = self.in_states(&around, fires).1;
+        }
         self.define_state(active, next);
         self.define_state(reset, resets);
         let now = self.var_expr(active);
         for &s in states {
-            let here = self.is_state(now, number(s));
+            let mut here = self.is_state(now, number(s));
             if let Some(&v) = self.states.flags.get(&s) {
+                if continuous {
+                    let around = self.states_around(&origin.instance);
+                    let outside = self.in_states(&around, here).0;
+                    here = self.dae.pool.bin(Binary::And, outside, here);
+                }
                 self.define_state(v, here);
             }
+            if continuous && self.states.ticks.contains_key(&s) {
+                let span = self.dae.vars[self.states.ticks[&s]].origin.span.unwrap_or(Span::NONE);
+                return Err(self.err_hints(
+                    span,
+                    "ticksInState() of a state with differential equations: its machine moves at events, there are no ticks",
+                    vec!["timeInState() counts the time".into()],
+                ));
+            }
             if let Some(&v) = self.states.ticks.get(&s) {
-                let before = self.before(v);
+                let before = self.before_in(machine, v);
                 let (one, zero) = (self.dae.pool.num(1.0), self.dae.pool.num(0.0));
                 let more = self.dae.pool.add(before, one);
                 let count = self.dae.pool.select(fires, yes, more);
@@ -384,11 +477,22 @@ impl<'t> Flattener<'t> {
                 self.define_state(v, value);
             }
             if let Some(&v) = self.states.entry.get(&s) {
-                let before = self.before(v);
+                let before = self.before_in(machine, v);
                 let time = self.var_expr(HybridDae::TIME);
                 let entered = self.dae.pool.bin(Binary::And, here, fires);
+                if continuous {
+                    let enters = self.hidden("enters", VarType::Boolean, Variability::Discrete, origin.clone());
+                    self.define_state(enters, entered);
+                    let actions = vec![Action::Assign { var: v, value: self.row(time) }];
+                    let branches = vec![WhenBranch { conditions: vec![enters], initial: true, actions }];
+                    self.dae.whens.push(When { branches, guard: None, origin: origin.clone() });
+                    continue;
+                }
                 let value = self.dae.pool.select(entered, time, before);
                 self.define_state(v, value);
+            }
+            if continuous {
+                continue;
             }
             // Everything in a state ticks with its machine.
             let path = self.path(s);
@@ -414,16 +518,6 @@ impl<'t> Flattener<'t> {
             for v in rows {
                 self.clocks.tie(active, v);
             }
-            let moving = |e: &&Equation| {
-                let order = |a: &Operand| matches!(a, Operand::Var { order: 1.., .. });
-                within(&e.origin.instance, &path) && e.row.args.iter().any(order)
-            };
-            if let Some(e) = self.dae.equations.as_slice().iter().find(moving) {
-                return Err(self.err(
-                    e.origin.span.unwrap_or(Span::NONE),
-                    "not supported yet: a continuous equation inside a state of a state machine",
-                ));
-            }
         }
         Ok(())
     }
@@ -434,6 +528,271 @@ impl<'t> Flattener<'t> {
         let row = self.row(r);
         let origin = self.dae.vars[v].origin.clone();
         self.dae.equations.push(Equation { row, guard: None, origin });
+    }
+
+    /// Puts what stands in states of continuous machines under their guard, keeps what nothing determines meanwhile, and
+    /// restarts on entry what a reset asks for:
+    ///
+    /// ```text
+    /// a: der(x) = 1;  b: der(y) = x;   ⇒   if active == 1 then der(x) = 1; der(y) = 0; else der(y) = x; der(x) = 0; end if;
+    ///                                      when active == 1 and reset then reinit(a.x, start); end when; …
+    /// ```
+    fn guard_continuous_states(&mut self) {
+        let mut guards: Vec<Option<Guard>> = vec![None; self.states.states.len()];
+        // Outer machines first: they guard the inner ones.
+        let mut machines: Vec<usize> =
+            (0..self.states.machines.len()).filter(|&m| self.states.machines[m].continuous).collect();
+        machines.sort_by_key(|&m| self.dae.vars[self.states.machines[m].active].origin.instance.len());
+        for &m in &machines {
+            let members = self.members(m);
+            let active = self.states.machines[m].active;
+            let origin = self.dae.vars[active].origin.clone();
+            let parent = self.states_around(&origin.instance).last().and_then(|&k| guards[k]);
+            let now = self.var_expr(active);
+            let mut conditions = Vec::new();
+            for &k in &members[..members.len() - 1] {
+                // A condition with a name, for diagnostics and the event log.
+                let here = self.is_state(now, self.states.states[k].number);
+                let note = Origin { note: KEPT, ..origin.clone() };
+                let v = self.hidden("active", VarType::Boolean, Variability::Discrete, note);
+                self.dae.vars[v].name = format!("active({})", self.states.states[k].path);
+                self.define_state(v, here);
+                let c = self.var_expr(v);
+                conditions.push(self.row(c));
+            }
+            let group = self.dae.ifs.push(IfGroup { conditions, parent, origin });
+            for (branch, &k) in members.iter().enumerate() {
+                guards[k] = Some((group, branch as u32));
+            }
+        }
+        for &m in &machines {
+            self.keep_in_states(m, &guards);
+        }
+        self.restart_states(&machines);
+        let own: Vec<IfId> = guards.iter().flatten().map(|g| g.0).collect();
+        for i in 0..self.dae.ifs.len() {
+            let id = IfId::new(i);
+            if self.dae.ifs[id].parent.is_none() && !own.contains(&id) {
+                self.dae.ifs[id].parent = self.guard_around(&self.dae.ifs[id].origin, &guards);
+            }
+        }
+        for i in 0..self.dae.equations.len() {
+            let id = EqId::new(i);
+            if self.dae.equations[id].guard.is_none() {
+                self.dae.equations[id].guard = self.guard_around(&self.dae.equations[id].origin, &guards);
+            }
+        }
+        for i in 0..self.dae.calls.len() {
+            self.dae.calls[i].guard = self.dae.calls[i].guard.or(self.guard_around(&self.dae.calls[i].origin, &guards));
+        }
+        for i in 0..self.dae.whens.len() {
+            self.dae.whens[i].guard = self.dae.whens[i].guard.or(self.guard_around(&self.dae.whens[i].origin, &guards));
+        }
+        for i in 0..self.dae.assertions.len() {
+            let guard = self.guard_around(&self.dae.assertions[i].origin, &guards);
+            self.dae.assertions[i].guard = self.dae.assertions[i].guard.or(guard);
+        }
+    }
+
+    /// The states of a machine, in their order.
+    fn members(&self, machine: usize) -> Vec<usize> {
+        (0..self.states.states.len()).filter(|&k| self.states.states[k].machine == machine).collect()
+    }
+
+    fn guard_around(&self, origin: &Origin, guards: &[Option<Guard>]) -> Option<Guard> {
+        if origin.note == KEPT {
+            return None;
+        }
+        self.states_around(&origin.instance).last().and_then(|&k| guards[k])
+    }
+
+    /// While a state is not active, what only it moves stands still: `der(x) = 0`. What only it computes and others read keeps
+    /// its last value.
+    fn keep_in_states(&mut self, machine: usize, guards: &[Option<Guard>]) {
+        let members = self.members(machine);
+        let paths: Vec<String> = members.iter().map(|&k| self.states.states[k].path.clone()).collect();
+        // Per state: variables differentiated, alone on a left side, mentioned. The last entry is for the outside.
+        let mut moved: Vec<BTreeSet<VarId>> = vec![BTreeSet::new(); paths.len() + 1];
+        let (mut alone, mut mentioned) = (moved.clone(), moved.clone());
+        for e in self.dae.equations.as_slice() {
+            let at = paths.iter().position(|p| within(&e.origin.instance, p)).unwrap_or(paths.len());
+            for a in &e.row.args {
+                match *a {
+                    Operand::Var { var, order: 0, .. } => _ = mentioned[at].insert(var),
+                    Operand::Var { var, .. } => _ = moved[at].insert(var),
+                    _ => {}
+                }
+            }
+            let bare = |x: ExprId| match *self.dae.pool.node(x) {
+                XNode::Hole(k) => match e.row.args[k as usize] {
+                    Operand::Var { var, order: 0, .. } => Some(var),
+                    _ => None,
+                },
+                _ => None,
+            };
+            alone[at].extend(match *self.dae.pool.node(e.row.template) {
+                XNode::Binary(Binary::Sub, a, b) => bare(a).or_else(|| bare(b)),
+                _ => bare(e.row.template),
+            });
+        }
+        for c in &self.dae.calls {
+            let at = paths.iter().position(|p| within(&c.origin.instance, p)).unwrap_or(paths.len());
+            mentioned[at].extend(c.args.iter().flat_map(|r| r.args.iter().filter_map(|a| a.variable())));
+            alone[at].extend(&c.outputs);
+            mentioned[at].extend(&c.outputs);
+        }
+        let outside = paths.len();
+        let continuous =
+            |me: &Self, v: VarId| !HybridDae::is_builtin(v) && me.dae.vars[v].variability == Variability::Continuous;
+        let states: BTreeSet<VarId> =
+            moved[..outside].iter().flatten().copied().filter(|v| !moved[outside].contains(v)).collect();
+        for &v in &states {
+            for (j, &k) in members.iter().enumerate() {
+                if !moved[j].contains(&v) && !alone[j].contains(&v) {
+                    let rate = self.rows.operand(&mut self.dae.pool, Operand::Var { var: v, order: 1, neg: false });
+                    self.keep(rate, v, guards[k]);
+                }
+            }
+        }
+        let computed: BTreeSet<VarId> = alone[..outside]
+            .iter()
+            .flatten()
+            .copied()
+            .filter(|v| !alone[outside].contains(v) && !moved.iter().any(|m| m.contains(v)) && continuous(self, *v))
+            .collect();
+        for &v in &computed {
+            let home = paths.iter().position(|p| within(&self.dae.vars[v].origin.instance, p));
+            let read_elsewhere = home.is_none_or(|h| (0..=outside).any(|j| j != h && mentioned[j].contains(&v)));
+            let idle: Vec<usize> =
+                (0..outside).filter(|&j| home != Some(j) && !(home.is_none() && mentioned[j].contains(&v))).collect();
+            if !read_elsewhere || idle.is_empty() {
+                continue;
+            }
+            // The last value, taken when the states that do not compute it take over.
+            let origin = Origin { note: KEPT, ..self.dae.vars[v].origin.clone() };
+            let active = self.states.machines[machine].active;
+            let now = self.var_expr(active);
+            let mut idles = self.dae.pool.num(0.0);
+            for &j in &idle {
+                let here = self.is_state(now, j as f64 + 1.0);
+                idles = self.dae.pool.bin(Binary::Or, idles, here);
+            }
+            let keeping = self.hidden("keeping", VarType::Boolean, Variability::Discrete, origin.clone());
+            self.define_state(keeping, idles);
+            let kept = self.hidden("kept", VarType::Real, Variability::Discrete, origin.clone());
+            self.dae.vars[kept].start = self.dae.vars[v].start.clone();
+            let last = self.before(v);
+            let value = self.row(last);
+            let actions = vec![Action::Assign { var: kept, value }];
+            let branches = vec![WhenBranch { conditions: vec![keeping], initial: false, actions }];
+            self.dae.whens.push(When { branches, guard: None, origin });
+            for &j in &idle {
+                let (x, k) = (self.var_expr(v), self.var_expr(kept));
+                let r = self.dae.pool.sub(x, k);
+                self.keep(r, v, guards[members[j]]);
+            }
+        }
+    }
+
+    /// `residual = 0` while the guard holds, for the sake of `v`.
+    fn keep(&mut self, residual: ExprId, v: VarId, guard: Option<Guard>) {
+        let row = self.row(residual);
+        let origin = Origin { note: KEPT, ..self.dae.vars[v].origin.clone() };
+        self.dae.equations.push(Equation { row, guard, origin });
+    }
+
+    /// On entry by a transition with reset, what belongs to a state begins at its start values.
+    fn restart_states(&mut self, machines: &[usize]) {
+        let mut enter: Vec<Option<VarId>> = vec![None; self.states.states.len()];
+        for &m in machines {
+            for k in self.members(m) {
+                let Machine { active, reset, .. } = self.states.machines[m];
+                let origin = Origin { note: KEPT, ..self.dae.vars[active].origin.clone() };
+                let (a, r) = (self.var_expr(active), self.var_expr(reset));
+                let here = self.is_state(a, self.states.states[k].number);
+                let entered = self.dae.pool.bin(Binary::And, here, r);
+                let v = self.hidden("enter", VarType::Boolean, Variability::Discrete, origin);
+                self.define_state(v, entered);
+                enter[k] = Some(v);
+            }
+        }
+        let around = |me: &Self, instance: &str| -> Vec<VarId> {
+            me.states_around(instance).into_iter().filter_map(|k| enter[k]).collect()
+        };
+        let start = |me: &mut Self, v: VarId| match me.dae.vars[v].start.clone() {
+            Some(row) => row,
+            None => me.dae.constant_row(0.0),
+        };
+        // States.
+        let moved: BTreeSet<VarId> = self
+            .dae
+            .equations
+            .as_slice()
+            .iter()
+            .flat_map(|e| e.row.args.iter())
+            .filter_map(|a| match *a {
+                Operand::Var { var, order: 1.., .. } => Some(var),
+                _ => None,
+            })
+            .collect();
+        for var in moved {
+            let origin = self.dae.vars[var].origin.clone();
+            let conditions = around(self, &origin.instance);
+            if !conditions.is_empty() {
+                let value = start(self, var);
+                let actions = vec![Action::Reinit { var, value, condition: None }];
+                let origin = Origin { note: KEPT, ..origin };
+                let branches = vec![WhenBranch { conditions, initial: false, actions }];
+                self.dae.whens.push(When { branches, guard: None, origin });
+            }
+        }
+        // Discrete variables that whens set.
+        for i in 0..self.dae.whens.len() {
+            let (instance, note) = (self.dae.whens[i].origin.instance.clone(), self.dae.whens[i].origin.note);
+            let conditions = around(self, &instance);
+            if conditions.is_empty() || note == KEPT || note == "state machine" {
+                continue;
+            }
+            let targets: BTreeSet<VarId> = self.dae.whens[i]
+                .branches
+                .iter()
+                .flat_map(|b| &b.actions)
+                .flat_map(|a| match a {
+                    Action::Assign { var, .. } => vec![*var],
+                    Action::Call { outputs, .. } => outputs.iter().flatten().copied().collect(),
+                    _ => Vec::new(),
+                })
+                .collect();
+            if targets.is_empty() {
+                continue;
+            }
+            let mut actions = Vec::new();
+            for var in targets {
+                let own = !around(self, &self.dae.vars[var].origin.instance.clone()).is_empty();
+                let value = if own {
+                    start(self, var)
+                } else {
+                    let before = self.before(var);
+                    self.row(before)
+                };
+                actions.push(Action::Assign { var, value });
+            }
+            self.dae.whens[i].branches.insert(0, WhenBranch { conditions, initial: false, actions });
+        }
+        // Discrete equations with a memory.
+        for i in 0..self.dae.equations.len() {
+            let id = EqId::new(i);
+            let (instance, note) = (self.dae.equations[id].origin.instance.clone(), self.dae.equations[id].origin.note);
+            let remembers = self.dae.equations[id].row.args.iter().any(|a| matches!(a, Operand::Pre { .. }));
+            let around: Vec<usize> =
+                self.states_around(&instance).into_iter().filter(|&k| self.machine_of(k).continuous).collect();
+            if remembers && !around.is_empty() && note != KEPT && note != "state machine" {
+                let row = self.dae.equations[id].row.clone();
+                let e = self.rows.open(&mut self.dae.pool, &row);
+                let e = self.in_states(&around, e).1;
+                self.dae.equations[id].row = self.row(e);
+            }
+        }
     }
 
     /// The states around an instance, outermost first.
@@ -469,7 +828,7 @@ impl<'t> Flattener<'t> {
         for v in vars {
             let list = &of[&v];
             let owner = self.dae.vars[v].origin.instance.clone();
-            let mut value = self.before(v);
+            let mut value = self.before_held(v);
             for &i in list.iter().rev() {
                 gone[i] = true;
                 let (e, origin) = eqs[i].clone();
@@ -501,7 +860,7 @@ impl<'t> Flattener<'t> {
             return value;
         }
         let (condition, value) = self.in_states(&around, value);
-        let keep = self.before(v);
+        let keep = self.before_held(v);
         self.dae.pool.select(condition, value, keep)
     }
 
@@ -511,7 +870,7 @@ impl<'t> Flattener<'t> {
         let mut e = e;
         for &k in around {
             let (path, number) = (self.states.states[k].path.clone(), self.states.states[k].number);
-            let Machine { active, reset } = self.states.machines[self.states.states[k].machine];
+            let Machine { active, reset, .. } = self.machine_of(k);
             let a = self.var_expr(active);
             let here = self.is_state(a, number);
             condition = self.dae.pool.bin(Binary::And, condition, here);

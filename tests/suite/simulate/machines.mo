@@ -252,7 +252,7 @@ exit: 3
 error: two transitions from a have the priority 1
 --> model.mo:13:3
 
---- continuous-states-are-refused error check ---
+--- continuous-states-are-branches flatten ---
 model M
   model S
     Real x(start = 0);
@@ -266,6 +266,45 @@ equation
   transition(a, b, a.x > 1);
 end M;
 --- expect ---
+model M
+  Real a.x(start = 0);
+  Real b.x(start = 0);
+  discrete Integer $state1(start = 0, fixed = true);
+  discrete Boolean $reset2(start = false);
+  discrete Boolean active(a);
+  discrete Boolean $enter4;
+  discrete Boolean $enter5;
+equation
+  der(a.x) = 1  when active(a);
+  der(b.x) = 1  when not (active(a));
+  $state1 = if pre($state1) == 0 then 1 else if pre($state1) == 1 and a.x > 1 then 2 else pre($state1);
+  $reset2 = pre($state1) == 0 or (if pre($state1) == 1 and a.x > 1 then true else false);
+  active(a) = $state1 == 1;
+  der(a.x) = 0  when not (active(a));
+  der(b.x) = 0  when active(a);
+  $enter4 = $state1 == 1 and $reset2;
+  $enter5 = $state1 == 2 and $reset2;
+  when {$enter4} then
+    reinit(a.x, 0);
+  end when;
+  when {$enter5} then
+    reinit(b.x, 0);
+  end when;
+end M;
+
+--- no-ticks-in-continuous-time error check ---
+model M
+  model A
+    Real x(start = 0, fixed = true);
+  equation
+    der(x) = 1;
+  end A;
+  A a;
+  A b;
+equation
+  initialState(a);
+  transition(a, b, ticksInState() > 2);
+end M;
+--- expect ---
 exit: 3
-not supported yet: a continuous equation inside a state of a state machine
---> model.mo:5:5
+error: ticksInState() of a state with differential equations
