@@ -70,6 +70,16 @@ pub struct Origin {
     pub note: &'static str,
 }
 
+impl Origin {
+    /// The note of a dummy equation: it takes part where nothing else determines a variable, and nowhere else.
+    pub const DUMMY: &'static str = "dummy equation";
+
+    /// Whether this is a dummy equation.
+    pub fn is_dummy(&self) -> bool {
+        self.note == Origin::DUMMY
+    }
+}
+
 /// The type of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VarType {

@@ -79,8 +79,8 @@ pub struct Engine {
     last: Option<Box<Model>>,
     table: ClassTable,
     code: std::rc::Rc<saltus_codegen::CodeStore>,
-    /// The system speaks of next values instead of derivatives.
-    difference: bool,
+    /// If the system speaks of next values instead of derivatives: their start values (variable, how far ahead, value).
+    ahead: Option<Vec<(String, u8, f64)>>,
 }
 
 /// What `analyze` should show besides sizes, index, states and blocks.
@@ -118,7 +118,7 @@ impl Engine {
         for p in &options.libraries {
             table.add_path(p.to_string_lossy().into_owned());
         }
-        Engine { options, diagnostics: Vec::new(), last: None, table, code: std::rc::Rc::default(), difference: false }
+        Engine { options, diagnostics: Vec::new(), last: None, table, code: std::rc::Rc::default(), ahead: None }
     }
 
     /// The files read so far (for rendering diagnostics).
@@ -213,7 +213,7 @@ impl Engine {
         let stem = Path::new(target).file_stem().map_or_else(|| "System".into(), |s| s.to_string_lossy().into_owned());
         match saltus_mdae::translate(&stem, &text) {
             Ok(t) => {
-                self.difference = t.difference;
+                self.ahead = t.difference.then_some(t.ahead);
                 self.table.load_text(target, t.text);
                 let found = self.table.take_diagnostics();
                 self.diagnostics.extend(found);
@@ -221,8 +221,11 @@ impl Engine {
             }
             Err(problems) => {
                 for (from, _, message) in problems {
-                    let line = text[..from.min(text.len())].matches('\n').count() + 1;
-                    self.fail(Diagnostic::error(Stage::FrontEnd, Span::NONE, format!("{target}:{line}: {message}")));
+                    let before = text.get(..from).unwrap_or(&text);
+                    let line = before.matches('\n').count() + 1;
+                    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+                    let message = format!("{target}:{line}:{column}: {message}");
+                    self.fail(Diagnostic::error(Stage::FrontEnd, Span::NONE, message));
                 }
                 None
             }
@@ -277,7 +280,11 @@ impl Engine {
         if self.failed() {
             return None;
         }
-        let dae = dae?;
+        let mut dae = dae?;
+        for (name, order, value) in self.ahead.iter().flatten() {
+            let var = dae.vars.iter().find(|(_, v)| v.name == *name).map(|v| v.0);
+            dae.guesses.extend(var.map(|v| (v, *order, *value)));
+        }
         if let Err(e) = saltus_dae::verify(&dae) {
             self.fail(Diagnostic::error(Stage::FrontEnd, Span::NONE, e));
             return None;
@@ -290,7 +297,8 @@ impl Engine {
         let mut sys = lower(dae);
         let mut ops = RowOps::default();
         let how = SimplifyOptions {
-            keep_all: self.options.keep_all_variables,
+            // What is constant has a derivative of zero, but a next value.
+            keep_all: self.options.keep_all_variables || self.ahead.is_some(),
             max: self.options.max_eliminations.unwrap_or(usize::MAX),
         };
         let late: Vec<_> = saltus_structure::late_parameters(&sys);
@@ -333,13 +341,15 @@ impl Engine {
             }
         }
         if request.schemes {
-            let text = schemes::schemes(&mut sys, &mut ops, &mut modes, request.shifts);
+            let text = schemes::schemes(&mut sys, &mut ops, &mut modes, request.shifts, self.ahead.is_some());
             return Some(Analysis { text, ..Analysis::default() });
         }
         let place = |span: Span| if span.is_none() { String::new() } else { self.table.sources().describe(span) };
         match analyze::analyze(sys, ops, modes, request, &place, self.backend()) {
             Ok(a) => Some(a),
             Err(d) => {
+                // Told as a warning before: one of all modes.
+                self.diagnostics.retain(|w| w.message != d.message);
                 self.fail(d);
                 None
             }
@@ -410,17 +420,6 @@ impl Engine {
         sink: &mut dyn Sink,
         observer: &mut dyn Observer,
     ) -> Option<RunReport> {
-        if self.difference {
-            self.fail(
-                Diagnostic::error(
-                    Stage::Structure,
-                    Span::NONE,
-                    "not supported yet: running a system of next values (x•)",
-                )
-                .hint("analyze --schemes shows what an instant solves; write x' for a derivative"),
-            );
-            return None;
-        }
         let (mut sys, mut ops, mut modes) = self.prepare(dae);
         let e = sys.dae.experiment;
         let start = run.start.or(e.start).unwrap_or(0.0);
@@ -430,8 +429,12 @@ impl Engine {
         if self.failed() {
             return None;
         }
+        let next_values = self.ahead.is_some();
         let result = Model::new(sys, ops, modes, self.backend()).and_then(|mut m| {
-            let report = saltus_sim::run(&mut m, run, sink, observer);
+            let report = match next_values {
+                true => saltus_sim::run_instants(&mut m, run, sink, observer),
+                false => saltus_sim::run(&mut m, run, sink, observer),
+            };
             if self.options.keep_final && report.is_ok() {
                 self.last = Some(Box::new(m));
             }

@@ -56,6 +56,7 @@ pub fn check_modes(
     }
     let mut guards = Guards::new(sys);
     guards.system(sys);
+    guards.dummies(sys);
     let mut out = Vec::new();
     let total = guards.rows.len();
     let left = modal_matching(&mut guards.bdds, &guards.rows, &guards.cols, &guards.edges, LIMIT);
@@ -311,6 +312,24 @@ impl Guards {
         }
     }
 
+    /// Dummy equations take part in the modes in which the others leave one of their variables open.
+    fn dummies(&mut self, sys: &System) {
+        let dummies: Vec<usize> = (0..sys.equations.len()).filter(|&i| sys.equations[i].origin.is_dummy()).collect();
+        let declared: Vec<Bdd> = dummies.iter().map(|&i| std::mem::replace(&mut self.rows[i], Bdd::FALSE)).collect();
+        let edges: Vec<_> = dummies.iter().map(|&i| std::mem::take(&mut self.edges[i])).collect();
+        for (k, &i) in dummies.iter().enumerate() {
+            let left = modal_matching(&mut self.bdds, &self.rows, &self.cols, &self.edges, LIMIT);
+            let mut open = Bdd::FALSE;
+            for f in &left.cols {
+                open = self.bdds.or(open, *f);
+            }
+            let needed = self.bdds.and(declared[k], open);
+            self.rows[i] = needed;
+            self.edges[i] = edges[k].iter().map(|&(j, when)| (j, self.bdds.and(when, needed))).collect();
+            self.edges[i].retain(|e| !e.1.is_false());
+        }
+    }
+
     /// Variables without an equation in some modes that occur differentiated in others, and that no `reinit` sets: the
     /// modes without, the modes where they move.
     fn appearing(&mut self, sys: &System) -> Vec<(VarId, Bdd, Bdd)> {
@@ -371,8 +390,6 @@ impl Guards {
 
     /// What no mode can violate.
     fn invariants(&mut self, sys: &System) {
-        self.exclusions();
-        self.thresholds(sys);
         // An assertion over guards says which of their combinations occur.
         for (row, k) in &sys.assertions {
             if sys.dae.assertions[*k].error
@@ -381,6 +398,9 @@ impl Guards {
                 self.invariant = self.bdds.and(self.invariant, f);
             }
         }
+        // Last: assertions speak of values and thresholds, too.
+        self.exclusions();
+        self.thresholds(sys);
     }
 
     /// In which modes each operand of a row is read.
@@ -507,6 +527,36 @@ impl Guards {
         let mut out: Vec<VarId> = self.formulas.keys().copied().collect();
         out.sort_unstable();
         out
+    }
+}
+
+/// Which paths of the decision tree can occur: guards are functions of each other, invariants hold.
+pub struct Possible(Guards);
+
+impl Possible {
+    /// What the guards of a system allow.
+    pub fn new(sys: &System) -> Possible {
+        let mut guards = Guards::new(sys);
+        for c in sys.groups.iter().flat_map(|g| &g.conditions) {
+            guards.formula(sys, *c);
+        }
+        for d in &sys.discrete {
+            if sys.dae.vars[d.var].ty == VarType::Boolean {
+                guards.formula(sys, d.var);
+            }
+        }
+        guards.invariants(sys);
+        Possible(guards)
+    }
+
+    /// Whether some values of what guards are made of lead to this path.
+    pub fn allows(&mut self, sys: &System, modes: &Modes, key: &[bool]) -> bool {
+        let mut f = self.0.invariant;
+        for (v, up) in modes.conditions(key).into_iter().zip(key) {
+            let c = self.0.formula(sys, v);
+            f = if *up { self.0.bdds.and(f, c) } else { self.0.bdds.minus(f, c) };
+        }
+        !f.is_false()
     }
 }
 

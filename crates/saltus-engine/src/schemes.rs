@@ -13,9 +13,12 @@ use std::fmt::Write as _;
 const SHOWN: usize = 16;
 
 /// The schemes of all modes (up to a bound); `shifts` bounds how often an equation may be shifted.
-pub fn schemes(sys: &mut System, ops: &mut RowOps, modes: &mut Modes, shifts: Option<u32>) -> String {
+///
+/// `next`: the system speaks of next values, which the pipeline carries as derivatives.
+pub fn schemes(sys: &mut System, ops: &mut RowOps, modes: &mut Modes, shifts: Option<u32>, next: bool) -> String {
     let mut keys: Vec<ModeKey> = Vec::new();
     let mut paths: Vec<ModeKey> = vec![Vec::new()];
+    let mut possible = crate::modes::Possible::new(sys);
     while let Some(path) = paths.pop() {
         let next = modes.next(sys, ops, &path);
         if next.is_empty() {
@@ -25,7 +28,9 @@ pub fn schemes(sys: &mut System, ops: &mut RowOps, modes: &mut Modes, shifts: Op
             for k in 0..1usize << next.len() {
                 let mut key = path.clone();
                 key.extend((0..next.len()).map(|i| k >> (next.len() - 1 - i) & 1 == 1));
-                paths.push(key);
+                if possible.allows(sys, modes, &key) {
+                    paths.push(key);
+                }
             }
         }
         if keys.len() > SHOWN {
@@ -46,8 +51,10 @@ pub fn schemes(sys: &mut System, ops: &mut RowOps, modes: &mut Modes, shifts: Op
         *name = n + 1;
     }
     let mut out = format!("execution scheme of {}\n", sys.dae.name);
-    for ((_, text), n) in &names {
-        let _ = writeln!(out, "  (e{n}) {text}");
+    for ((eq, text), n) in &names {
+        let text = if next { next_values(text) } else { text.clone() };
+        let dummy = if sys.equations[*eq].origin.is_dummy() { "   (dummy)" } else { "" };
+        let _ = writeln!(out, "  (e{n}) {text}{dummy}");
     }
     let mut assumed: Vec<String> = Vec::new();
     for name in all.iter().flat_map(|m| m.assumed(sys)) {
@@ -206,6 +213,17 @@ impl Mode {
         }
         out
     }
+}
+
+/// `der(x)` as `x•`.
+fn next_values(text: &str) -> String {
+    let mut out = text.to_string();
+    // The last one has none inside.
+    while let Some(at) = out.rfind("der(") {
+        let Some(end) = out[at..].find(')') else { break };
+        out = format!("{}{}•{}", &out[..at], &out[at + 4..at + end], &out[at + end + 1..]);
+    }
+    out
 }
 
 fn shifted(k: i32) -> String {

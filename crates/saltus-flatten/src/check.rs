@@ -261,6 +261,9 @@ impl<'t> Flattener<'t> {
         let mut per: FxHashMap<String, usize> = FxHashMap::default();
         let mut branches: FxHashMap<(usize, u32), usize> = FxHashMap::default();
         for eq in self.dae.equations.as_slice() {
+            if eq.origin.is_dummy() {
+                return None;
+            }
             let mut first = true;
             let mut guard = eq.guard;
             if let Some((g, b)) = guard {

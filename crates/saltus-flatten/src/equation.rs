@@ -336,6 +336,7 @@ impl<'t> Flattener<'t> {
             [p, q] if p.name.name == "Saltus" && q.name.name == "complementarity" => {
                 return self.complementarity(env, c, span);
             }
+            [p, q] if p.name.name == "Saltus" && q.name.name == "dummy" => return self.dummy(env, c, span),
             _ => "",
         };
         match name {
@@ -377,6 +378,24 @@ impl<'t> Flattener<'t> {
         Ok(())
     }
 
+    /// `Saltus.dummy(residual)`.
+    fn dummy(&mut self, env: &Env, c: &saltus_syntax::ast::Call, span: Span) -> R<()> {
+        let ([e], []) = (&c.args[..], &c.named[..]) else {
+            return Err(self.err_hints(
+                span,
+                "Saltus.dummy needs one argument",
+                vec!["Saltus.dummy(u - h(x)) says that u = h(x) where nothing else says what u is".into()],
+            ));
+        };
+        if self.in_initial {
+            return Err(self.err(span, "a dummy equation cannot stand in an initial equation section"));
+        }
+        for x in self.eval(env, e)?.scalar_list() {
+            self.add_equation(env, x, span, saltus_dae::Origin::DUMMY);
+        }
+        Ok(())
+    }
+
     /// `0 = min(a, b)`: one of the two is zero, the other is not negative.
     fn vanishing_minimum(&mut self, env: &Env, left: &Value, right: &Value, span: Span) -> bool {
         for (zero, least) in [(left, right), (right, left)] {
@@ -396,6 +415,8 @@ impl<'t> Flattener<'t> {
     fn complementary(&mut self, env: &Env, a: ExprId, b: ExprId, span: Span) {
         let origin = self.origin(env, span, "complementarity");
         let s = self.hidden("complementarity", VarType::Real, Variability::Continuous, origin);
+        let shown = self.row(a);
+        self.dae.vars[s].description = saltus_dae::row_text(&self.dae, &shown);
         let s = self.var_expr(s);
         let zero = self.dae.pool.num(0.0);
         let free = self.dae.pool.relation(saltus_expr::RelOp::Gt, s, zero);

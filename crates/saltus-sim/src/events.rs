@@ -437,8 +437,10 @@ impl Model {
 
     /// The name of a state by its slot.
     fn slot_name(&self, program: &ModeProgram, slot: u32) -> String {
-        let cell = program.plan.states.iter().find(|c| self.layout.find(**c) == Some(slot));
-        cell.map_or_else(|| "a state".into(), |c| saltus_structure::cell_name(&self.sys, *c))
+        let states = program.plan.states.iter().copied().find(|c| self.layout.find(*c) == Some(slot));
+        // A state of the mode that has ended.
+        let cell = states.or_else(|| self.layout.cells().find(|c| c.1 == slot).map(|c| c.0));
+        cell.map_or_else(|| "a state".into(), |c| saltus_structure::cell_name(&self.sys, c))
     }
 
     /// Values of a mode's continuous cells.

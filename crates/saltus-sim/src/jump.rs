@@ -238,8 +238,22 @@ impl Model {
             if !converged {
                 return Err(self.no_restart(program, t, "its latent equations could not be solved"));
             }
+            // Jumps within the tolerance of the run project what it is wrong by: no impulse made them.
+            let tolerance = self.machine.tolerance;
+            let jumps = |j: usize, v: VarId| {
+                plan.d[&v] >= s && (u[j] - left[j]).abs() > tolerance * u[j].abs().max(left[j].abs())
+            };
+            let jumped = plan.vars.iter().enumerate().any(|(j, &v)| jumps(j, v));
+            if jumped {
+                let large = |j: usize| {
+                    let change = if plan.d[&plan.vars[j]] >= s { u[j] - left[j] } else { u[j] };
+                    change.abs() > 1e-9 * left[j].abs().max(1.0)
+                };
+                let impulsive = tight.iter().filter(|e| plan.c[e.0] < s && large(e.1)).copied().collect::<Vec<_>>();
+                self.linear_in_impulses(program, t, &impulsive)?;
+            }
             for (j, &v) in plan.vars.iter().enumerate() {
-                if plan.d[&v] + 1 == s && u[j].abs() > 1e-9 {
+                if jumped && plan.d[&v] + 1 == s && u[j].abs() > 1e-9 {
                     out.impulses.push((v, u[j]));
                 }
             }
@@ -347,6 +361,40 @@ impl Model {
         let slot = self.layout.slot(Cell::new(v, d - s));
         self.layout.extend(&mut self.machine.values);
         self.machine.values[slot as usize] = value;
+    }
+
+    /// An impulse has a meaning only where it stands linearly: `tau^3` of an impulse is no number.
+    fn linear_in_impulses(
+        &mut self,
+        program: &ModeProgram,
+        t: f64,
+        impulsive: &[(usize, usize, VarId, u8)],
+    ) -> Result<(), Diagnostic> {
+        for (k, &(i, ..)) in impulsive.iter().enumerate() {
+            if k > 0 && impulsive[k - 1].0 == i {
+                continue;
+            }
+            let (eq, row) = program.plan.rows[i].clone();
+            let large = |a: &Operand| match *a {
+                Operand::Var { var, order, .. } => impulsive.iter().any(|e| e.0 == i && e.2 == var && e.3 == order),
+                _ => false,
+            };
+            for at in (0..row.args.len()).filter(|&at| large(&row.args[at])) {
+                let slope = self.ops.partial(&mut self.sys.dae, &row, at);
+                if let Some(name) = slope.args.iter().find(|a| large(a)).and_then(|&a| Cell::of(a)) {
+                    let name = saltus_structure::cell_name(&self.sys, name);
+                    let (text, span, instance) = self.equation(eq, 0);
+                    let mut d = self.no_restart(
+                        program,
+                        t,
+                        &format!("an impulse of {name} has no meaning in {text}, where it does not stand linearly"),
+                    );
+                    (d.span, d.instance) = (span, instance);
+                    return Err(d);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn no_restart(&self, program: &ModeProgram, t: f64, why: &str) -> Diagnostic {

@@ -10,6 +10,7 @@
 //! - `reinit`: new values of variables that are not states.
 //! - `rhs`, `sliding`, `resting`: the field the integrator sees; sliding along surfaces, rest after accumulation.
 //! - `touched`: what an event has to evaluate again.
+//! - `difference`: systems of next values, instant by instant.
 //! - `transport`: delays and distributions.
 //! - `forward`: sensitivities to parameters, along the run and through its events.
 //! - [`start`], [`events`], [`jump`], [`run`]: initialization, event iteration, mode-change restarts, the loop.
@@ -22,6 +23,7 @@ mod choice;
 pub mod compile;
 pub mod crossings;
 mod dependence;
+mod difference;
 pub mod enclosure;
 pub mod events;
 mod forward;
@@ -46,6 +48,7 @@ mod transport;
 
 pub use api::*;
 pub use choice::SOLVERS;
+pub use difference::run_instants;
 pub use journal::{Step, journal};
 pub use model::Model;
 pub use run::run;

@@ -27,8 +27,8 @@ pub use loops::{Loop, solved};
 pub use lower::lower;
 pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};
 pub use plan::{
-    Block, Cell, Generic, Item, Point, Sequence, StructuralPlan, better_choice, plan_mode, replan_states,
-    singular_mode, singular_with,
+    Block, Cell, Generic, InstantPlan, Item, Point, Sequence, StructuralPlan, better_choice, plan_instant, plan_mode,
+    replan_states, singular_mode, singular_with,
 };
 pub use rows::{RowOps, tidy};
 pub use selection::{Choice, Entry, Reason, Selection, Watch, jacobian_entry};

@@ -12,14 +12,15 @@ use crate::system::{
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{SecondaryMap, Span};
 use saltus_dae::{Action, Guard, HybridDae, Operand, Origin, Row, VarId, VarType, Variability, Variable, row_text};
-use saltus_expr::{Binary, ExprId, FuncId, Node, Pool, RelOp};
+use saltus_expr::{Binary, ExprId, FuncId, Node, Pool, RelOp, Unary};
 use saltus_function::{FExpr, Function, Local, LocalId, ScalarType};
 
 /// Arguments times results of a call at events from which its results are read apart.
 const MANY_DEPENDENCIES: usize = 10_000;
 
 /// Lowers a flat model.
-pub fn lower(dae: HybridDae) -> System {
+pub fn lower(mut dae: HybridDae) -> System {
+    positive_conditions(&mut dae);
     let mut l = Lower::new(dae);
     l.groups();
     l.equations();
@@ -27,6 +28,31 @@ pub fn lower(dae: HybridDae) -> System {
     l.whens();
     l.rest();
     l.finish()
+}
+
+/// `if not c then A else B` ⇒ `if c then B else A`: one condition, however it is asked for.
+fn positive_conditions(dae: &mut HybridDae) {
+    for i in 0..dae.ifs.len() {
+        let id = saltus_dae::IfId::new(i);
+        let [row] = &dae.ifs[id].conditions[..] else { continue };
+        let Node::Unary(Unary::Not, inner) = *dae.pool.node(row.template) else { continue };
+        let row = Row { template: inner, args: row.args.clone() };
+        dae.ifs[id].conditions = vec![tidy(dae, &row)];
+        let turn = |g: &mut Option<Guard>| {
+            if let Some((group, branch)) = g
+                && *group == id
+            {
+                *branch = 1 - *branch;
+            }
+        };
+        dae.ifs.values_mut().for_each(|g| turn(&mut g.parent));
+        dae.equations.values_mut().for_each(|e| turn(&mut e.guard));
+        dae.calls.iter_mut().for_each(|c| turn(&mut c.guard));
+        dae.whens.iter_mut().for_each(|w| turn(&mut w.guard));
+        dae.assertions.iter_mut().for_each(|a| turn(&mut a.guard));
+        dae.initial_equations.iter_mut().for_each(|e| turn(&mut e.guard));
+        dae.initial_calls.iter_mut().for_each(|c| turn(&mut c.guard));
+    }
 }
 
 struct Lower {
@@ -187,7 +213,10 @@ impl Lower {
         };
         // What an algorithm section was asked for is shown as it stands there.
         for v in g.args.iter().filter_map(|a| a.variable()).map(|v| &self.sys.dae.vars[v]) {
-            if v.hidden && !v.description.is_empty() && v.name.starts_with("$asked") {
+            if v.hidden
+                && !v.description.is_empty()
+                && (v.name.starts_with("$asked") || v.name.starts_with("$complementarity"))
+            {
                 text = text.replace(&v.name, &v.description);
             }
         }

@@ -148,7 +148,8 @@ fn merge_groups(sys: &mut System) {
         }
         let n = members[0].len();
         let inner_structural = sys.groups.iter().any(|h| h.structural && h.parent.is_some_and(|p| p.0 == g));
-        if inner_structural || members.iter().any(|m| m.len() != n) {
+        let dummy = members.iter().flatten().any(|&i| sys.equations[i].origin.is_dummy());
+        if inner_structural || dummy || members.iter().any(|m| m.len() != n) {
             sys.groups[g].structural = true;
             continue;
         }
@@ -613,7 +614,45 @@ pub(crate) fn rows_with(sys: &mut System, ops: &mut RowOps, value: &FxHashMap<Va
         let row = if value.is_empty() { row } else { specialise(sys, ops, &row, |v| value.get(&v).copied()) };
         out.push((i, row));
     }
+    needed_dummies(sys, &mut out);
     out
+}
+
+/// Leaves out the dummy equations (MODRIO 3.3.2) that the others can do without: each is kept if it determines something
+/// that the equations before it leave open.
+fn needed_dummies(sys: &System, rows: &mut Vec<(usize, Row)>) {
+    let dummy = |i: usize| sys.equations[i].origin.is_dummy();
+    if !rows.iter().any(|r| dummy(r.0)) {
+        return;
+    }
+    let mut columns: FxHashMap<VarId, u32> = FxHashMap::default();
+    for (_, row) in rows.iter().filter(|r| !dummy(r.0)) {
+        for (v, _) in continuous_args(sys, row) {
+            let n = columns.len() as u32;
+            columns.entry(v).or_insert(n);
+        }
+    }
+    let lists: Vec<Vec<u32>> = rows
+        .iter()
+        .map(|(_, row)| continuous_args(sys, row).filter_map(|(v, _)| columns.get(&v).copied()).collect())
+        .collect();
+    let graph = Bipartite::from_rows(columns.len(), &lists);
+    let mut matching = Matching::empty(rows.len(), columns.len());
+    let mut augmenter = Augmenter::new();
+    let (mut required, mut dummies): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+    for (k, r) in rows.iter().enumerate() {
+        if dummy(r.0) { dummies.push(k) } else { required.push(k) }
+    }
+    for k in required {
+        augmenter.augment(&graph, &mut matching, k as u32);
+    }
+    let gone: FxHashSet<usize> =
+        dummies.into_iter().filter(|&k| !augmenter.augment(&graph, &mut matching, k as u32)).collect();
+    let mut k = 0;
+    rows.retain(|_| {
+        k += 1;
+        !gone.contains(&(k - 1))
+    });
 }
 
 /// A mode key as text: `engaged = true, s23 = false`.

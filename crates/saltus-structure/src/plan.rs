@@ -330,6 +330,66 @@ pub fn replan_states(
     Ok(new)
 }
 
+/// The plan of one mode of a system of next values: what an instant solves (MODRIO, figures 2.1 to 2.8).
+#[derive(Clone, Debug)]
+pub struct InstantPlan {
+    /// Active variables.
+    pub vars: Vec<VarId>,
+    /// How far ahead each is solved for (d_j): `(x, k)` with k below is known when the instant begins.
+    pub d: FxHashMap<VarId, u8>,
+    /// Given the known values: the rest.
+    pub sequence: Sequence,
+    /// Equations that speak of known values only: they hold by what earlier instants solved, and must hold at the first.
+    pub assumed: Vec<(usize, u8, Row)>,
+}
+
+/// Plans what an instant solves in the mode `key`. Equations are shifted, not differentiated; guards are not shifted.
+pub fn plan_instant(
+    sys: &mut System,
+    ops: &mut RowOps,
+    modes: &Modes,
+    key: &ModeKey,
+) -> Result<InstantPlan, Diagnostic> {
+    let rows = active_rows(sys, ops, modes, key);
+    let mode = Mode { values: modes.values(key), text: key_text(sys, modes, key) };
+    let (c, d, vars, _) = offsets(sys, &mode, &rows, &[])?;
+    let shift = |sys: &System, row: &Row, by: u8| Row {
+        template: row.template,
+        args: row
+            .args
+            .iter()
+            .map(|&a| match a {
+                Operand::Var { var, order, neg } if sys.role(var) == Role::Continuous => {
+                    Operand::Var { var, order: order + by, neg }
+                }
+                a => a,
+            })
+            .collect(),
+    };
+    let (mut items, mut assumed) = (Vec::new(), Vec::new());
+    for ((eq, row), &ci) in rows.iter().zip(&c) {
+        let timed = row.args.iter().any(|a| a.variable() == Some(saltus_dae::HybridDae::TIME));
+        if ci > 0 && timed {
+            let span = sys.equations[*eq].origin.span.unwrap_or(Span::NONE);
+            let text = format!(
+                "not supported yet: time in an equation that has to be shifted: {}",
+                equation_text(&sys.dae, row)
+            );
+            return Err(Diagnostic::error(Stage::Structure, span, text));
+        }
+        assumed.extend((0..ci).map(|k| (*eq, k, shift(sys, row, k))));
+        items.push(Item::Residual { row: shift(sys, row, ci), eq: *eq, level: ci });
+    }
+    let unknowns = vars.iter().map(|v| Cell::new(*v, d[v])).collect();
+    let problem = Problem::new(sys, items, unknowns);
+    let matching = problem.matching(sys, ops);
+    if !matching.is_perfect() {
+        return Err(explain_unmatched(sys, &mode, &problem, &matching));
+    }
+    let sequence = problem.blocks(&matching);
+    Ok(InstantPlan { vars, d, sequence, assumed })
+}
+
 /// A mode as diagnostics need it.
 struct Mode {
     values: FxHashMap<VarId, bool>,

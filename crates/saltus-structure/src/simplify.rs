@@ -64,7 +64,7 @@ pub fn simplify(sys: &mut System, ops: &mut RowOps, options: SimplifyOptions) {
                 let folded = ops.fold(&mut sys.dae, &resolved, |v| v == 0.0 || v.abs() == 1.0);
                 eq.row = tidy(&mut sys.dae, &folded);
             }
-            if eq.guard.is_none() && left > 0 {
+            if eq.guard.is_none() && !eq.origin.is_dummy() && left > 0 {
                 match trivial(sys, &eq).or_else(|| determined(sys, ops, &eq)) {
                     Some(Trivial::Nothing) => continue,
                     Some(t) if eliminate(sys, &differentiated, t) => {

@@ -1,4 +1,4 @@
-//! Tests that are text: `tests/suite/<area>/*.mo`, made of sections.
+//! Tests that are text: `tests/suite/<area>/*.mo` (and `*.mdae`), made of sections.
 //!
 //! ```text
 //! Prose before the first section says what the file is about.
@@ -65,6 +65,8 @@ pub struct Section {
     /// The line of its header in the file, from one.
     pub line: usize,
     header: String,
+    /// The file it is written to: `model.mo`, or `model.mdae` in a file of that kind.
+    pub file: &'static str,
     /// The Modelica text.
     pub source: String,
     /// The expectation; `None` if it has not been written yet.
@@ -164,6 +166,7 @@ fn parse_heading(title: &str, line: &str, number: usize) -> Result<Section, Stri
         arguments: words.map(str::to_string).collect(),
         line: number,
         header: line.trim_end().into(),
+        file: "model.mo",
         source: String::new(),
         expected: None,
     })
@@ -237,7 +240,7 @@ fn check_refusal(wanted: Option<&str>, code: i32, stderr: &str) -> Result<(), Fa
     }
     let _ = write!(message, "standard error was:\n{}", stderr.trim_end());
     let mut update = format!("exit: {code}\n");
-    for line in stderr.lines().map(str::trim).filter(|l| l.starts_with("error") || l.contains("model.mo:")) {
+    for line in stderr.lines().map(str::trim).filter(|l| l.starts_with("error") || l.contains("model.m")) {
         update.push_str(line);
         update.push('\n');
     }
@@ -293,6 +296,9 @@ fn run_file(
             return None;
         }
     };
+    if shown.ends_with(".mdae") {
+        file.sections.iter_mut().for_each(|s| s.file = "model.mdae");
+    }
     let wanted: Vec<usize> = (0..file.sections.len()).filter(|&k| is_wanted(&file.sections[k].name)).collect();
     let checked = in_parallel(&wanted, |&k| match run(&file.sections[k]) {
         Ok(outcome) => check(&file.sections[k], &outcome),
@@ -321,7 +327,7 @@ fn collect(folder: &Path, paths: &mut Vec<PathBuf>) {
     for path in fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()) {
         if path.is_dir() {
             collect(&path, paths);
-        } else if path.extension().is_some_and(|e| e == "mo") {
+        } else if path.extension().is_some_and(|e| e == "mo" || e == "mdae") {
             paths.push(path);
         }
     }

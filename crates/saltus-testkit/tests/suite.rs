@@ -11,8 +11,8 @@ use std::{env, fs, io};
 
 fn run(binary: &Path, section: &Section) -> io::Result<Outcome> {
     let scratch = Scratch::new()?;
-    fs::write(scratch.path().join("model.mo"), &section.source)?;
-    process::run(binary, &section.command("model.mo"), scratch.path(), Duration::from_secs(60))
+    fs::write(scratch.path().join(section.file), &section.source)?;
+    process::run(binary, &section.command(section.file), scratch.path(), Duration::from_secs(60))
 }
 
 #[test]

@@ -250,3 +250,135 @@ equation
 end Opposite;
 --- expect ---
 Opposite: no errors
+
+--- a-dummy-equation-is-dropped-where-the-others-suffice analyze --schemes ---
+model Unilateral
+  Real x, u;
+  Boolean gamma;
+equation
+  der(x) = u - x;
+  gamma = 0 >= x - 1;
+  if gamma then
+    x = 1;
+  end if;
+  Saltus.dummy(u - 2);
+end Unilateral;
+--- expect ---
+execution scheme of Unilateral
+  (e1) der(x) = u - x
+  (e2) x = 1
+  (e3) u = 2   (dummy)
+1. Assuming consistent values for x:
+2. Case:
+  (a) gamma = true:
+    i. regard (e3) as dead code;
+    ii. solve [e2•] for x•;
+    iii. solve [e1] for u;
+  (b) gamma = false:
+    i. regard (e2) as dead code;
+    ii. solve [e3] for u;
+    iii. solve [e1] for x•;
+3. Move to the next instant.
+
+--- it-completes-the-mode check ---
+model Unilateral
+  Real x(start = 2, fixed = true), u;
+  Boolean low(start = false, fixed = true);
+equation
+  der(x) = u - 1;
+  when x <= 1 then low = true; end when;
+  if low then x = 1; end if;
+  Saltus.dummy(u);
+end Unilateral;
+--- expect ---
+Unilateral: no errors
+
+--- it-does-not-help-a-mode-with-too-many-equations error check ---
+model M
+  Real x(start = 2, fixed = true), u;
+equation
+  der(x) = u;
+  u = 1;
+  if time > 1 then x = 1; end if;
+  Saltus.dummy(u);
+end M;
+--- expect ---
+exit: 4
+error: the model is structurally singular in the mode time > 1 = true: 2 equations for 1 unknowns; determined more than once: x
+--> model.mo:4:3
+
+--- an-invariant-over-an-enumeration check ---
+model M
+  type Gear = enumeration(low, high, park);
+  Gear gear(start = Gear.low, fixed = true);
+  Real v, i1, i2, c(start = 0, fixed = true);
+  Boolean brake(start = false, fixed = true);
+equation
+  der(c) = 1;
+  when c > 1 then gear = Gear.high; end when;
+  when c > 2 then brake = true; end when;
+  assert(not brake or gear == Gear.high, "the brake wants the high gear");
+  if gear == Gear.low then v = 1; elseif gear == Gear.park then v = 3; else i1 = 0; end if;
+  if brake then v = 2; else i2 = 0; end if;
+  v = 1 - i1 - i2;
+end M;
+--- expect ---
+M: no errors
+
+--- without-it-the-modes-are-warned-of check ---
+model M
+  type Gear = enumeration(low, high, park);
+  Gear gear(start = Gear.low, fixed = true);
+  Real v, i1, i2, c(start = 0, fixed = true);
+  Boolean brake(start = false, fixed = true);
+equation
+  der(c) = 1;
+  when c > 1 then gear = Gear.high; end when;
+  when c > 2 then brake = true; end when;
+  if gear == Gear.low then v = 1; elseif gear == Gear.park then v = 3; else i1 = 0; end if;
+  if brake then v = 2; else i2 = 0; end if;
+  v = 1 - i1 - i2;
+end M;
+--- expect ---
+M: no errors, 2 warnings
+
+--- a-mode-that-time-leads-into-is-an-error error check ---
+model M
+  Real v, i1, i2;
+equation
+  if time > 1 then v = 1; else i1 = 0; end if;
+  if time > 2 then v = 2; else i2 = 0; end if;
+  v = 1 - i1 - i2;
+end M;
+--- expect ---
+exit: 4
+error: the model is structurally singular in the mode time > 1 = true, time > 2 = true: 3 equations for 3 unknowns; not determined: i1, i2; determined more than once: v
+--> model.mo:4:20
+
+--- an-under-specified-change-is-named error simulate --stop 2 ---
+model M
+  Real x(start = 1, fixed = true), z;
+equation
+  der(x) = -x;
+  if x < 0.5 then der(z) = z; end if;
+  assert(time < 1, "end");
+end M;
+--- expect ---
+exit: 6
+is under-specified: z is a state there and has no value before
+--> model.mo:2:36
+error: assertion failed at time 1.0: end
+--> model.mo:6:3
+
+--- changes-without-end-are-reported error simulate --stop 2 ---
+model M
+  Real x(start = 1, fixed = true), u;
+  Boolean a(start = false, fixed = true);
+equation
+  der(x) = u;
+  a = if time < 1 then false else not pre(a);
+  if a then x = 1; else u = -1; end if;
+end M;
+--- expect ---
+exit: 6
+error: at time 1.0 the modes change without end; no consistent mode among: a = false | a = true | a = false | a = true | a = false | a = true
