@@ -18,6 +18,7 @@ mod plan;
 mod rows;
 mod selection;
 mod simplify;
+mod sums;
 mod system;
 
 pub use coefficients::{fold_vanishing_calls, fold_zero_parameters};

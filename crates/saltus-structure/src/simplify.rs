@@ -79,7 +79,7 @@ pub fn simplify(sys: &mut System, ops: &mut RowOps, options: SimplifyOptions) {
         }
         sys.equations = kept;
         changed |= discrete_aliases(sys);
-        if !changed {
+        if !changed && (left == 0 || !crate::sums::subtract_sums(sys)) {
             break;
         }
     }

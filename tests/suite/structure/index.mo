@@ -393,3 +393,47 @@ structural index: 1
 states (0):
 blocks:
   1: v from v = sin(time)
+
+--- sums-inside-of-sums-hide-constraints analyze ---
+// Five wires meet without a neutral: the mean current is zero although it is differentiated.
+model Star
+  Real i[5], v0, i0, v[5], u;
+equation
+  for k in 1:5 loop
+    sin(k + time) = v[k] + 2*i[k] + v0 + u;
+  end for;
+  v = 0.1*der(i) + zeros(5);
+  5*i0 = sum(i);
+  v0 = 0.3*der(i0);
+  -i[1] - i[2] - i[3] - i[4] = i[5];
+end Star;
+
+--- expect ---
+model Star
+before simplification: 13 equations, 13 continuous variables
+after: 13 equations, 13 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 2
+states (4): i[1], i[2], i[3], i[4]
+  i[1], i[2], i[3], i[4]: chosen because the constraints determine the others best
+dummy derivatives (2): i[5], i0
+differentiated 1x: 5*i0 = 0
+differentiated 1x: -i[1] - i[2] - i[3] - i[4] = i[5]
+blocks:
+  1: der(i0) from 5*der(i0) = 0
+  2: v0 from v0 = 0.3*der(i0)
+  3: i[5] from -i[1] - i[2] - i[3] - i[4] = i[5]
+  4: 11 simultaneous equations for v[1], u, v[3], v[4], v[5], der(i[1]), v[2], der(i[3]), der(i[4]), der(i[5]), der(i[2])
+     linear; torn: u
+       sin(1 + time) = v[1] + 2*i[1] + v0 + u
+       sin(2 + time) = v[2] + 2*i[2] + v0 + u
+       sin(3 + time) = v[3] + 2*i[3] + v0 + u
+       sin(4 + time) = v[4] + 2*i[4] + v0 + u
+       sin(5 + time) = v[5] + 2*i[5] + v0 + u
+       v[1] = 0.1*der(i[1])
+       v[2] = 0.1*der(i[2])
+       v[3] = 0.1*der(i[3])
+       v[4] = 0.1*der(i[4])
+       v[5] = 0.1*der(i[5])
+       -der(i[1]) - der(i[2]) - der(i[3]) - der(i[4]) = der(i[5])
+  5: i0 from 5*i0 = 0

@@ -131,7 +131,7 @@ blocks:
        u2 = R2*i
        u1 + u2 = sin(time)
 
---- dependency-graph-of-the-lecture analyze ---
+--- dependency-graph-of-the-lecture analyze --keep-all-variables ---
 model M
   Real a, b, c, d, e;
 equation
@@ -144,15 +144,16 @@ end M;
 --- expect ---
 model M
 before simplification: 5 equations, 5 continuous variables
-after: 4 equations, 4 variables
+after: 5 equations, 5 variables
 discrete variables: 0, relations: 0, when-equations: 0
 structural index: 1
 states (0):
 blocks:
-  1: e from e = 3*time
-  2: c from c = 6 + 2*e
-  3: a from a = 2 - c
-  4: b from b = c + a - 3
+  1: d from d = 2
+  2: e from e = 3*time
+  3: c from c = 6 + d*e
+  4: a from a = d - c
+  5: b from b = c + a - 3
 
 --- explain-a-loop analyze --explain i ---
 model M
