@@ -513,6 +513,7 @@ impl Machine {
             }
             // Size of the last update, if it came from the same factorization.
             let mut last: Option<f64> = None;
+            let mut refined = 0;
             for _ in 0..40 {
                 if r.iter().all(|v| *v == 0.0) {
                     break 'newton true;
@@ -544,6 +545,12 @@ impl Machine {
                         }
                     }
                     self.note_iteration(b, "linear", 0.0, scaled(&dz), 1.0);
+                    // From far away (a switch was closed and is open now) the rounding of the guess is left in the solution.
+                    let far = (0..n).any(|k| dz[k].abs() > 1e3 * (z[k].abs() + nominal(k)));
+                    if far && refined < 3 && self.residual_of(b, form, &z, &mut r) {
+                        refined += 1;
+                        continue;
+                    }
                     break 'newton b.unknowns.iter().all(|&s| self.values[s as usize].is_finite());
                 }
                 let size = (0..n).map(|k| dz[k].abs() / (z[k].abs() + 1e-3 * nominal(k))).fold(0.0, f64::max);
