@@ -6,8 +6,10 @@ mod diagnostic;
 mod ids;
 mod name;
 mod source;
+mod user;
 
 pub use diagnostic::{Diagnostic, Label, Severity, Stage};
 pub use ids::{Arena, Id, SecondaryMap};
 pub use name::Name;
 pub use source::{FileId, LineCol, SourceFile, SourceMap, Span};
+pub use user::cache_folder;

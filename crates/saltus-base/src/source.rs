@@ -1,6 +1,6 @@
 //! Files and places in them.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A source file known to a [`SourceMap`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -57,50 +57,76 @@ pub struct LineCol {
 pub struct SourceFile {
     /// Path for messages.
     pub path: String,
-    /// The whole text (UTF-8, byte order mark removed).
-    pub text: Arc<str>,
-    line_starts: Vec<u32>,
+    text: OnceLock<Arc<str>>,
+    /// How to get the text when it is first asked for.
+    read: fn(&str) -> String,
+    line_starts: OnceLock<Vec<u32>>,
 }
 
 impl SourceFile {
+    /// The whole text (UTF-8, byte order mark removed).
+    pub fn text(&self) -> &Arc<str> {
+        self.text.get_or_init(|| without_mark((self.read)(&self.path)).into())
+    }
+
     /// Line and column of a byte offset; offsets past the end give the last place.
     pub fn line_col(&self, offset: u32) -> LineCol {
-        let offset = (offset as usize).min(self.text.len());
-        let line = self.line_starts.partition_point(|&s| s as usize <= offset).max(1) - 1;
-        let start = self.line_starts[line] as usize;
-        let column = self.text.get(start..offset).map_or(offset - start, |s| s.chars().count());
+        let text = self.text();
+        let line_starts = self.line_starts.get_or_init(|| {
+            let ends = text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+            std::iter::once(0).chain(ends.map(|(i, _)| i as u32 + 1)).collect()
+        });
+        let offset = (offset as usize).min(text.len());
+        let line = line_starts.partition_point(|&s| s as usize <= offset).max(1) - 1;
+        let start = line_starts[line] as usize;
+        let column = text.get(start..offset).map_or(offset - start, |s| s.chars().count());
         LineCol { line: line as u32 + 1, column: column as u32 + 1 }
     }
 }
 
+fn without_mark(mut text: String) -> String {
+    if text.starts_with('\u{feff}') {
+        text.drain(..'\u{feff}'.len_utf8());
+    }
+    text
+}
+
 /// All files read so far. Spans refer into it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct SourceMap {
-    files: Vec<SourceFile>,
+    files: Vec<Arc<SourceFile>>,
 }
 
 impl SourceMap {
     /// Adds a file; a leading byte order mark is dropped.
     pub fn add(&mut self, path: impl Into<String>, text: impl Into<String>) -> FileId {
-        let mut text: String = text.into();
-        if text.starts_with('\u{feff}') {
-            text.drain(..'\u{feff}'.len_utf8());
-        }
-        let line_starts = std::iter::once(0)
-            .chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1))
-            .collect();
-        self.files.push(SourceFile { path: path.into(), text: text.into(), line_starts });
+        self.push(path.into(), OnceLock::from(Arc::from(without_mark(text.into()))), |_| String::new())
+    }
+
+    /// Adds a file whose text is only read (by `read`, from its path) when it is asked for.
+    pub fn add_unread(&mut self, path: impl Into<String>, read: fn(&str) -> String) -> FileId {
+        self.push(path.into(), OnceLock::new(), read)
+    }
+
+    fn push(&mut self, path: String, text: OnceLock<Arc<str>>, read: fn(&str) -> String) -> FileId {
+        self.files.push(Arc::new(SourceFile { path, text, read, line_starts: OnceLock::new() }));
         FileId(self.files.len() as u32 - 1)
+    }
+
+    /// How many files there are.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.files.len()
     }
 
     /// The file, unless the id is that of [`Span::NONE`].
     pub fn get(&self, file: FileId) -> Option<&SourceFile> {
-        self.files.get(file.0 as usize)
+        self.files.get(file.0 as usize).map(|f| &**f)
     }
 
     /// The text under a span, empty if there is none.
     pub fn text(&self, span: Span) -> &str {
-        self.get(span.file).and_then(|f| f.text.get(span.start as usize..span.end as usize)).unwrap_or("")
+        self.get(span.file).and_then(|f| f.text().get(span.start as usize..span.end as usize)).unwrap_or("")
     }
 
     /// `path:line:column` of the span's start.

@@ -82,6 +82,9 @@ pub struct ModelArgs {
     /// A folder with libraries, or one library; MODELICAPATH adds more
     #[arg(long, short = 'L', value_name = "PATH")]
     pub library: Vec<PathBuf>,
+    /// Parse library files anew instead of taking trees kept from earlier runs
+    #[arg(long)]
+    pub no_cache: bool,
     /// Give a parameter or start value another value
     #[arg(long, value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
@@ -111,6 +114,7 @@ impl ModelArgs {
         }
         Options {
             libraries,
+            cache: (!self.no_cache).then(|| saltus_base::cache_folder().join("trees")),
             overrides: self.set.clone(),
             inversions: self.invert.clone(),
             keep_all_variables: self.keep_all_variables,

@@ -148,6 +148,7 @@ fn small_model(target: &str, model: Option<&str>) -> ModelArgs {
         target: target.to_string(),
         model: model.map(str::to_string),
         library: Vec::new(),
+        no_cache: false,
         set: Vec::new(),
         invert: Vec::new(),
         keep_all_variables: false,

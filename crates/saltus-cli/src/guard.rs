@@ -30,6 +30,7 @@ pub fn run(work: impl FnOnce() -> i32 + Send + 'static) -> i32 {
             last.get_or_insert(words);
         }
     }));
+    one_heap();
     let worker = thread::Builder::new().name("saltus".into()).stack_size(STACK).spawn(work);
     match worker.map(|w| w.join()) {
         Ok(Ok(code)) => code,
@@ -41,6 +42,20 @@ pub fn run(work: impl FnOnce() -> i32 + Send + 'static) -> i32 {
             console::say(format!("error: cannot start a thread: {error}"));
             BUG
         }
+    }
+}
+
+/// The C library gives each thread a heap of its own that grows page by page. The work is done by one thread: it may
+/// use the main heap, which grows in larger steps.
+fn one_heap() {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        unsafe extern "C" {
+            fn mallopt(parameter: i32, value: i32) -> i32;
+        }
+        const M_ARENA_MAX: i32 = -8;
+        // SAFETY: mallopt may be called at any time with any values.
+        unsafe { mallopt(M_ARENA_MAX, 1) };
     }
 }
 

@@ -129,9 +129,9 @@ fn snippets<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Snipp
         let ranges: Vec<Range<usize>> = places.iter().map(|p| shown_range(file, p.0)).collect();
         let first = ranges.iter().map(|r| r.start).min()?;
         let last = ranges.iter().map(|r| r.end).max()?;
-        let from = file.text[..first].rfind('\n').map_or(0, |k| k + 1);
-        let to = file.text[last..].find('\n').map_or(file.text.len(), |k| last + k);
-        let mut snippet = Snippet::source(&file.text[from..to])
+        let from = file.text()[..first].rfind('\n').map_or(0, |k| k + 1);
+        let to = file.text()[last..].find('\n').map_or(file.text().len(), |k| last + k);
+        let mut snippet = Snippet::source(&file.text()[from..to])
             .line_start(file.line_col(first as u32).line as usize)
             .path(file.path.as_str());
         for ((_, kind, message), range) in places.into_iter().zip(ranges) {
@@ -145,7 +145,7 @@ fn snippets<'a>(diagnostic: &'a Diagnostic, sources: &'a SourceMap) -> Vec<Snipp
 
 /// The bytes of a span, cut to the text, to whole characters, and to the first line if it has many.
 fn shown_range(file: &SourceFile, span: Span) -> Range<usize> {
-    let text = &file.text;
+    let text = file.text();
     let boundary = |mut k: usize| {
         k = k.min(text.len());
         while !text.is_char_boundary(k) {

@@ -5,13 +5,12 @@ use crate::console::{self, number};
 use crate::events::{Event, EventsFile};
 use crate::render::{self, Style};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use saltus_base::{Diagnostic, FileId, SourceMap, Span, Stage};
+use saltus_base::{Diagnostic, SourceMap, Span, Stage};
 use saltus_sim::{EventRecord, Observer};
 use serde_json::json;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::io;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -31,34 +30,13 @@ pub fn listen_for_interrupts() {
     });
 }
 
-/// The texts of all files, for messages that come while the engine is busy.
-struct Files(Vec<(String, Arc<str>)>);
-
-impl Files {
-    fn new(sources: &SourceMap) -> Files {
-        let files = (0..).map_while(|k| sources.get(FileId(k)));
-        Files(files.map(|f| (f.path.clone(), f.text.clone())).collect())
-    }
-
-    /// A map with only the file of this span, and the span in it.
-    fn around(&self, span: Span) -> (SourceMap, Span) {
-        let mut sources = SourceMap::default();
-        match self.0.get(span.file.0 as usize) {
-            Some((path, text)) => {
-                let file = sources.add(path.as_str(), &**text);
-                (sources, Span { file, ..span })
-            }
-            None => (sources, Span::NONE),
-        }
-    }
-}
-
 /// Watches one run.
 pub struct Watch {
     style: Style,
     trace: Option<Trace>,
     events: Option<EventsFile>,
-    files: Files,
+    /// All files, for messages that come while the engine is busy.
+    files: SourceMap,
     said: HashSet<(String, Span)>,
     range: (f64, f64),
     bar: Option<ProgressBar>,
@@ -88,7 +66,7 @@ impl Watch {
             style,
             trace,
             events,
-            files: Files::new(sources),
+            files: sources.clone(),
             said: HashSet::new(),
             range,
             bar: None,
@@ -172,9 +150,8 @@ impl Observer for Watch {
     fn message(&mut self, text: &str, span: Span) {
         self.sign_of_life();
         if self.said.insert((text.to_string(), span)) {
-            let (sources, span) = self.files.around(span);
             let warning = Diagnostic::warning(Stage::Run, span, text);
-            self.say(&render::render(&warning, &sources, self.style));
+            self.say(&render::render(&warning, &self.files, self.style));
         }
     }
 
@@ -274,16 +251,5 @@ mod tests {
             ..event
         };
         assert_eq!(in_words(&bare), "t = 0.5: terminal event");
-    }
-
-    #[test]
-    fn a_place_is_found_without_the_engine() {
-        let mut sources = SourceMap::default();
-        sources.add("a.mo", "aaa");
-        let file = sources.add("b.mo", "bb\nbb");
-        let files = Files::new(&sources);
-        let (map, span) = files.around(Span::new(file, 3, 4));
-        assert_eq!(map.describe(span), "b.mo:2:1");
-        assert!(files.around(Span::NONE).1.is_none());
     }
 }

@@ -2,14 +2,17 @@
 
 use crate::eval::{binary, unary};
 use crate::node::{Binary, ExprId, FuncId, Node, RelOp, Unary};
-use rustc_hash::FxHashMap;
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use saltus_base::Arena;
+use std::hash::BuildHasher;
 
 /// Owner of all expressions.
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     nodes: Arena<Node>,
-    index: FxHashMap<Node, ExprId>,
+    /// All nodes by content; the content itself is in `nodes`.
+    index: HashTable<ExprId>,
     derivatives: FxHashMap<FuncId, Vec<DerivativeRule>>,
     /// Inverse functions, by function and argument.
     inverses: FxHashMap<(FuncId, u32), InverseRule>,
@@ -107,11 +110,12 @@ impl Pool {
 
     /// The id of a node, without simplification.
     pub fn intern(&mut self, node: Node) -> ExprId {
-        if let Some(&id) = self.index.get(&node) {
+        let hash = FxBuildHasher.hash_one(&node);
+        if let Some(&id) = self.index.find(hash, |&id| self.nodes[id] == node) {
             return id;
         }
-        let id = self.nodes.push(node.clone());
-        self.index.insert(node, id);
+        let id = self.nodes.push(node);
+        self.index.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(&self.nodes[id]));
         id
     }
 

@@ -33,7 +33,7 @@ fn balance(dae: &HybridDae) -> (usize, usize) {
         }
     }
     equations += dae.calls.iter().map(|c| c.outputs.len()).sum::<usize>();
-    equations += dae.samplers.len() + dae.delays.len();
+    equations += dae.samplers.len();
     for w in &dae.whens {
         let mut vars = std::collections::BTreeSet::new();
         for b in &w.branches {

@@ -382,7 +382,7 @@ impl<'t> Flattener<'t> {
             return self.load_resource(&args, span);
         }
         let class = self.node(node).cref.class;
-        if let ClassBody::Derivative { function, with_respect_to, .. } = &self.lib.def(class).body {
+        if let ClassBody::Derivative { function, with_respect_to, .. } = &*self.lib.def(class).body {
             return self.derivative_call(env, node, function, with_respect_to, args, named, span);
         }
         let sig = self.signature(node, span)?;
@@ -969,7 +969,7 @@ impl<'t> Flattener<'t> {
         }
         let sig = self.signature(f.node, span)?;
         let body_external = sig.external && {
-            let builtin = t.parts.iter().any(|p| match &p.def.body {
+            let builtin = t.parts.iter().any(|p| match &*p.def.body {
                 ClassBody::Long { external: Some(x), .. } => x.language.as_deref() == Some("builtin"),
                 _ => false,
             });

@@ -188,7 +188,7 @@ impl<'t> Flattener<'t> {
         }
         if self.dims(n).is_ok_and(|d| d.is_empty()) {
             for part in (0..t.parts.len()).rev() {
-                let ClassBody::Long { sections, .. } = &t.parts[part].def.body else { continue };
+                let ClassBody::Long { sections, .. } = &*t.parts[part].def.body else { continue };
                 let env = Env::model(Scope { node: n, part: part as u16 });
                 for s in sections {
                     if let Section::Equations { initial: false, equations } = s

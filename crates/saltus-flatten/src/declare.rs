@@ -507,7 +507,7 @@ impl<'t> Flattener<'t> {
         if self.dims(n).is_ok_and(|d| d.is_empty()) {
             for part in 0..t.parts.len() {
                 let env = Env::model(Scope { node: n, part: part as u16 });
-                if let saltus_syntax::ast::ClassBody::Long { sections, .. } = &t.parts[part].def.body {
+                if let saltus_syntax::ast::ClassBody::Long { sections, .. } = &*t.parts[part].def.body {
                     for s in sections {
                         self.discrete_in_section(&Env { conditional: true, ..env }, s);
                     }

@@ -22,7 +22,7 @@ impl<'t> Flattener<'t> {
         if self.dims(n).is_ok_and(|d| d.is_empty()) {
             for part in (0..t.parts.len()).rev() {
                 let scope = Scope { node: n, part: part as u16 };
-                let ClassBody::Long { sections, .. } = &t.parts[part].def.body else { continue };
+                let ClassBody::Long { sections, .. } = &*t.parts[part].def.body else { continue };
                 for s in sections {
                     match s {
                         Section::Equations { initial, equations } => {

@@ -997,7 +997,7 @@ impl<'t> Flattener<'t> {
             return b;
         }
         let b = match self.lookup(scope, name) {
-            Ok(Some(Found::Class(c))) => match &self.lib.def(c.class).body {
+            Ok(Some(Found::Class(c))) => match &*self.lib.def(c.class).body {
                 ClassBody::Long { external: Some(x), .. } => x.language.as_deref() == Some("builtin"),
                 _ => !matches!(self.lib.def(c.class).kind, saltus_syntax::ast::ClassKind::Function),
             },
@@ -1008,7 +1008,7 @@ impl<'t> Flattener<'t> {
     }
 
     pub(crate) fn enum_literals(&self, class: saltus_resolve::ClassId) -> Vec<Name> {
-        match &self.lib.def(class).body {
+        match &*self.lib.def(class).body {
             ClassBody::Enumeration { literals, .. } => literals.iter().map(|l| l.name.name).collect(),
             _ => Vec::new(),
         }

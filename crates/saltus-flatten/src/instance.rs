@@ -42,20 +42,21 @@ pub(crate) enum Constant {
 
 pub(crate) struct Node<'t> {
     pub name: Name,
-    pub index: Vec<usize>,
+    pub index: Box<[usize]>,
     pub parent: Option<NodeId>,
     pub kind: NodeKind,
     pub cref: ClassRef<'t>,
     pub template: Option<Rc<Template<'t>>>,
     pub effective: Vec<Rc<Mod<'t>>>,
     pub children: Vec<Slot>,
-    pub classes: FxHashMap<Name, ClassRef<'t>>,
+    /// Classes found below it.
+    pub classes: Option<Box<FxHashMap<Name, ClassRef<'t>>>>,
     pub clause: Option<(&'t ComponentClause, &'t Component, Scope)>,
     /// Dimensions come from here instead, if a redeclaration leaves them out.
     pub dims_from: Option<(&'t ComponentClause, &'t Component, Scope)>,
     pub dims: Option<Rc<[usize]>>,
     /// The dimensions found so far while the others are being evaluated (`A[:, size(A, 1)]`).
-    pub sizing: Option<Vec<usize>>,
+    pub sizing: Option<Box<Vec<usize>>>,
     pub elements: Option<Rc<Vec<NodeId>>>,
     pub variability: VariabilityPrefix,
     pub causality: Causality,
@@ -95,14 +96,14 @@ impl<'t> Flattener<'t> {
     ) -> NodeId {
         self.nodes.push(Node {
             name,
-            index: Vec::new(),
+            index: Box::default(),
             parent,
             kind,
             cref,
             template: None,
             effective: Vec::new(),
             children: Vec::new(),
-            classes: FxHashMap::default(),
+            classes: None,
             clause: None,
             dims_from: None,
             dims: None,
@@ -252,7 +253,7 @@ impl<'t> Flattener<'t> {
             }),
             MemberKind::Class(chain) => {
                 let name = t.members[i as usize].name;
-                if let Some(c) = self.node(n).classes.get(&name) {
+                if let Some(c) = self.node(n).classes.as_ref().and_then(|k| k.get(&name)) {
                     return Ok(Found::Class(c.clone()));
                 }
                 let (class, part) = chain[0];
@@ -287,7 +288,7 @@ impl<'t> Flattener<'t> {
                     }
                 }
                 // A redeclaration to its own name in its own scope would never end.
-                self.node_mut(n).classes.insert(name, cref.clone());
+                self.node_mut(n).classes.get_or_insert_default().insert(name, cref.clone());
                 Ok(Found::Class(cref))
             }
         }
@@ -304,7 +305,7 @@ impl<'t> Flattener<'t> {
 
     /// The modifiers of `model A = B(…)`.
     fn short_mods(&self, class: ClassId, scope: Scope) -> Rc<Mod<'t>> {
-        match &self.lib.def(class).body {
+        match &*self.lib.def(class).body {
             ClassBody::Short { modification, .. } => self.modifier(modification.as_ref(), scope, false),
             _ => self.no_mod.clone(),
         }
@@ -820,7 +821,7 @@ impl<'t> Flattener<'t> {
         for (d, s) in &t.dims {
             subs.extend(d.iter().map(|x| (x, *s)));
         }
-        let nested = self.node_mut(n).sizing.replace(Vec::new());
+        let nested = self.node_mut(n).sizing.replace(Box::default());
         let dims = self.evaluated_dims(n, &subs);
         self.node_mut(n).sizing = nested;
         let dims: Rc<[usize]> = dims?.into();
@@ -863,7 +864,7 @@ impl<'t> Flattener<'t> {
                 }
             };
             dims.push(d);
-            self.node_mut(n).sizing = Some(dims.clone());
+            self.node_mut(n).sizing = Some(Box::new(dims.clone()));
         }
         Ok(dims)
     }
@@ -915,7 +916,7 @@ impl<'t> Flattener<'t> {
                 (o.live, o.variability, o.causality, o.connection, o.protected, o.is_final)
             };
             let e = self.node_mut(k);
-            e.index = index.clone();
+            e.index = index.clone().into();
             e.clause = clause;
             e.live = live;
             e.variability = v;

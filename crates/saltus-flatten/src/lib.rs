@@ -488,7 +488,7 @@ impl<'t> Flattener<'t> {
     }
 
     fn experiment(&mut self, class: ClassId) {
-        let ClassBody::Long { annotation: Some(a), .. } = &self.lib.def(class).body else { return };
+        let ClassBody::Long { annotation: Some(a), .. } = &*self.lib.def(class).body else { return };
         for arg in &a.args {
             if let Argument::Modification { path, modification: Some(m), .. } = arg
                 && path.len() == 1

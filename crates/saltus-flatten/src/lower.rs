@@ -198,7 +198,7 @@ impl<'t> Flattener<'t> {
         }
         let _ = span;
         let impure = t.parts.iter().any(|p| p.def.prefixes.impure);
-        let external = t.parts.iter().any(|p| matches!(&p.def.body, ClassBody::Long { external: Some(_), .. }));
+        let external = t.parts.iter().any(|p| matches!(&*p.def.body, ClassBody::Long { external: Some(_), .. }));
         let s = Rc::new(Signature { inputs, outputs, impure, external });
         self.functions.signatures.insert(node, s.clone());
         Ok(s)
@@ -332,7 +332,7 @@ impl<'t> Flattener<'t> {
         let mut external = None;
         for part in (0..t.parts.len()).rev() {
             lx.scope = Scope { node, part: part as u16 };
-            if let ClassBody::Long { sections, external: x, .. } = &t.parts[part].def.body {
+            if let ClassBody::Long { sections, external: x, .. } = &*t.parts[part].def.body {
                 for s in sections {
                     if let Section::Algorithm { statements, .. } = s {
                         let body = self.lower_statements(lx, statements)?;
@@ -1832,7 +1832,7 @@ impl<'t> Flattener<'t> {
                 }
                 named.extend(bound);
                 let class = self.node(node).cref.class;
-                if let ClassBody::Derivative { function, with_respect_to, .. } = &self.lib.def(class).body {
+                if let ClassBody::Derivative { function, with_respect_to, .. } = &*self.lib.def(class).body {
                     return self.lower_derivative(node, function, with_respect_to, args, named, span);
                 }
                 return self.lower_applied(lx, node, args, named, span);

@@ -114,7 +114,7 @@ impl<'t> Flattener<'t> {
         // A short class or a class that only extends takes over its base's nature.
         if matches!(t.kind, ClassKind::Class | ClassKind::Type | ClassKind::Model) && t.parts.len() > 1 {
             let base = t.parts[1].def.kind;
-            let alone = matches!(t.parts[0].def.body, ClassBody::Short { .. });
+            let alone = matches!(*t.parts[0].def.body, ClassBody::Short { .. });
             if alone
                 && matches!(base, ClassKind::Record | ClassKind::OperatorRecord | ClassKind::Connector)
                 && t.kind != ClassKind::Model
@@ -237,7 +237,7 @@ impl<'t> Flattener<'t> {
             t.parts[me as usize].end = me + 1;
             return Ok(());
         }
-        match &def.body {
+        match &*def.body {
             ClassBody::Long { extends, elements, .. } => {
                 if let Some(modification) = extends {
                     let base = self.overridden(class, parent)?;

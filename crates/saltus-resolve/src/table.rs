@@ -1,14 +1,16 @@
 //! The table itself.
 
 use crate::append::AppendVec;
-use crate::files::FileSystem;
+use crate::cache::TreeCache;
+use crate::files::{FileSystem, StdFileSystem};
 use crate::versions;
 use rustc_hash::FxHashMap;
 use saltus_base::{Diagnostic, FileId, Name, SourceMap, Span, Stage};
 use saltus_syntax::ast::{
     ClassBody, ClassDef, Component, ComponentClause, Constraint, Element, ElementPrefixes, Expr, Extends, Import,
+    StoredDefinition,
 };
-use std::cell::{OnceCell, Ref, RefCell};
+use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::sync::Arc;
 
 /// A class known to the table.
@@ -60,6 +62,13 @@ pub struct Own {
     pub wildcards: Vec<Vec<Name>>,
 }
 
+/// A parsed file.
+struct Parsed {
+    root: StoredDefinition,
+    /// There was nothing to complain about.
+    clean: bool,
+}
+
 /// All classes reachable from the loaded files and library paths.
 pub struct ClassTable {
     fs: Box<dyn FileSystem>,
@@ -72,6 +81,8 @@ pub struct ClassTable {
     wanted: RefCell<FxHashMap<Name, (String, String, Span)>>,
     exprs: AppendVec<Expr>,
     diagnostics: RefCell<Vec<Diagnostic>>,
+    cache: Option<RefCell<TreeCache>>,
+    parsed: Cell<usize>,
 }
 
 impl ClassTable {
@@ -87,7 +98,27 @@ impl ClassTable {
             wanted: RefCell::default(),
             exprs: AppendVec::default(),
             diagnostics: RefCell::default(),
+            cache: None,
+            parsed: Cell::new(0),
         }
+    }
+
+    /// Lets trees of library files come from a cache in this folder. The files are those of the machine.
+    pub fn cached(mut self, folder: impl Into<std::path::PathBuf>) -> Self {
+        self.cache = Some(RefCell::new(TreeCache::new(folder)));
+        self
+    }
+
+    /// Writes what the cache has learned.
+    pub fn save_cache(&self) {
+        if let Some(c) = &self.cache {
+            c.borrow_mut().save();
+        }
+    }
+
+    /// The number of files that were parsed.
+    pub fn parsed(&self) -> usize {
+        self.parsed.get()
     }
 
     /// Adds a folder in which libraries are searched, after those given before.
@@ -126,24 +157,28 @@ impl ClassTable {
 
     /// Loads a file (or the `package.mo` of a folder); its classes become known by their names. Returns them in order.
     pub fn load_file(&self, path: &str) -> Result<Vec<ClassId>, String> {
+        self.load(path, false)
+    }
+
+    /// [`Self::load_file`]; a library's files may come from the cache.
+    fn load(&self, path: &str, library: bool) -> Result<Vec<ClassId>, String> {
         let path = path.trim_end_matches('/');
         let package = format!("{path}/package.mo");
-        if self.fs.exists(&package) {
-            let text = self.fs.read(&package)?;
-            return Ok(self.load_text_in(&package, text, Some(path.to_string())));
-        }
-        let text = self.fs.read(path)?;
-        let dir = path.strip_suffix("/package.mo").map(str::to_string);
-        Ok(self.load_text_in(path, text, dir))
+        let (file, dir) = if self.fs.exists(&package) {
+            (package.as_str(), Some(path))
+        } else {
+            (path, path.strip_suffix("/package.mo"))
+        };
+        let root = if library { self.library_tree(path, file)? } else { self.parse(file, self.fs.read(file)?).root };
+        Ok(self.load_tree(root, dir.map(str::to_string)))
     }
 
     /// Loads source text given by the caller.
     pub fn load_text(&self, path: &str, text: impl Into<String>) -> Vec<ClassId> {
-        self.load_text_in(path, text.into(), None)
+        self.load_tree(self.parse(path, text.into()).root, None)
     }
 
-    fn load_text_in(&self, path: &str, text: String, dir: Option<String>) -> Vec<ClassId> {
-        let root = self.parse(path, text);
+    fn load_tree(&self, root: StoredDefinition, dir: Option<String>) -> Vec<ClassId> {
         let mut ids = Vec::new();
         let parent = match &root.within {
             Some(w) if !w.is_empty() => {
@@ -188,18 +223,35 @@ impl ClassTable {
         ids
     }
 
-    fn parse(&self, path: &str, text: String) -> saltus_syntax::ast::StoredDefinition {
+    /// The tree of a file that belongs to the library in the folder (or file) `library`.
+    fn library_tree(&self, library: &str, path: &str) -> Result<StoredDefinition, String> {
+        let Some(cache) = &self.cache else { return Ok(self.parse(path, self.fs.read(path)?).root) };
+        let next = FileId(self.sources.borrow().len() as u32);
+        if let Some(root) = cache.borrow_mut().get(library, path, next) {
+            self.sources.borrow_mut().add_unread(path, |p| StdFileSystem.read(p).unwrap_or_default());
+            return Ok(root);
+        }
+        let tree = self.parse(path, self.fs.read(path)?);
+        if tree.clean {
+            cache.borrow_mut().put(library, path, &tree.root);
+        }
+        Ok(tree.root)
+    }
+
+    fn parse(&self, path: &str, text: String) -> Parsed {
         let file = self.sources.borrow_mut().add(path, text);
-        let text = self.sources.borrow().get(file).map(|f| f.text.clone()).unwrap_or_else(|| "".into());
+        let text = self.sources.borrow().get(file).map(|f| f.text().clone()).unwrap_or_else(|| "".into());
         let tree = saltus_syntax::parse(file, &text);
+        self.parsed.set(self.parsed.get() + 1);
+        let clean = tree.diagnostics.is_empty();
         self.diagnostics.borrow_mut().extend(tree.diagnostics);
-        tree.root
+        Parsed { root: tree.root, clean }
     }
 
     /// The tree of a file with its errors; its classes do not become known.
     pub fn parse_file(&self, path: &str) -> Result<saltus_syntax::SyntaxTree, String> {
         let file = self.sources.borrow_mut().add(path, self.fs.read(path)?);
-        let text = self.sources.borrow().get(file).map(|f| f.text.clone()).unwrap_or_else(|| "".into());
+        let text = self.sources.borrow().get(file).map(|f| f.text().clone()).unwrap_or_else(|| "".into());
         Ok(saltus_syntax::parse(file, &text))
     }
 
@@ -359,7 +411,7 @@ impl ClassTable {
     }
 
     fn load_top(&self, path: &str, name: Name) -> Option<ClassId> {
-        match self.load_file(path) {
+        match self.load(path, true) {
             Ok(ids) => {
                 let found = ids.into_iter().find(|&id| self.entry(id).name == name);
                 if let Some(id) = found {
@@ -415,14 +467,12 @@ impl ClassTable {
         let package = format!("{folder}/package.mo");
         let (path, sub) =
             if self.fs.exists(&package) { (package, Some(folder)) } else { (format!("{dir}/{name}.mo"), None) };
-        let found = match self.fs.read(&path) {
-            Ok(text) => {
-                let root = self.parse(&path, text);
-                root.classes
-                    .into_iter()
-                    .find(|d| d.name.name == name)
-                    .map(|d| self.add(d, Some(id), ElementPrefixes::default(), None, sub))
-            }
+        let found = match self.library_tree(&self.library(id), &path) {
+            Ok(root) => root
+                .classes
+                .into_iter()
+                .find(|d| d.name.name == name)
+                .map(|d| self.add(d, Some(id), ElementPrefixes::default(), None, sub)),
             Err(e) => {
                 self.complain(Diagnostic::error(Stage::FrontEnd, Span::NONE, e));
                 None
@@ -430,6 +480,15 @@ impl ClassTable {
         };
         e.files.borrow_mut().insert(name, found);
         found
+    }
+
+    /// The folder of the top-level package that a class belongs to.
+    fn library(&self, id: ClassId) -> String {
+        let e = self.entry(id);
+        match (e.parent, &e.dir) {
+            (Some(p), _) => self.library(p),
+            (None, dir) => dir.clone().unwrap_or_default(),
+        }
     }
 
     /// The members of a directory package that are stored as files.
@@ -486,7 +545,7 @@ impl ClassTable {
         let e = self.entry(id);
         e.own.get_or_init(|| {
             let mut own = Own::default();
-            let ClassBody::Long { elements, .. } = &e.def.body else { return own };
+            let ClassBody::Long { elements, .. } = &*e.def.body else { return own };
             let mut spans: FxHashMap<Name, Span> = FxHashMap::default();
             let mut put = |own: &mut Own, name: Name, span: Span, m: OwnMember| {
                 if let Some(&first) = spans.get(&name) {
@@ -548,7 +607,7 @@ impl ClassTable {
 
     /// The elements of a long class.
     pub fn elements(&self, id: ClassId) -> &[Element] {
-        match &self.def(id).body {
+        match &*self.def(id).body {
             ClassBody::Long { elements, .. } => elements,
             _ => &[],
         }

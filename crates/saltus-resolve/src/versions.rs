@@ -34,7 +34,7 @@ pub(crate) fn converts_silently(def: &ClassDef, from: &str) -> bool {
 }
 
 fn annotation<'a>(def: &'a ClassDef, name: &str) -> Option<&'a Modification> {
-    match &def.body {
+    match &*def.body {
         ClassBody::Long { annotation: Some(a), .. } => child(&a.args, name),
         _ => None,
     }

@@ -1,8 +1,9 @@
 //! The typed syntax tree: plain data, every node with its span. Names follow the grammar of the Modelica
 //! specification 3.6, appendix A. Boxes only where the grammar recurses.
 
+use crate::store::StoredBody;
 use saltus_base::{Name, Span};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A whole file: `within` clause and class definitions.
 #[derive(Clone, Debug, Default)]
@@ -63,9 +64,36 @@ pub struct ClassDef {
     /// The description string, if any.
     pub description: String,
     /// What it is made of.
-    pub body: ClassBody,
+    pub body: Body,
     /// From the first prefix to the closing name.
     pub span: Span,
+}
+
+/// The body of a class definition; of a stored tree it is decoded when first looked at.
+#[derive(Clone)]
+pub struct Body {
+    pub(crate) decoded: OnceLock<ClassBody>,
+    pub(crate) stored: Option<StoredBody>,
+}
+
+impl From<ClassBody> for Body {
+    fn from(body: ClassBody) -> Body {
+        Body { decoded: body.into(), stored: None }
+    }
+}
+impl std::ops::Deref for Body {
+    type Target = ClassBody;
+    fn deref(&self) -> &ClassBody {
+        self.decoded.get_or_init(|| match self.stored.as_ref().and_then(StoredBody::decode) {
+            Some(body) => body,
+            None => unreachable!("stored trees are checked when they are loaded"),
+        })
+    }
+}
+impl std::fmt::Debug for Body {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (**self).fmt(f)
+    }
 }
 
 /// The right-hand side of a class definition.

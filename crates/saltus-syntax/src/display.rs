@@ -422,7 +422,7 @@ impl Display for ClassDef {
         ];
         words.iter().filter(|(given, _)| *given).try_for_each(|(_, word)| f.write_str(word))?;
         write!(f, "{} ", self.kind.keyword())?;
-        match &self.body {
+        match &*self.body {
             ClassBody::Long { extends: None, .. } => write!(f, "{}", self.name)?,
             ClassBody::Long { extends: Some(modification), .. } => {
                 write!(f, "extends {}", self.name)?;

@@ -57,7 +57,7 @@ impl Dumper {
     fn class(&mut self, prefixes: &str, class: &ClassDef, constraint: Option<&Constraint>) {
         let by = constraint.map(|c| format!(" {c}")).unwrap_or_default();
         self.line(format_args!("{prefixes}{class}{by}"));
-        match &class.body {
+        match &*class.body {
             ClassBody::Long { elements, sections, external, annotation, .. } => {
                 self.indented(|d| {
                     elements.iter().for_each(|e| d.element(e));

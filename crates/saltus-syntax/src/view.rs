@@ -96,7 +96,7 @@ impl Argument {
 impl ClassDef {
     /// The class annotation.
     pub fn annotation(&self) -> Option<&Annotation> {
-        match &self.body {
+        match &*self.body {
             ClassBody::Long { annotation, .. }
             | ClassBody::Short { annotation, .. }
             | ClassBody::Enumeration { annotation, .. }
@@ -105,14 +105,14 @@ impl ClassDef {
     }
     /// The elements of a long class, else none.
     pub fn elements(&self) -> &[Element] {
-        match &self.body {
+        match &*self.body {
             ClassBody::Long { elements, .. } => elements,
             _ => &[],
         }
     }
     /// The sections of a long class, else none.
     pub fn sections(&self) -> &[Section] {
-        match &self.body {
+        match &*self.body {
             ClassBody::Long { sections, .. } => sections,
             _ => &[],
         }

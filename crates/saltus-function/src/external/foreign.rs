@@ -341,11 +341,7 @@ fn source(x: &ExternalCall, wrappers: &[(String, Vec<Parameter>, Option<ScalarTy
 
 /// Where compiled objects are kept.
 fn cache() -> PathBuf {
-    let base = std::env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| std::env::var_os("HOME").map(|h| PathBuf::from(h).join(".cache")))
-        .unwrap_or_else(std::env::temp_dir);
-    base.join("saltus").join("external")
+    saltus_base::cache_folder().join("external")
 }
 
 fn load(x: &ExternalCall, source: &str) -> Result<usize, String> {

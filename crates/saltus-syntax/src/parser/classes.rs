@@ -124,7 +124,7 @@ impl Parser<'_> {
         if !extends && self.at(T::Equals) {
             self.bump();
             let (body, description) = self.short_class();
-            return Some(ClassDef { kind, prefixes, name, description, body, span: self.since(start) });
+            return Some(ClassDef { kind, prefixes, name, description, body: body.into(), span: self.since(start) });
         }
         let mut extension = None;
         if extends {
@@ -144,7 +144,7 @@ impl Parser<'_> {
         self.open.pop();
         let Composition { elements, sections, external, annotation } = composition;
         let body = ClassBody::Long { extends: extension, elements, sections, external, annotation };
-        Some(ClassDef { kind, prefixes, name, description, body, span: self.since(start) })
+        Some(ClassDef { kind, prefixes, name, description, body: body.into(), span: self.since(start) })
     }
 
     fn skip_line(&mut self) {
@@ -485,10 +485,12 @@ impl Parser<'_> {
                 def.description = description;
             }
             if annotation.is_some()
-                && let ClassBody::Long { annotation: own, .. }
-                | ClassBody::Short { annotation: own, .. }
-                | ClassBody::Enumeration { annotation: own, .. }
-                | ClassBody::Derivative { annotation: own, .. } = &mut def.body
+                && let Some(
+                    ClassBody::Long { annotation: own, .. }
+                    | ClassBody::Short { annotation: own, .. }
+                    | ClassBody::Enumeration { annotation: own, .. }
+                    | ClassBody::Derivative { annotation: own, .. },
+                ) = def.body.decoded.get_mut()
             {
                 merge(own, annotation);
             }
