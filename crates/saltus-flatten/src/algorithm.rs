@@ -281,6 +281,16 @@ impl<'t> Flattener<'t> {
         self.hand_in(lx, &v, e.span).map(Some)
     }
 
+    /// The results of an operator with several of them, which is evaluated outside of the algorithm.
+    pub(crate) fn captured_results(&mut self, lx: &mut Lowering, e: &Expr) -> R<Vec<LVal>> {
+        let env = self.env_of(lx);
+        let known = lx.known.clone();
+        match self.with_known(&known, &env, &mut |me, env| me.eval(env, e))? {
+            Value::Tuple(all) => all.iter().map(|v| self.hand_in(lx, v, e.span)).collect(),
+            v => Ok(vec![self.hand_in(lx, &v, e.span)?]),
+        }
+    }
+
     /// An event-generating expression over what the section assigns: its operands are asked for, and its value comes back
     /// as an input. Over discrete variables alone it changes at events only, and is evaluated inside.
     fn ask(&mut self, lx: &mut Lowering, e: &Expr) -> R<Option<LVal>> {

@@ -105,10 +105,18 @@ impl<'t> Flattener<'t> {
         let mut inputs = Vec::new();
         for (k, name) in names.iter().take(3).enumerate() {
             let Some(a) = &args[k] else { return Err(self.err(span, format!("spatialDistribution needs {name}"))) };
-            let Value::Num(e, Ty::Real | Ty::Int) = self.eval(env, a)? else {
-                return Err(self.err(a.span, format!("{name} must be a Real scalar")));
-            };
-            inputs.push(e);
+            let v = self.eval(env, a)?;
+            if !matches!(v.ty(), Some(Ty::Real | Ty::Int)) {
+                return Err(self.err(a.span, format!("{name} must be Real")));
+            }
+            if k == 2 && v.rank() > 0 {
+                return Err(self.err(a.span, "x must be a Real scalar"));
+            }
+            inputs.push(v);
+        }
+        let dims = inputs[0].dims().to_vec();
+        if inputs[1].dims() != dims {
+            return Err(self.err(span, "in0 and in1 must have the same dimensions"));
         }
         let positive = match &args[3] {
             None => self.dae.pool.num(1.0),
@@ -126,45 +134,63 @@ impl<'t> Flattener<'t> {
             }
         };
         if env.mode == Mode::Shape {
-            let out = |e| Value::Num(e, Ty::Real);
-            return Ok(Value::Tuple(std::rc::Rc::new(vec![out(inputs[0]), out(inputs[1])])));
+            let out = |v: &Value| Value::array(Ty::Real, dims.clone(), v.scalar_list());
+            return Ok(Value::Tuple(std::rc::Rc::new(vec![out(&inputs[0]), out(&inputs[1])])));
         }
-        let list = |me: &mut Self, k: usize, default: [f64; 2]| -> R<Vec<ExprId>> {
-            let Some(a) = &args[k] else { return Ok(default.iter().map(|&v| me.dae.pool.num(v)).collect()) };
+        // Over arrays there is one distribution per element; a matrix of initial values has a row for each.
+        let count: usize = dims.iter().product();
+        let list = |me: &mut Self, k: usize, default: [f64; 2], rows: usize| -> R<Vec<Vec<ExprId>>> {
+            let Some(a) = &args[k] else {
+                return Ok(vec![default.iter().map(|&v| me.dae.pool.num(v)).collect(); rows]);
+            };
             let v = me.eval(env, a)?;
-            if v.rank() != 1 || me.value_variability(&v) > Variability::Parameter {
-                return Err(me.err(a.span, format!("{} must be a vector of parameters", names[k])));
+            if me.value_variability(&v) > Variability::Parameter {
+                return Err(me.err(a.span, format!("{} must be parameters", names[k])));
             }
-            Ok(v.scalar_list())
+            let all = v.scalar_list();
+            match v.rank() {
+                1 => Ok(vec![all; rows]),
+                r if r == dims.len() + 1 && v.dims()[..r - 1] == dims && rows == count => {
+                    Ok((0..rows).map(|i| all[i * v.dims()[r - 1]..(i + 1) * v.dims()[r - 1]].to_vec()).collect())
+                }
+                _ => Err(me.err(a.span, format!("{} must be a vector of parameters", names[k]))),
+            }
         };
-        let (points, values) = (list(self, 4, [0.0, 1.0])?, list(self, 5, [0.0, 0.0])?);
-        if points.len() != values.len() || points.len() < 2 {
-            return Err(self.err(
-                span,
-                format!(
-                    "initialPoints and initialValues must have the same number of elements, two or more: they have {} and {}",
-                    points.len(),
-                    values.len()
-                ),
-            ));
-        }
+        let points = list(self, 4, [0.0, 1.0], 1)?.swap_remove(0);
+        let all_values = list(self, 5, [0.0, 0.0], count)?;
         let known: Vec<f64> = points.iter().filter_map(|&p| self.dae.pool.as_const(p)).collect();
         if known.len() == points.len()
+            && points.len() > 1
             && (known[0] != 0.0 || known[known.len() - 1] != 1.0 || known.windows(2).any(|w| w[1] < w[0]))
         {
             return Err(self.err(span, "initialPoints must ascend from 0 to 1"));
         }
-        let origin = self.origin(env, span, "spatialDistribution");
-        let x = inputs[2];
-        let (left, z0) = self.reader("distribution", x, &origin);
-        let (right, z1) = self.reader("distribution", x, &origin);
-        let out0 = self.dae.pool.select(positive, inputs[0], z0);
-        let out1 = self.dae.pool.select(positive, z1, inputs[1]);
-        let inputs = [inputs[0], inputs[1], x, positive].map(|e| self.row(e));
-        let points = points.into_iter().map(|e| self.row(e)).collect();
-        let values = values.into_iter().map(|e| self.row(e)).collect();
-        self.dae.distributions.push(Distribution { ends: [left, right], inputs, points, values, origin });
-        Ok(Value::Tuple(std::rc::Rc::new(vec![Value::Num(out0, Ty::Real), Value::Num(out1, Ty::Real)])))
+        let Value::Num(x, _) = inputs[2] else { return Err(self.err(span, "x must be a Real scalar")) };
+        let (ins0, ins1) = (inputs[0].scalar_list(), inputs[1].scalar_list());
+        let (mut outs0, mut outs1) = (Vec::new(), Vec::new());
+        for ((in0, in1), values) in ins0.into_iter().zip(ins1).zip(all_values) {
+            if points.len() != values.len() || points.len() < 2 {
+                return Err(self.err(
+                    span,
+                    format!(
+                        "initialPoints and initialValues must have the same number of elements, two or more: they have {} and {}",
+                        points.len(),
+                        values.len()
+                    ),
+                ));
+            }
+            let origin = self.origin(env, span, "spatialDistribution");
+            let (left, z0) = self.reader("distribution", x, &origin);
+            let (right, z1) = self.reader("distribution", x, &origin);
+            outs0.push(self.dae.pool.select(positive, in0, z0));
+            outs1.push(self.dae.pool.select(positive, z1, in1));
+            let inputs = [in0, in1, x, positive].map(|e| self.row(e));
+            let points = points.iter().map(|&e| self.row(e)).collect();
+            let values = values.into_iter().map(|e| self.row(e)).collect();
+            self.dae.distributions.push(Distribution { ends: [left, right], inputs, points, values, origin });
+        }
+        let outs = [outs0, outs1].map(|e| Value::array(Ty::Real, dims.clone(), e));
+        Ok(Value::Tuple(std::rc::Rc::new(outs.to_vec())))
     }
 
     pub(crate) fn concat_call(&mut self, x: ExprId, y: ExprId) -> ExprId {

@@ -6,21 +6,44 @@
 
 use crate::Flattener;
 use crate::instance::NodeKind;
-use crate::modifier::NodeId;
+use crate::modifier::{NodeId, Scope};
+use crate::template::{ClassRef, MemberKind};
 use crate::value::Ty;
 use rustc_hash::{FxHashMap, FxHashSet};
-use saltus_base::{Diagnostic, Span, Stage};
+use saltus_base::{Diagnostic, Name, Span, Stage};
 use saltus_dae::{Action, Causality as DaeCausality, HybridDae, Operand, Row, VarId, VarType, Variability};
 use saltus_expr::{Binary, ExprId, Node as XNode};
-use saltus_syntax::ast::{Causality, ClassKind, Connection, VariabilityPrefix};
+use saltus_syntax::ast::{Causality, ClassKind, Connection, TypeSpec, VariabilityPrefix};
 
 /// What equations leave behind to be looked at in the end.
 #[derive(Default)]
-pub(crate) struct Checks {
+pub(crate) struct Checks<'t> {
     /// Discrete variables that stand alone on one side of an equation whose other side is more than they can hold.
     doubtful: Vec<(VarId, Span)>,
     /// Equations that were looked at already.
     seen: FxHashSet<(VarId, Span)>,
+    /// Redeclarations.
+    pub(crate) plugs: Vec<Plug<'t>>,
+}
+
+/// A redeclaration: what takes the place of what.
+pub(crate) struct Plug<'t> {
+    pub name: Name,
+    pub by: ClassRef<'t>,
+    pub span: Span,
+    /// Where the original stands.
+    pub declared: Span,
+    pub replaceable: bool,
+    pub wanted: Wanted<'t>,
+    pub within: NodeId,
+}
+
+/// What a replacement must offer.
+pub(crate) enum Wanted<'t> {
+    /// As much as the class of this name.
+    Named(&'t TypeSpec, Scope),
+    /// As much as the original.
+    Class(ClassRef<'t>),
 }
 
 /// Stands for no instance: connection equations.
@@ -49,10 +72,65 @@ impl<'t> Flattener<'t> {
     }
 
     pub(crate) fn finish_checks(&mut self) {
+        self.check_plugs();
         self.check_foreign();
         self.check_doubtful();
         self.check_equations();
         self.check_balance();
+    }
+
+    /// Only what is replaceable can be redeclared, and only by something that offers as much.
+    fn check_plugs(&mut self) {
+        let mut seen = FxHashSet::default();
+        for p in std::mem::take(&mut self.checks.plugs) {
+            if !seen.insert((p.span, p.declared, p.by.class)) {
+                continue;
+            }
+            let by = self.lib.qualified(p.by.class);
+            if !p.replaceable {
+                let e = Diagnostic::error(
+                    Stage::FrontEnd,
+                    p.span,
+                    format!("{} is not replaceable and cannot be redeclared", p.name),
+                )
+                .label(p.declared, "declared here")
+                .hint(format!("write `replaceable` before the declaration of {}", p.name));
+                self.report(Box::new(e), p.within);
+                continue;
+            }
+            let wanted = match &p.wanted {
+                Wanted::Class(c) => c.clone(),
+                Wanted::Named(spec, scope) => match self.class_in(*scope, spec) {
+                    Ok(c) => c,
+                    Err(_) => continue,
+                },
+            };
+            let (Ok(have), Ok(want)) =
+                (self.template_of(p.by.class, p.by.scope), self.template_of(wanted.class, wanted.scope))
+            else {
+                continue;
+            };
+            if want.builtin.is_some() || have.builtin.is_some() {
+                continue;
+            }
+            let missing = want.members.iter().find(|m| {
+                !m.protected && matches!(m.kind, MemberKind::Component { .. }) && !have.index.contains_key(&m.name)
+            });
+            if let Some(m) = missing {
+                let constraint = self.lib.qualified(wanted.class);
+                let e = Diagnostic::error(
+                    Stage::FrontEnd,
+                    p.span,
+                    format!(
+                        "{by} cannot take the place of {}: it has no {}, which {constraint} declares",
+                        p.name, m.name
+                    ),
+                )
+                .label(p.declared, "declared here")
+                .hint(format!("extend {constraint}, or choose a class with everything that it declares"));
+                self.report(Box::new(e), p.within);
+            }
+        }
     }
 
     /// Foreign C code has to compile.
@@ -143,7 +221,49 @@ impl<'t> Flattener<'t> {
         }
     }
 
+    /// The variables that are fields of records, and no Reals.
+    fn discrete_fields(&mut self) -> FxHashSet<VarId> {
+        let mut fields = FxHashSet::default();
+        for n in 0..self.nodes.len() as u32 {
+            let node = self.node(NodeId(n));
+            let (Some(first), Some(mut parent)) = (node.var, node.parent) else { continue };
+            if self.node(parent).kind == NodeKind::Element {
+                parent = self.node(parent).parent.unwrap_or(parent);
+            }
+            let count = node.dims.as_ref().map_or(1, |d| d.iter().product());
+            if self.dae.vars[first].ty != VarType::Real
+                && self.node(parent).template.as_ref().is_some_and(|t| t.is_record())
+            {
+                fields.extend((0..count).map(|k| VarId::new(first.index() + k)));
+            }
+        }
+        fields
+    }
+
+    /// An Integer, a Boolean or an enumeration changes at events only. A field of a record is an exception: where a
+    /// function of continuous arguments gives the whole record, its fields follow it.
     fn check_equations(&mut self) {
+        let before = self.diagnostics.len();
+        loop {
+            let continuous = self.check_rows();
+            if continuous.is_empty() {
+                break;
+            }
+            let fields = self.discrete_fields();
+            let freed: Vec<VarId> = continuous.into_iter().filter(|v| fields.contains(v)).collect();
+            if freed.is_empty() {
+                break;
+            }
+            for v in freed {
+                self.dae.vars[v].variability = Variability::Continuous;
+            }
+            self.diagnostics.truncate(before);
+        }
+    }
+
+    /// Looks at all equations; returns the discrete variables that one changes continuously.
+    fn check_rows(&mut self) -> Vec<VarId> {
+        let mut continuous = Vec::new();
         let mut found = Vec::new();
         for eq in self.dae.equations.as_slice() {
             if !matches!(eq.origin.note, "" | "binding") {
@@ -192,15 +312,17 @@ impl<'t> Flattener<'t> {
                     span,
                     format!("{} may change only at events, but this equation changes it continuously", var.name),
                 )
-                .hint("leave out noEvent around a relation that a discrete variable follows")
+                .hint("it follows relations and discrete values; inside noEvent and in functions relations make no events")
                 .within(eq.origin.instance.clone());
                 if let Some(s) = var.origin.span {
                     d = d.label(s, "declared here");
                 }
                 found.push(d);
+                continuous.push(v);
             }
         }
         self.diagnostics.extend(found);
+        continuous
     }
 
     // ---- balance -------------------------------------------------------------------------------------------------
@@ -224,6 +346,16 @@ impl<'t> Flattener<'t> {
         let equations: usize = per.values().sum();
         if unknowns == equations {
             return;
+        }
+        if equations < unknowns {
+            let mut determined: FxHashSet<VarId> = FxHashSet::default();
+            let own = self.dae.equations.as_slice().iter().filter(|e| e.origin.note != "connection");
+            determined.extend(own.filter_map(|e| self.oriented(&e.row)));
+            determined.extend(self.dae.calls.iter().flat_map(|c| c.outputs.iter().copied()));
+            let actions = self.dae.whens.iter().flat_map(|w| &w.branches).flat_map(|b| &b.actions);
+            determined.extend(assigned(&actions.collect::<Vec<_>>()));
+            let sourceless = self.sourceless(&determined);
+            self.diagnostics.extend(sourceless);
         }
         let mut found: Vec<(NodeId, Count, bool)> = Vec::new();
         self.unbalanced(self.top, &per, &mut found);

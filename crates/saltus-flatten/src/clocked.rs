@@ -89,6 +89,34 @@ enum Kind {
     FirstTick,
 }
 
+impl Kind {
+    /// The clock of the result, from that of the argument.
+    fn forward(self, c: Clock) -> Option<Clock> {
+        let r = |f: i128| Rational::new(f, 1);
+        Some(match self {
+            Kind::Sub(f) => Clock { period: c.period.mul(r(f?)), ..c },
+            Kind::Super(f) => Clock { period: c.period.div(r(f?)), ..c },
+            Kind::Shift(s) => Clock { offset: c.offset.add(c.period.mul(s)), ..c },
+            Kind::Back(s) => Clock { offset: c.offset.add(c.period.mul(Rational::new(-s.n, s.d))), ..c },
+            _ => return None,
+        })
+    }
+}
+
+impl Clock {
+    /// Whether two clocks tick at the same instants.
+    fn same(self, o: Clock) -> bool {
+        match (self.base, o.base) {
+            (Base::Periodic(a), Base::Periodic(b)) => {
+                let near = |x: f64, y: f64| (x - y).abs() <= 1e-9 * x.abs().max(y.abs());
+                near(a * self.period.value(), b * o.period.value())
+                    && near(a * self.offset.value(), b * o.offset.value())
+            }
+            _ => self == o,
+        }
+    }
+}
+
 struct Op {
     kind: Kind,
     out: VarId,
@@ -447,8 +475,19 @@ impl<'t> Flattener<'t> {
         for &v in &self.clocks.vars {
             clocked.insert(part(v));
         }
+        let mut conflicts: Vec<(Span, Option<Span>, Clock, Clock)> = Vec::new();
+        let mut said: FxHashMap<u32, VarId> = FxHashMap::default();
         for &(v, c) in &self.clocks.defs {
-            clock.insert(part(v), c);
+            let place = |v: VarId| self.dae.vars[v].origin.span;
+            match clock.get(&part(v)) {
+                Some(&d) if !d.same(c) => {
+                    conflicts.push((place(v).unwrap_or(Span::NONE), said.get(&part(v)).and_then(|&w| place(w)), d, c))
+                }
+                _ => {
+                    clock.insert(part(v), c);
+                    said.insert(part(v), v);
+                }
+            }
             clocked.insert(part(v));
         }
         for &v in &self.clocks.states {
@@ -480,15 +519,6 @@ impl<'t> Flattener<'t> {
                 let Some(a) = op.arg.and_then(|a| self.vars_in(a).first().copied()) else { continue };
                 let (pa, po) = (part(a), part(op.out));
                 let r = |f: i128| Rational::new(f, 1);
-                let forward = |c: Clock| -> Option<Clock> {
-                    Some(match op.kind {
-                        Kind::Sub(f) => Clock { period: c.period.mul(r(f?)), ..c },
-                        Kind::Super(f) => Clock { period: c.period.div(r(f?)), ..c },
-                        Kind::Shift(s) => Clock { offset: c.offset.add(c.period.mul(s)), ..c },
-                        Kind::Back(s) => Clock { offset: c.offset.add(c.period.mul(Rational::new(-s.n, s.d))), ..c },
-                        _ => return None,
-                    })
-                };
                 let backward = |c: Clock| -> Option<Clock> {
                     Some(match op.kind {
                         Kind::Sub(f) => Clock { period: c.period.div(r(f?)), ..c },
@@ -500,7 +530,7 @@ impl<'t> Flattener<'t> {
                 };
                 match (clock.get(&pa).copied(), clock.get(&po).copied()) {
                     (Some(c), None) => {
-                        if let Some(d) = forward(c) {
+                        if let Some(d) = op.kind.forward(c) {
                             clock.insert(po, d);
                             changed = true;
                         }
@@ -517,6 +547,34 @@ impl<'t> Flattener<'t> {
             if !changed {
                 break;
             }
+        }
+        for op in &self.clocks.ops {
+            let Some(a) = op.arg.and_then(|a| self.vars_in(a).first().copied()) else { continue };
+            if let (Some(&c), Some(&d)) = (clock.get(&part(a)), clock.get(&part(op.out)))
+                && let Some(expected) = op.kind.forward(c)
+                && !expected.same(d)
+            {
+                conflicts.push((op.span, None, d, expected));
+            }
+        }
+        if !conflicts.is_empty() {
+            for (span, other, c, d) in conflicts {
+                let mut e = Diagnostic::error(
+                    Stage::FrontEnd,
+                    span,
+                    format!(
+                        "signals of different clocks meet: one ticks {}, the other {}",
+                        self.ticks_text(c),
+                        self.ticks_text(d)
+                    ),
+                )
+                .hint("use subSample, superSample, shiftSample or hold to get from one clock to the other");
+                if let Some(s) = other {
+                    e = e.label(s, "the other clock");
+                }
+                self.diagnostics.push(e);
+            }
+            return Ok(());
         }
         // Partitions without any clock get a default of one second, as `Clock()` left alone would.
         let mut order: Vec<u32> = clocked.iter().copied().collect();
@@ -550,6 +608,17 @@ impl<'t> Flattener<'t> {
         let fed_back = self.fed_back(&of, &clock);
         let ticks = self.make_ticks(&order, &clock, &fed_back);
         self.lower_partitions(&of, &order, &clock, &ticks)
+    }
+
+    fn ticks_text(&self, c: Clock) -> String {
+        match c.base {
+            Base::Periodic(b) => {
+                let offset = b * c.offset.value();
+                let from = if offset == 0.0 { String::new() } else { format!(", from {offset} s on") };
+                format!("every {} s{from}", b * c.period.value())
+            }
+            Base::Event(v) => format!("with {}", self.dae.vars[v].name),
+        }
     }
 
     /// Conditions of event clocks that values held on that clock may change at once: their ticks come one iteration of the

@@ -111,6 +111,8 @@ pub(crate) struct Connections {
     /// Signals connected in one class, by its instance, and those among them that give the value.
     signals: Sets<(NodeId, VarId, bool)>,
     sources: FxHashMap<(NodeId, VarId, bool), Span>,
+    /// Where signals are connected.
+    joined: FxHashMap<(NodeId, VarId), Span>,
     streams: Sets<(NodeId, bool)>,
     stream_groups: FxHashMap<(NodeId, bool), Rc<Vec<(NodeId, bool)>>>,
     edges: Vec<Edge>,
@@ -725,6 +727,7 @@ impl<'t> Flattener<'t> {
                 self.connections.sources.entry((p.within, v, e.outside)).or_insert(p.span);
             }
         }
+        self.connections.joined.entry((p.within, u)).or_insert(p.span);
         self.connections.signals.union((p.within, u, p.a.outside), (p.within, v, p.b.outside));
     }
 
@@ -746,6 +749,32 @@ impl<'t> Flattener<'t> {
             }
             self.report(e, group[0].0);
         }
+    }
+
+    /// Connected inputs of components to which no signal gives a value; `determined` are the variables that equations do.
+    pub(crate) fn sourceless(&mut self, determined: &FxHashSet<VarId>) -> Vec<saltus_base::Diagnostic> {
+        let mut found = Vec::new();
+        for group in self.connections.signals.groups() {
+            if group.iter().any(|k| self.connections.sources.contains_key(k) || k.2 || determined.contains(&k.1)) {
+                continue;
+            }
+            let mut names: Vec<&str> = group.iter().map(|k| self.dae.vars[k.1].name.as_str()).collect();
+            names.sort_unstable();
+            let span = group.iter().find_map(|k| self.connections.joined.get(&(k.0, k.1)));
+            found.push(
+                saltus_base::Diagnostic::warning(
+                    saltus_base::Stage::FrontEnd,
+                    span.copied().unwrap_or(Span::NONE),
+                    format!(
+                        "{} are inputs that are connected to each other only: nothing gives them a value",
+                        names.join(", ")
+                    ),
+                )
+                .within(self.instance_text(group[0].0))
+                .hint("connect an output to one of them, or give it a value by an equation"),
+            );
+        }
+        found
     }
 
     // ---- overconstrained -----------------------------------------------------------------------------------------

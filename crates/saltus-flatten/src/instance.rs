@@ -1,5 +1,6 @@
 //! The instance tree: components and the classes they are looked up through, made when first asked for.
 
+use crate::check::{Plug, Wanted};
 use crate::modifier::{Binding, Mod, NodeId, Projection, Redeclared, Scope, merge};
 use crate::template::{ClassRef, MemberKind, Template};
 use crate::value::{Ty, Value, shape_text};
@@ -257,6 +258,14 @@ impl<'t> Flattener<'t> {
                     return Ok(Found::Class(c.clone()));
                 }
                 let (class, part) = chain[0];
+                if self.lib.entry(class).prefixes.outer
+                    && let Some(found) = self.inner_class(n, name)?
+                {
+                    if let Found::Class(c) = &found {
+                        self.node_mut(n).classes.get_or_insert_default().insert(name, c.clone());
+                    }
+                    return Ok(found);
+                }
                 let eff = self.effective(n, part)?;
                 let mut cref = ClassRef { class, scope: Scope { node: n, part }, mods: self.no_mod.clone() };
                 if let Some(m) = eff.child(name).cloned() {
@@ -272,6 +281,24 @@ impl<'t> Flattener<'t> {
                             mods = merge(&mods, &merge(&self.short_mods(c, r.scope), &below));
                         }
                         cref = ClassRef { class: c, scope: r.scope, mods };
+                        let replaceable = chain.iter().any(|(c, _)| self.lib.entry(*c).prefixes.replaceable);
+                        let constraint = self.lib.entry(class).constraint.as_ref().map(|k| &k.class);
+                        self.checks.plugs.push(Plug {
+                            name,
+                            by: cref.clone(),
+                            span: m.span.unwrap_or(self.lib.def(c).name.span),
+                            declared: self.lib.def(class).name.span,
+                            replaceable,
+                            wanted: match constraint {
+                                Some(k) => Wanted::Named(k, Scope { node: n, part }),
+                                None => Wanted::Class(ClassRef {
+                                    class,
+                                    scope: Scope { node: n, part },
+                                    mods: self.no_mod.clone(),
+                                }),
+                            },
+                            within: n,
+                        });
                     } else {
                         cref.mods = m;
                     }
@@ -292,6 +319,22 @@ impl<'t> Flattener<'t> {
                 Ok(Found::Class(cref))
             }
         }
+    }
+
+    /// The inner class that an outer one of this name in `n` stands for.
+    fn inner_class(&mut self, n: NodeId, name: Name) -> R<Option<Found<'t>>> {
+        let mut up = self.node(n).parent;
+        while let Some(p) = up {
+            let t = self.template(p)?;
+            if let Some(&i) = t.index.get(&name)
+                && let MemberKind::Class(chain) = &t.members[i as usize].kind
+                && chain.iter().any(|(c, _)| self.lib.entry(*c).prefixes.inner)
+            {
+                return self.member(p, &t, i).map(Some);
+            }
+            up = self.node(p).parent;
+        }
+        Ok(None)
     }
 
     /// The modifiers that hold for every replacement of a class: those of its constraining clause or, without one, of its
@@ -558,6 +601,7 @@ impl<'t> Flattener<'t> {
             }
         }
         let redeclared = !std::ptr::eq(clause, original.0);
+        let live_parent = self.node(n).live;
         let cached = if redeclared { None } else { t.types.borrow().get(&i).cloned() };
         let ty = match cached {
             Some(c) => c,
@@ -569,6 +613,20 @@ impl<'t> Flattener<'t> {
                 c
             }
         };
+        if redeclared && live_parent {
+            self.checks.plugs.push(Plug {
+                name: m.name,
+                by: ty.clone(),
+                span: component.name.span,
+                declared: original.1.name.span,
+                replaceable: original.0.prefixes.replaceable || m.replaced.is_some_and(|r| r.0.prefixes.replaceable),
+                wanted: match &original.0.constraint {
+                    Some(k) => Wanted::Named(&k.class, original.2),
+                    None => Wanted::Named(&original.0.type_spec, original.2),
+                },
+                within: n,
+            });
+        }
         let inner = if mods.binding.is_some() { ty.mods.weakened() } else { ty.mods.clone() };
         let cref = ClassRef { class: ty.class, scope: ty.scope, mods: merge(&mods, &inner) };
         let kind = NodeKind::Component;

@@ -154,7 +154,7 @@ pub(crate) struct Flattener<'t> {
     guard: Option<saltus_dae::Guard>,
     /// A class was found to contain itself: nothing more is instantiated.
     endless: bool,
-    checks: check::Checks,
+    checks: check::Checks<'t>,
     /// Classes whose extends clauses were looked at.
     checked: FxHashSet<(ClassId, Scope)>,
     /// Places already warned about.

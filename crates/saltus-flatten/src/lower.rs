@@ -751,6 +751,22 @@ impl<'t> Flattener<'t> {
                     }
                     return Err(self.err(s.span, "several results come only from a function call"));
                 };
+                if self.is_builtin_call(lx.scope, &c.function)
+                    && c.function.parts[0].name.name == "spatialDistribution"
+                    && lx.model.is_some()
+                {
+                    let results = self.captured_results(lx, e)?;
+                    for (r, v) in targets.iter().zip(results) {
+                        let Some(r) = r else { continue };
+                        let (l, like) = self.lvalue(lx, r)?;
+                        let mut leaves = Vec::new();
+                        self.ordered(&like, &v, &mut leaves, s.span)?;
+                        for ((l, ..), e) in l.into_iter().zip(leaves) {
+                            push(FStmtKind::Assign(l, e.0));
+                        }
+                    }
+                    return Ok(());
+                }
                 let Some((f, args, outs)) = self.lower_user_call(lx, c, e.span)? else {
                     let v = self.lower(lx, e)?;
                     if let Some(Some(r)) = targets.first() {
@@ -1921,7 +1937,7 @@ impl<'t> Flattener<'t> {
         span: Span,
     ) -> R<LVal> {
         let refused = |me: &Self| {
-            me.err(span, "not supported yet: inside a function, the derivative of a function that is not of scalars")
+            me.err(span, "not supported yet: inside a function, the derivative of a function of records, or of arrays whose sizes are not declared")
         };
         let base = self.class_in(self.node(node).cref.scope, function)?;
         let base = self.class_node(&base);
@@ -1931,27 +1947,56 @@ impl<'t> Flattener<'t> {
         for p in &sig.inputs {
             let v = named.iter().find(|(n, _)| *n == p.name).map(|(_, v)| v.clone()).or_else(|| rest.next());
             let Some(v) = v else { continue };
-            let LVal::Leaf(e, ty, 0) = v else { return Err(refused(self)) };
-            self.counter += 1;
-            let mark = f64::from_bits(f64::NAN.to_bits() | self.counter as u64);
-            let stand_in = self.rows.operand(&mut self.dae.pool, saltus_dae::Operand::Const(mark));
-            if let XNode::Hole(k) = *self.dae.pool.node(stand_in) {
-                places.insert(k, e);
+            let LVal::Leaf(e, ty, rank) = v else { return Err(refused(self)) };
+            // An array needs a size that is known: that of the declaration.
+            let dims = if rank == 0 { Vec::new() } else { self.dims(p.node).map_err(|_| refused(self))?.to_vec() };
+            if dims.len() != rank {
+                return Err(refused(self));
             }
-            given.push((p.name, Value::Num(stand_in, ty)));
+            let mut stand_ins = Vec::new();
+            for k in 0..dims.iter().product() {
+                let mut place = e.clone();
+                if rank > 0 {
+                    let mut rest = k;
+                    let mut at = vec![0; rank];
+                    for (i, d) in at.iter_mut().zip(&dims).rev() {
+                        (*i, rest) = (rest % d + 1, rest / d);
+                    }
+                    let at = at.into_iter().map(|i| FIndex::At(FExpr::Num(i as f64))).collect();
+                    place = FExpr::Index(boxed(place), at);
+                }
+                self.counter += 1;
+                let mark = f64::from_bits(f64::NAN.to_bits() | self.counter as u64);
+                let stand_in = self.rows.operand(&mut self.dae.pool, saltus_dae::Operand::Const(mark));
+                if let XNode::Hole(k) = *self.dae.pool.node(stand_in) {
+                    places.insert(k, place);
+                }
+                stand_ins.push(stand_in);
+            }
+            given.push((p.name, Value::array(ty, dims, stand_ins)));
         }
         let env = Env { plain: true, ..Env::model(self.node(node).cref.scope) };
         let v = self.derivative_call(&env, node, function, with_respect_to, Vec::new(), given, span)?;
-        match &v {
-            Value::Num(e, ty) => match self.written_down(*e, &places, 0) {
-                Some(x) => Ok(LVal::Leaf(x, *ty, 0)),
-                None => Err(refused(self)),
-            },
-            Value::Arr(a) if a.dims.len() == 1 => {
-                let items: Option<Vec<FExpr>> = a.e.iter().map(|&e| self.written_down(e, &places, 0)).collect();
-                items.map(|x| LVal::Leaf(FExpr::Array(x), a.ty, 1)).ok_or_else(|| refused(self))
+        self.value_written_down(&v, &places).ok_or_else(|| refused(self))
+    }
+
+    fn value_written_down(&self, v: &Value, places: &FxHashMap<u32, FExpr>) -> Option<LVal> {
+        match v {
+            Value::Num(e, ty) => Some(LVal::Leaf(self.written_down(*e, places, 0)?, *ty, 0)),
+            Value::Arr(a) => {
+                let mut items: Vec<FExpr> =
+                    a.e.iter().map(|&e| self.written_down(e, places, 0)).collect::<Option<_>>()?;
+                for d in a.dims.iter().skip(1).rev() {
+                    items = items.chunks((*d).max(1)).map(|c| FExpr::Array(c.to_vec())).collect();
+                }
+                Some(LVal::Leaf(FExpr::Array(items), a.ty, a.dims.len()))
             }
-            _ => Err(refused(self)),
+            Value::Rec(r) => {
+                let field = |(n, v): &(Name, Value)| Some((*n, self.value_written_down(v, places)?));
+                let fields = r.fields.iter().map(field).collect::<Option<_>>()?;
+                Some(LVal::Rec { class: r.class, scope: r.scope, rank: 0, fields })
+            }
+            _ => None,
         }
     }
 
