@@ -337,6 +337,19 @@ impl<'t> Flattener<'t> {
         Ok(Differentiator::new(&mut self.dae.pool, &mut dhole).derivative(e))
     }
 
+    /// Outside of when-clauses a continuous variable has no left limit that differs from it.
+    fn is_discrete(&mut self, e: ExprId, span: Span) -> R<()> {
+        match self.as_var(e) {
+            Some(v) if self.dae.vars[v].variability == Variability::Continuous => {
+                let name = self.dae.vars[v].name.clone();
+                let message = format!("pre({name}): {name} is not discrete");
+                let hint = "outside of a when-clause, pre is for variables that change at events only".to_string();
+                Err(self.err_hints(span, message, vec![hint]))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// `pre` of a scalar.
     pub(crate) fn pre(&mut self, e: ExprId, span: Span) -> R<ExprId> {
         if self.dae.pool.as_const(e).is_some() {
@@ -478,6 +491,11 @@ impl<'t> Flattener<'t> {
                 if env.mode == Mode::Shape {
                     return Ok(Some(v));
                 }
+                if v.ty().is_some_and(|t| !matches!(t, Ty::Real | Ty::Int))
+                    || v.ty() == Some(Ty::Int) && self.value_variability(&v) > Variability::Parameter
+                {
+                    return Err(self.err(span, format!("der needs a Real, not {}", v.describe())));
+                }
                 let mut out = Vec::new();
                 for e in v.scalar_list() {
                     out.push(self.derivative(e, span)?);
@@ -495,6 +513,9 @@ impl<'t> Flattener<'t> {
                     if name == "previous" {
                         out.push(self.previous(e, span)?);
                     } else {
+                        if env.mode == Mode::Model && !env.when && !env.plain && !env.conditional && !self.in_initial {
+                            self.is_discrete(e, span)?;
+                        }
                         out.push(self.pre(e, span)?);
                     }
                 }
@@ -507,6 +528,9 @@ impl<'t> Flattener<'t> {
                     return Ok(Some(retype(v, Ty::Bool)));
                 }
                 let edge = name == "edge";
+                if edge && v.ty() != Some(Ty::Bool) {
+                    return Err(self.err(span, format!("edge needs a Boolean, not {}", v.describe())));
+                }
                 let mut out = Vec::new();
                 for e in v.scalar_list() {
                     let p = self.pre(e, span)?;

@@ -1128,7 +1128,8 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    /// The mixture that flows into connector `of` of the set, from all others.
+    /// The mixture that flows into connector `of` of the set, from all others. Of two connectors each gets what the other
+    /// gives, whatever the signs of the flows; an outside connector gets something in any case.
     fn mixture(
         &mut self,
         group: &[(NodeId, bool)],
@@ -1141,18 +1142,21 @@ impl<'t> Flattener<'t> {
             return Err(self.err(self.part_span(of.0), "the stream connections go round in a circle"));
         }
         let mut others: Vec<(NodeId, bool, ExprId)> = Vec::new();
+        let mut idle = Vec::new();
         for &(n, outside) in group {
             if (n, outside) == of {
                 continue;
             }
             let Some(flow) = self.flow_of(n)? else { continue };
-            if !outside && self.never_leaves(flow) {
-                continue;
-            }
+            idle.push(group.len() > 2 && !outside && self.never_leaves(flow));
             let m = self.expr_of_leaf(flow, 0)?;
             // Towards the mixing point: out of inside connectors, into outside ones.
             let towards = if outside { m } else { self.dae.pool.neg(m) };
             others.push((n, outside, towards));
+        }
+        if !of.1 || idle.contains(&false) {
+            let mut idle = idle.into_iter();
+            others.retain(|_| idle.next() == Some(false));
         }
         let mut values = Vec::new();
         for &(n, outside, _) in &others {
@@ -1226,6 +1230,9 @@ impl<'t> Flattener<'t> {
         let mut parts = Vec::new();
         for n in nodes {
             let Some(connector) = self.node(n).parent else { continue };
+            if self.node(n).connection != Connection::Stream {
+                return Err(self.err(span, format!("{name} needs a stream variable; {} is none", ref_text(r))));
+            }
             let leaf = self.node(n).name;
             let d = self.dims(n)?;
             let count: usize = d.iter().product();

@@ -156,20 +156,59 @@ fn read_mat5(bytes: &[u8], name: &str) -> Result<Matrix, String> {
         if kind != 14 {
             continue;
         }
-        let parts = || {
-            let (_, _, p) = element(data, 0)?;
-            let (_, dims, p) = element(data, p)?;
-            let (_, found, p) = element(data, p)?;
-            let (kind, values, _) = element(data, p)?;
-            Some((dims, found, kind, values))
-        };
-        let Some((dims, found, kind, values)) = parts() else { continue };
-        if found != name.as_bytes() {
-            continue;
+        let mut path = name.split('.');
+        let first = path.next().unwrap_or(name).as_bytes();
+        let Some(mut array) = Array5::new(data).filter(|x| x.name == first) else { continue };
+        for field in path {
+            array = array.field(field).ok_or_else(|| format!("there is no matrix named {name}"))?;
         }
-        let dims: Vec<usize> =
-            dims.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize).collect();
-        let [rows, cols] = dims[..] else { return Err(format!("{name} is no matrix")) };
+        return array.matrix(name);
+    }
+    Err(format!("there is no matrix named {name}"))
+}
+
+/// An array of a level 5 file.
+struct Array5<'a> {
+    class: u8,
+    dims: Vec<usize>,
+    name: &'a [u8],
+    rest: &'a [u8],
+}
+
+impl<'a> Array5<'a> {
+    fn new(data: &'a [u8]) -> Option<Array5<'a>> {
+        let (_, flags, p) = element(data, 0)?;
+        let (_, dims, p) = element(data, p)?;
+        let (_, name, p) = element(data, p)?;
+        let size = |b: &[u8]| u32::from_le_bytes([b[0], b[1], b[2], b[3]]) as usize;
+        let dims = dims.chunks_exact(4).map(size).collect();
+        Some(Array5 { class: *flags.first()?, dims, name, rest: data.get(p..)? })
+    }
+
+    /// A field of a structure: the length of names, all names, then one array per field.
+    fn field(&self, name: &str) -> Option<Array5<'a>> {
+        const STRUCTURE: u8 = 2;
+        if self.class != STRUCTURE || self.dims.iter().any(|d| *d != 1) {
+            return None;
+        }
+        let (_, length, p) = element(self.rest, 0)?;
+        let length = u32::from_le_bytes(length.get(..4)?.try_into().ok()?) as usize;
+        let (_, names, mut p) = element(self.rest, p)?;
+        for found in names.chunks_exact(length.max(1)) {
+            let (_, data, next) = element(self.rest, p)?;
+            if found.split(|b| *b == 0).next() == Some(name.as_bytes()) {
+                return Array5::new(data);
+            }
+            p = next;
+        }
+        None
+    }
+
+    fn matrix(&self, name: &str) -> Result<Matrix, String> {
+        let [rows, cols] = self.dims[..] else { return Err(format!("{name} is no matrix")) };
+        let Some((kind, values, _)) = element(self.rest, 0).filter(|_| (6..=13).contains(&self.class)) else {
+            return Err(format!("{name} is no matrix of numbers"));
+        };
         let n = rows.checked_mul(cols).filter(|n| *n < 1 << 28).ok_or("the matrix is too large")?;
         let width = match kind {
             1 | 2 => 1,
@@ -195,9 +234,8 @@ fn read_mat5(bytes: &[u8], name: &str) -> Result<Matrix, String> {
             }
         };
         let values = (0..n).map(|k| value(k % cols * rows + k / cols)).collect();
-        return Ok(Matrix { rows, cols, values });
+        Ok(Matrix { rows, cols, values })
     }
-    Err(format!("there is no matrix named {name}"))
 }
 
 fn write_mat4(file: &str, name: &str, rows: usize, cols: usize, values: &[f64], append: bool) -> Result<(), String> {
@@ -284,25 +322,41 @@ mod tests {
 
     #[test]
     fn mat5() {
-        let mut body: Vec<u8> = Vec::new();
-        let mut put = |kind: u32, data: &[u8]| {
+        fn put(body: &mut Vec<u8>, kind: u32, data: &[u8]) {
             body.extend(kind.to_le_bytes());
             body.extend((data.len() as u32).to_le_bytes());
             body.extend(data);
             body.resize(body.len().next_multiple_of(8), 0);
+        }
+        let matrix = |name: &[u8], data: &[u8]| {
+            let mut body = Vec::new();
+            put(&mut body, 6, &[6, 0, 0, 0, 0, 0, 0, 0]);
+            put(&mut body, 5, &[2, 0, 0, 0, 2, 0, 0, 0]);
+            put(&mut body, 1, name);
+            put(&mut body, 2, data);
+            body
         };
-        put(6, &[6, 0, 0, 0, 0, 0, 0, 0]);
-        put(5, &[2, 0, 0, 0, 2, 0, 0, 0]);
-        put(1, b"tab");
-        put(2, &[1, 3, 2, 4]);
+        let mut structure = Vec::new();
+        put(&mut structure, 6, &[2, 0, 0, 0, 0, 0, 0, 0]);
+        put(&mut structure, 5, &[1, 0, 0, 0, 1, 0, 0, 0]);
+        put(&mut structure, 1, b"s");
+        put(&mut structure, 5, &[4, 0, 0, 0]);
+        put(&mut structure, 1, b"one\0two\0");
+        put(&mut structure, 14, &matrix(b"", &[1, 1, 1, 1]));
+        put(&mut structure, 14, &matrix(b"", &[5, 7, 6, 8]));
         let mut bytes = vec![b' '; 128];
         bytes[..10].copy_from_slice(b"MATLAB 5.0");
         bytes[126..].copy_from_slice(b"IM");
-        bytes.extend(14u32.to_le_bytes());
-        bytes.extend((body.len() as u32).to_le_bytes());
-        bytes.extend(body);
+        put(&mut bytes, 14, &structure);
+        put(&mut bytes, 14, &matrix(b"tab", &[1, 3, 2, 4]));
         assert_eq!(read_mat4(&bytes, "tab").unwrap().values, [1.0, 2.0, 3.0, 4.0]);
-        assert!(read_mat4(&bytes, "other").is_err());
+        assert_eq!(read_mat4(&bytes, "s.two").unwrap().values, [5.0, 6.0, 7.0, 8.0]);
+        for wrong in ["other", "s.three", "s", "tab.x", "s.one.x"] {
+            assert!(read_mat4(&bytes, wrong).is_err(), "{wrong}");
+        }
+        for n in 0..bytes.len() {
+            let _ = read_mat4(&bytes[..n], "s.two");
+        }
         for n in 0..bytes.len() {
             let _ = read_mat4(&bytes[..n], "tab");
         }

@@ -285,12 +285,61 @@ char *ModelicaDuplicateStringWithErrorReturn(const char *t) { char *s = malloc(s
 char *ModelicaDuplicateString(const char *t) { return strcpy(ModelicaAllocateString(strlen(t)), t); }
 "#;
 
+/// The standard library's way to tables that C code holds, if that code has a function `usertab`.
+const USERTAB: &str = r#"
+extern int usertab(char *name, int nipo, int dim[], int *columns, double **table) __attribute__((weak));
+const char *saltus_usertab(char *name, int nipo, int *dim, int *columns, double **table) {
+  if (!usertab) return "there is no function usertab";
+  if (setjmp(saltus_escape)) return saltus_text;
+  usertab(name, nipo, dim, columns, table);
+  return 0;
+}
+"#;
+
+/// The table of this name that a C function `usertab` gives: rows, columns, and the elements row by row. `kind` is 0 for
+/// time tables, 1 and 2 for tables of one and two abscissas. Nothing if no loaded code has such a function.
+pub(super) fn user_table(name: &str, kind: c_int) -> Option<Result<(usize, usize, Vec<f64>), String>> {
+    type User = unsafe extern "C" fn(*mut c_char, c_int, *mut c_int, *mut c_int, *mut *mut f64) -> *const c_char;
+    let handles: Vec<usize> =
+        LOADED.lock().unwrap_or_else(|e| e.into_inner()).values().filter_map(|h| h.clone().ok()).collect();
+    let symbol = handles.into_iter().find_map(|h| {
+        // SAFETY: the handle comes from dlopen and is never closed.
+        let s = unsafe { dlsym(h as *mut c_void, c"saltus_usertab".as_ptr()) };
+        (!s.is_null()).then_some(s)
+    })?;
+    // SAFETY: the wrapper was generated with exactly this signature.
+    let call = unsafe { std::mem::transmute::<*mut c_void, User>(symbol) };
+    let text = CString::new(name).ok()?.into_raw();
+    let (mut dims, mut columns, mut table) = ([0; 2], 0, std::ptr::null_mut());
+    let _guard = CALLS.lock().unwrap_or_else(|e| e.into_inner());
+    // SAFETY: all pointers are valid for the call; the name is given back to Rust after it.
+    let error = unsafe {
+        let error = call(text, kind, dims.as_mut_ptr(), &mut columns, &mut table);
+        drop(CString::from_raw(text));
+        (!error.is_null()).then(|| CStr::from_ptr(error).to_string_lossy().into_owned())
+    };
+    if let Some(e) = error {
+        return Some(Err(e.trim().to_string()));
+    }
+    let [rows, cols] = dims.map(|d| usize::try_from(d).unwrap_or(0));
+    if table.is_null() || rows == 0 || cols == 0 {
+        return Some(Err(format!("usertab gave no table {name}")));
+    }
+    // SAFETY: the function says that the table has this many elements.
+    let data = unsafe { std::slice::from_raw_parts(table, rows * cols) };
+    let at = |k: usize| if columns == 0 { k } else { k % cols * rows + k / cols };
+    Some(Ok((rows, cols, (0..rows * cols).map(|k| data[at(k)]).collect())))
+}
+
 /// The C source of the wrappers of a family.
 fn source(x: &ExternalCall, wrappers: &[(String, Vec<Parameter>, Option<ScalarType>)]) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "#include \"ModelicaUtilities.h\"\n{RUNTIME}");
     for i in &x.includes {
         let _ = writeln!(out, "{i}");
+    }
+    if x.includes.iter().any(|i| i.contains("usertab")) {
+        out.push_str(USERTAB);
     }
     for (k, (symbol, parameters, result)) in wrappers.iter().enumerate() {
         if x.includes.is_empty() {

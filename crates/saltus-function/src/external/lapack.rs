@@ -1,37 +1,38 @@
 //! The LAPACK functions of `Modelica.Math.Matrices`: small dense matrices, row by row here, so that leading dimensions
 //! say nothing and sizes are those of the arrays. Factors have LAPACK's layout (pivots, reflectors with τ).
 
+use super::schur;
 use super::{ExtArg, ExtDerivative, ExtResult, External, array, num, set, set_array, string};
 use faer::Mat;
 
 /// A dense matrix, row by row.
 #[derive(Clone, Debug, PartialEq)]
-struct M {
-    m: usize,
-    n: usize,
-    v: Vec<f64>,
+pub(super) struct M {
+    pub m: usize,
+    pub n: usize,
+    pub v: Vec<f64>,
 }
 
 impl M {
-    fn zeros(m: usize, n: usize) -> M {
+    pub fn zeros(m: usize, n: usize) -> M {
         M { m, n, v: vec![0.0; m * n] }
     }
-    fn identity(n: usize) -> M {
+    pub fn identity(n: usize) -> M {
         let mut a = M::zeros(n, n);
         (0..n).for_each(|i| *a.at(i, i) = 1.0);
         a
     }
-    fn get(&self, i: usize, j: usize) -> f64 {
+    pub fn get(&self, i: usize, j: usize) -> f64 {
         self.v[i * self.n + j]
     }
-    fn at(&mut self, i: usize, j: usize) -> &mut f64 {
+    pub fn at(&mut self, i: usize, j: usize) -> &mut f64 {
         &mut self.v[i * self.n + j]
     }
-    fn t(&self) -> M {
+    pub fn t(&self) -> M {
         let v = (0..self.n).flat_map(|j| (0..self.m).map(move |i| (i, j))).map(|(i, j)| self.get(i, j)).collect();
         M { m: self.n, n: self.m, v }
     }
-    fn mul(&self, b: &M) -> M {
+    pub fn mul(&self, b: &M) -> M {
         let mut c = M::zeros(self.m, b.n);
         for i in 0..self.m {
             for k in 0..self.n.min(b.m) {
@@ -43,13 +44,13 @@ impl M {
         }
         c
     }
-    fn minus(&self, b: &M) -> M {
+    pub fn minus(&self, b: &M) -> M {
         M { v: self.v.iter().zip(&b.v).map(|(x, y)| x - y).collect(), ..*self }
     }
-    fn finite(&self) -> bool {
+    pub fn finite(&self) -> bool {
         self.v.iter().all(|x| x.is_finite())
     }
-    fn norm(&self, kind: &str) -> f64 {
+    pub fn norm(&self, kind: &str) -> f64 {
         let sums = |outer: usize, inner: usize, by_row: bool| {
             (0..outer)
                 .map(|i| (0..inner).map(|j| if by_row { self.get(i, j) } else { self.get(j, i) }.abs()).sum())
@@ -65,7 +66,7 @@ impl M {
 }
 
 /// The argument as a matrix; a vector is a column.
-fn mat(a: &[ExtArg], i: usize) -> Result<M, String> {
+pub(super) fn mat(a: &[ExtArg], i: usize) -> Result<M, String> {
     let (dims, v) = array(a, i)?;
     let (m, n) = match dims {
         [m] => (*m, 1),
@@ -75,13 +76,13 @@ fn mat(a: &[ExtArg], i: usize) -> Result<M, String> {
     Ok(M { m, n, v: v.to_vec() })
 }
 
-fn square(a: &[ExtArg], i: usize) -> Result<M, String> {
+pub(super) fn square(a: &[ExtArg], i: usize) -> Result<M, String> {
     let x = mat(a, i)?;
     if x.m == x.n { Ok(x) } else { Err(format!("argument {} should be a square matrix", i + 1)) }
 }
 
 /// LU factors in place of A, row interchanges, and the first zero pivot (from 1).
-fn lu(a: &mut M) -> (Vec<usize>, usize) {
+pub(super) fn lu(a: &mut M) -> (Vec<usize>, usize) {
     let k = a.m.min(a.n);
     let mut pivots = Vec::with_capacity(k);
     let mut info = 0;
@@ -116,7 +117,7 @@ fn lu(a: &mut M) -> (Vec<usize>, usize) {
     (pivots, info)
 }
 
-fn lu_solve(a: &M, pivots: &[usize], b: &mut M, transposed: bool) {
+pub(super) fn lu_solve(a: &M, pivots: &[usize], b: &mut M, transposed: bool) {
     let n = a.n;
     let swap = |b: &mut M, i: usize, p: usize| {
         if i != p && p < b.m {
@@ -158,7 +159,7 @@ fn lu_solve(a: &M, pivots: &[usize], b: &mut M, transposed: bool) {
     }
 }
 
-fn transposed(s: &str) -> bool {
+pub(super) fn transposed(s: &str) -> bool {
     s.starts_with(['T', 't', 'C', 'c'])
 }
 
@@ -653,7 +654,7 @@ fn dgglse(a: &mut [ExtArg]) -> ExtResult {
 
 /// Eigenvalues and right eigenvectors in LAPACK's form: conjugate pairs follow each other, the positive part first,
 /// and their vectors are stored as real and imaginary part.
-fn eigen(x: &M) -> Option<(Vec<f64>, Vec<f64>, M)> {
+pub(super) fn eigen(x: &M) -> Option<(Vec<f64>, Vec<f64>, M)> {
     let n = x.n;
     if !x.finite() {
         return None;
@@ -702,22 +703,6 @@ fn dgeev(a: &mut [ExtArg]) -> ExtResult {
             if string(a, 1)?.starts_with(['V', 'v']) {
                 set_array(a, 9, &v.v)?;
             }
-            set(a, 13, 0.0)?;
-        }
-        None => set(a, 13, 1.0)?,
-    }
-    Ok(0.0)
-}
-
-/// Only eigenvalues: the Schur form is not supported yet.
-fn dhseqr(a: &mut [ExtArg]) -> ExtResult {
-    if !string(a, 0)?.starts_with(['E', 'e']) {
-        return Err("not supported yet: Schur form (dhseqr with job S)".into());
-    }
-    match eigen(&square(a, 5)?) {
-        Some((re, im, _)) => {
-            set_array(a, 7, &re)?;
-            set_array(a, 8, &im)?;
             set(a, 13, 0.0)?;
         }
         None => set(a, 13, 1.0)?,
@@ -791,7 +776,15 @@ pub(super) static LIST: &[External] = &[
     lapack!("dgelsy", dgelsy),
     lapack!("dgglse", dgglse),
     lapack!("dgeev", dgeev),
-    lapack!("dhseqr", dhseqr),
+    lapack!("dgees", schur::dgees),
+    lapack!("dgeevx", schur::dgeevx),
+    lapack!("dgesvx", schur::dgesvx),
+    lapack!("dggev", schur::dggev),
+    lapack!("dggevx", schur::dggevx),
+    lapack!("dhgeqz", schur::dhgeqz),
+    lapack!("dhseqr", schur::dhseqr),
+    lapack!("dtrevc", schur::dtrevc),
+    lapack!("dtrsen", schur::dtrsen),
     lapack!("dtrsyl", dtrsyl),
 ];
 

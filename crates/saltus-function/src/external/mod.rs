@@ -7,6 +7,7 @@ pub mod foreign;
 mod lapack;
 mod math;
 mod random;
+mod schur;
 mod system;
 mod tables;
 mod text;

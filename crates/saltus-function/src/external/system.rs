@@ -79,6 +79,25 @@ fn getenv(a: &mut [ExtArg]) -> ExtResult {
     Ok(0.0)
 }
 
+#[allow(unsafe_code)]
+fn setenv(a: &mut [ExtArg]) -> ExtResult {
+    let (name, value) = (string(a, 0)?, string(a, 1)?);
+    if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+        return Err(format!("{name} is no name of an environment variable"));
+    }
+    // SAFETY: functions run on one thread, and no other thread of the process reads the environment.
+    unsafe { std::env::set_var(&*name, &*value) };
+    Ok(0.0)
+}
+
+/// A command for the shell; its exit code.
+fn command(a: &mut [ExtArg]) -> ExtResult {
+    let words = string(a, 0)?;
+    let (shell, flag) = if cfg!(windows) { ("cmd", "/C") } else { ("sh", "-c") };
+    let status = io(&words, std::process::Command::new(shell).arg(flag).arg(&*words).status())?;
+    Ok(status.code().map_or(-1.0, f64::from))
+}
+
 /// Universal time: this crate knows no time zones.
 fn get_time(a: &mut [ExtArg]) -> ExtResult {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -153,6 +172,8 @@ pub(super) static LIST: &[External] = &[
         io(&n, std::env::set_current_dir(&*n)).map(|()| 0.0)
     }),
     system!("ModelicaInternal_getenv", getenv),
+    system!("ModelicaInternal_setenv", setenv),
+    system!("system", command),
     system!("ModelicaInternal_getTime", get_time),
     system!("ModelicaInternal_getpid", |_| Ok(f64::from(std::process::id()))),
     system!("ModelicaStreams_closeFile", |_| Ok(0.0)),

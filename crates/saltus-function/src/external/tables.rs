@@ -504,11 +504,18 @@ pub(super) struct Matrix {
 }
 
 /// The table given as array, or read from the file. `at` is the position of delimiter and header lines, if any.
-fn data(a: &[ExtArg], at: Option<usize>) -> Result<Matrix, String> {
+fn data(a: &[ExtArg], at: Option<usize>, kind: i32) -> Result<Matrix, String> {
     let (file, name) = (string(a, 0)?, string(a, 1)?);
     let none = |s: &str| s.is_empty() || s == "NoName" || s.chars().all(char::is_whitespace);
     let (dims, values) = array(a, 2)?;
     let size = |i: usize| dims.get(i).copied().unwrap_or(0);
+    if none(&file)
+        && values.is_empty()
+        && !none(&name)
+        && let Some(found) = super::foreign::user_table(&name, kind)
+    {
+        return found.map(|(rows, cols, values)| Matrix { rows, cols, values });
+    }
     if none(&file) || (!values.is_empty() && none(&name)) {
         return Ok(Matrix { rows: size(0), cols: if dims.len() > 1 { size(1) } else { 1 }, values: values.to_vec() });
     }
@@ -520,7 +527,7 @@ fn data(a: &[ExtArg], at: Option<usize>) -> Result<Matrix, String> {
 }
 
 fn init_1d(a: &mut [ExtArg]) -> ExtResult {
-    let m = data(a, (a.len() >= 12).then_some(10))?;
+    let m = data(a, (a.len() >= 12).then_some(10), 1)?;
     let columns = array(a, 5)?.1.to_vec();
     let t = Table1::new(&m, &columns, Smoothness::new(num(a, 7)?)?, Extrapolation::new(num(a, 8)?)?, false)?;
     Ok(insert(Object::Table1(t)))
@@ -547,7 +554,7 @@ fn range_1d(a: &[ExtArg]) -> Result<(f64, f64), String> {
 
 fn init_time(a: &mut [ExtArg]) -> ExtResult {
     // init3 and init2 agree up to shiftTime (10); init has neither.
-    let m = data(a, (a.len() >= 15).then_some(13))?;
+    let m = data(a, (a.len() >= 15).then_some(13), 0)?;
     let columns = array(a, 6)?.1.to_vec();
     let kind = Smoothness::new(num(a, 8)?)?;
     let extrapolation = Extrapolation::new(num(a, 9)?)?;
@@ -582,7 +589,7 @@ fn jet_time(a: &[ExtArg]) -> Result<Jet, String> {
 }
 
 fn init_2d(a: &mut [ExtArg]) -> ExtResult {
-    let m = data(a, (a.len() >= 10).then_some(8))?;
+    let m = data(a, (a.len() >= 10).then_some(8), 2)?;
     let t = Table2::new(&m, Smoothness::new(num(a, 5)?)?, Extrapolation::new(num(a, 6)?)?)?;
     Ok(insert(Object::Table2(t)))
 }
