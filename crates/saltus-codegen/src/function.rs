@@ -29,7 +29,8 @@ use cranelift_module::Module;
 use saltus_expr::{Binary, FuncId, Unary};
 use saltus_function::Executor;
 use saltus_function::lower::{
-    Arg, Ax, DimCode, Init, Iter, Ix, Lowered, Op2, Part, Red, Slot, St, Stmt, Sx, Target, reads, visit_simple, writes,
+    Arg, Ax, DimCode, Init, Iter, Ix, Lowered, Op2, Part, Red, Slot, St, Stmt, Sx, Target, reads, visit, visit_simple,
+    writes,
 };
 use std::rc::Rc;
 
@@ -124,6 +125,17 @@ struct Local {
     constant: Option<Rc<[f64]>>,
 }
 
+/// In a loop over i that gives x[i] a value on every way through, x[i - 1] is what the turn before stored: it stays in a
+/// register.
+struct Carry {
+    array: u32,
+    index: u32,
+    /// x[i - 1] and its derivative.
+    previous: (Variable, Option<Variable>),
+    /// What x[i] was given last.
+    now: (Variable, Option<Variable>),
+}
+
 /// A call whose results are still at hand.
 struct Known {
     key: String,
@@ -167,6 +179,7 @@ pub(crate) struct Emit<'a, 'o> {
     breaks: Vec<Block>,
     known: Vec<Known>,
     level: u32,
+    carried: Vec<Carry>,
     /// Whether the statement being emitted took memory from the arena that it may give back.
     pub took: bool,
 }
@@ -233,6 +246,7 @@ pub(crate) fn function<'a>(
         breaks: Vec::new(),
         known: Vec::new(),
         level: 0,
+        carried: Vec::new(),
         took: false,
     };
     let sp = e.s.b.ins().get_stack_pointer(types::I64);
@@ -922,33 +936,87 @@ impl<'a> Emit<'a, '_> {
             Init::A(_, _, e) => names(Part::A(e)),
             Init::Alloc(..) => false,
         });
-        let Some(first) = self.f.body.iter().find(|s| used(s)) else { return true };
         if in_entry {
-            return false;
+            return self.f.body.iter().all(|s| !used(s));
         }
-        match &first.st {
-            St::SetA(to, e) => *to == k && !names(Part::A(e)),
-            // for i in 1:n loop … x[i] := …; … end for, where x has n elements and is not named otherwise.
-            St::For(i, iter, body) => {
-                let whole = self.span_of(iter).is_some_and(|s| s.low == 1 && s.high == self.extent(k, 0));
-                let mut kept = true;
-                writes(body, &mut |s| kept &= s != Slot::S(*i));
-                loops(body, &mut |j| kept &= j != *i);
-                let plain = body
-                    .iter()
-                    .all(|s| !matches!(s.st, St::If(..) | St::For(..) | St::While(..) | St::Break | St::Return));
-                let mut fills = 0;
-                for s in body {
-                    match &s.st {
-                        St::SetElem1(to, Sx::Local(at), e) if *to == k && at == i && !names(Part::S(e)) => fills += 1,
-                        _ if used(s) => return false,
-                        _ => {}
-                    }
+        // x[1] := …; x[2] := …; then the rest.
+        let mut next = 1;
+        for s in self.f.body.iter().filter(|s| used(s)) {
+            match &s.st {
+                St::SetElem1(to, Sx::Num(at), e) if *to == k && *at == next as f64 && !names(Part::S(e)) => next += 1,
+                St::SetA(to, e) => return *to == k && !names(Part::A(e)),
+                // for i in next:n loop … x[i] := … x[i - 1] …; … end for, where x has n elements.
+                St::For(i, iter, body) => {
+                    let whole = self.span_of(iter).is_some_and(|s| s.low == next && s.high == self.extent(k, 0));
+                    let before = |e: &Sx| matches!(e, Sx::BinLN(Binary::Sub, v, c) if v == i && *c >= 1.0 && c.fract() == 0.0 && *c < next as f64);
+                    let unset = |part: Part<'_>| {
+                        let mut found = false;
+                        visit(part, &mut |p| {
+                            found |= match p {
+                                Part::S(Sx::Elem1(a, at)) => *a == k && !before(at),
+                                Part::S(Sx::Elem2(a, _) | Sx::ElemN(a, _)) | Part::A(Ax::Local(a)) => *a == k,
+                                _ => false,
+                            };
+                        });
+                        found
+                    };
+                    return whole
+                        && keeps(body, *i)
+                        && !leaves(body)
+                        && sets_only(body, k, *i)
+                        && sets_always(body, k, *i)
+                        && !body.iter().any(|s| mentions(s, &unset));
                 }
-                whole && kept && plain && fills > 0
+                _ => return false,
             }
-            _ => false,
         }
+        next == 1
+    }
+
+    /// The arrays x of a loop over i whose x[i - 1] is what the turn before stored.
+    fn carries(&self, i: u32, iter: &Iter, body: &[Stmt]) -> Vec<u32> {
+        let Some(span) = self.span_of(iter).filter(|s| s.low >= 2) else { return Vec::new() };
+        if !keeps(body, i) {
+            return Vec::new();
+        }
+        let mut arrays = Vec::new();
+        writes(body, &mut |s| arrays.extend(if let Slot::A(k) = s { Some(k) } else { None }));
+        arrays.sort_unstable();
+        arrays.dedup();
+        arrays.retain(|&k| {
+            let inside = match (span.high, self.extent(k, 0)) {
+                (Extent::Fixed(high), Extent::Fixed(n)) => high <= n,
+                (high, n) => high == n,
+            };
+            let previous = |part: Part<'_>| {
+                let mut found = false;
+                visit(part, &mut |p| found |= matches!(p, Part::S(Sx::Elem1(a, at)) if *a == k && is_previous(at, i)));
+                found
+            };
+            inside
+                && self.arrays[k as usize].dims.len() == 1
+                && sets_only(body, k, i)
+                && sets_always(body, k, i)
+                && body.iter().any(|s| mentions(s, &previous))
+        });
+        arrays
+    }
+
+    fn carry(&mut self) -> (Variable, Option<Variable>) {
+        (self.s.b.declare_var(types::F64), self.dual.then(|| self.s.b.declare_var(types::F64)))
+    }
+
+    fn put_carry(&mut self, (var, dvar): (Variable, Option<Variable>), v: Sc) {
+        let x = self.s.real(v.v);
+        self.s.b.def_var(var, x);
+        if let Some(dvar) = dvar {
+            let d = self.d(v);
+            self.s.b.def_var(dvar, d);
+        }
+    }
+
+    fn take_carry(&mut self, (var, dvar): (Variable, Option<Variable>)) -> Sc {
+        Sc { v: Val::Real(self.s.b.use_var(var)), d: dvar.map(|d| self.s.b.use_var(d)) }
     }
 
     /// Between which numbers a range runs.
@@ -1353,6 +1421,10 @@ impl<'a> Emit<'a, '_> {
                 self.branch(c, |e| e.sx(&parts.1), |e| e.sx(&parts.2))?
             }
             Sx::Elem1(k, i) => {
+                if let Some(c) = self.carried.iter().find(|c| c.array == *k && is_previous(i, c.index)) {
+                    let previous = c.previous;
+                    return Ok(self.take_carry(previous));
+                }
                 let mem = self.local(*k);
                 let [n] = mem.dims[..] else { return unsupported("a lost dimension") };
                 let i = self.position_in(i, n, Some((*k, 0)))?;
@@ -1847,9 +1919,13 @@ impl<'a> Emit<'a, '_> {
                 let v = self.sx(e)?;
                 let mem = self.local(*k);
                 let [n] = mem.dims[..] else { return unsupported("a lost dimension") };
-                let i = self.position_in(i, n, Some((*k, 0)))?;
+                let at = self.position_in(i, n, Some((*k, 0)))?;
                 self.forget(Slot::A(*k));
-                self.store(&mem, &[i], v);
+                self.store(&mem, &[at], v);
+                let carry = self.carried.iter().find(|c| c.array == *k && matches!(i, Sx::Local(v) if *v == c.index));
+                if let Some(now) = carry.map(|c| c.now) {
+                    self.put_carry(now, v);
+                }
                 false
             }
             St::SetElem2(k, parts) => {
@@ -2042,6 +2118,21 @@ impl<'a> Emit<'a, '_> {
         self.forget_written(body);
         self.forget(Slot::S(k));
         let span = self.span_of(iter);
+        let first = span.map_or(0, |s| s.low);
+        let known = self.carried.len();
+        for array in self.carries(k, iter, body) {
+            let n = self.n(n);
+            let any = self.s.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, n, 0);
+            let load = |e: &mut Self| {
+                let mem = e.local(array);
+                Ok(e.load(&mem, &[N::C(first - 2)]))
+            };
+            let before = self.branch(any, load, |_| Ok(Sc::num(0.0)))?;
+            let carry = Carry { array, index: k, previous: self.carry(), now: self.carry() };
+            self.put_carry(carry.previous, before);
+            self.put_carry(carry.now, before);
+            self.carried.push(carry);
+        }
         let outer = std::mem::replace(&mut self.spans[k as usize], span);
         self.count(n, &mut |e, i| {
             e.iterate(k, &list, N::V(i))?;
@@ -2050,8 +2141,14 @@ impl<'a> Emit<'a, '_> {
             }
             e.block(body)?;
             e.whole[k as usize] = None;
+            for c in known..e.carried.len() {
+                let (previous, now) = (e.carried[c].previous, e.carried[c].now);
+                let v = e.take_carry(now);
+                e.put_carry(previous, v);
+            }
             Ok(())
         })?;
+        self.carried.truncate(known);
         self.spans[k as usize] = outer;
         Ok(())
     }
@@ -2152,7 +2249,52 @@ pub(crate) fn empty(red: Red) -> f64 {
     }
 }
 
-/// Calls `f` with the variable of every loop inside.
+/// Whether a subscript is i - 1.
+fn is_previous(e: &Sx, i: u32) -> bool {
+    matches!(e, Sx::BinLN(Binary::Sub, v, c) if *v == i && *c == 1.0)
+}
+
+/// Whether statements leave the variable of the loop around alone.
+fn keeps(body: &[Stmt], i: u32) -> bool {
+    let mut kept = true;
+    writes(body, &mut |s| kept &= s != Slot::S(i));
+    loops(body, &mut |j| kept &= j != i);
+    kept
+}
+
+/// Whether statements may end the loop around.
+fn leaves(body: &[Stmt]) -> bool {
+    body.iter().any(|s| match &s.st {
+        St::Break | St::Return => true,
+        St::If(branches, rest) => branches.iter().any(|b| leaves(&b.1)) || leaves(rest),
+        St::For(_, _, b) | St::While(_, b) => leaves(b),
+        _ => false,
+    })
+}
+
+/// Whether statements give values to no other element of an array than x[i].
+fn sets_only(body: &[Stmt], k: u32, i: u32) -> bool {
+    body.iter().all(|s| match &s.st {
+        St::SetElem1(to, Sx::Local(at), _) if *to == k => *at == i,
+        St::If(branches, rest) => branches.iter().all(|b| sets_only(&b.1, k, i)) && sets_only(rest, k, i),
+        St::For(_, _, b) | St::While(_, b) => sets_only(b, k, i),
+        _ => {
+            let mut other = true;
+            writes(std::slice::from_ref(s), &mut |w| other &= w != Slot::A(k));
+            other
+        }
+    })
+}
+
+/// Whether every way through statements gives x[i] a value.
+fn sets_always(body: &[Stmt], k: u32, i: u32) -> bool {
+    body.iter().any(|s| match &s.st {
+        St::SetElem1(to, Sx::Local(at), _) => *to == k && *at == i,
+        St::If(branches, rest) => branches.iter().all(|b| sets_always(&b.1, k, i)) && sets_always(rest, k, i),
+        _ => false,
+    })
+}
+
 /// Whether some expression in a statement is one of those asked for.
 fn mentions(s: &Stmt, names: &dyn Fn(Part<'_>) -> bool) -> bool {
     let inside = |list: &[Stmt]| list.iter().any(|s| mentions(s, names));
@@ -2172,6 +2314,7 @@ fn mentions(s: &Stmt, names: &dyn Fn(Part<'_>) -> bool) -> bool {
     }
 }
 
+/// Calls `f` with the variable of every loop inside.
 fn loops(stmts: &[Stmt], f: &mut dyn FnMut(u32)) {
     for s in stmts {
         match &s.st {

@@ -621,3 +621,61 @@ fn c_agrees() {
     }
     assert_eq!(expected.lines().count(), text.lines().count());
 }
+
+/// x[1] := a; for i in 2:n loop if x[i-1] > 1 then x[i] := x[i-1] - 0.75 else x[i] := x[i-1] + a end if; end for
+/// with n = size of x, in turn with other loops: values of the turn before stay in registers, elements that are not
+/// filled are zero.
+#[test]
+fn recurrences() {
+    let x = || local("x", ScalarType::Real, vec![Dim::Computed(l(0))]);
+    let before = |c: f64| at(l(3), vec![bin(Binary::Sub, l(2), n(c))]);
+    let assign = |e: FExpr| set_at(3, vec![FIndex::At(l(2))], e);
+    let branch = |a: FStmtKind, b: Vec<FStmtKind>| {
+        FStmtKind::If(vec![(bin(Binary::Gt, before(1.0), n(1.0)), stmts(vec![a]))], stmts(b))
+    };
+    let step = || assign(bin(Binary::Sub, before(1.0), n(0.75)));
+    let up = || assign(bin(Binary::Add, before(1.0), l(1)));
+    let bodies: Vec<(f64, Vec<FStmtKind>)> = vec![
+        (2.0, vec![branch(step(), vec![up()])]),
+        // One way leaves the element as it is.
+        (2.0, vec![branch(step(), vec![])]),
+        // It is read after it was set, and set twice.
+        (2.0, vec![up(), assign(bin(Binary::Mul, at(l(3), vec![l(2)]), before(1.0)))]),
+        // Two back: not yet there at the first turn.
+        (3.0, vec![assign(bin(Binary::Add, before(1.0), before(2.0)))]),
+        (2.0, vec![branch(FStmtKind::Break, vec![up()]), up()]),
+        (2.0, vec![branch(FStmtKind::Return, vec![up()]), up()]),
+    ];
+    for (first, body) in bodies {
+        let f = function(
+            vec![int("n"), real("a"), int("i"), x(), real("y")],
+            &[0, 1],
+            &[4],
+            vec![
+                set_at(3, vec![FIndex::At(n(1.0))], l(1)),
+                FStmtKind::For(LocalId(2), range(n(first), l(0)), stmts(body)),
+                set(4, builtin(Builtin::Sum, vec![l(3)])),
+            ],
+        );
+        // Memory that was used before is there again.
+        let junk = function(
+            vec![int("n"), real("a"), int("i"), x(), real("y")],
+            &[0, 1],
+            &[4],
+            vec![
+                FStmtKind::For(LocalId(2), range(n(1.0), l(0)), stmts(vec![assign(n(7.5))])),
+                set(
+                    4,
+                    bin(Binary::Add, builtin(Builtin::Sum, vec![l(3)]), FExpr::Call(FuncId(0), vec![l(0), l(1)], 0)),
+                ),
+            ],
+        );
+        let all = [f, junk];
+        for size in [1.0, 2.0, 3.0, 10.0, 1000.0] {
+            native(&all, 0, &[size, 0.37], &[0.0, 1.0]);
+            native(&all, 1, &[size, 0.37], &[0.0, 1.0]);
+        }
+        // Nothing to begin with: the executor says what is wrong.
+        check(&all, 0, &[0.0, 0.37], &[0.0, 1.0]);
+    }
+}

@@ -14,8 +14,11 @@ use saltus_function::Executor;
 use saltus_program::{Batch, Chain};
 use saltus_sim::block::SolveBlock;
 use saltus_sim::compile::{MixedBlock, Step};
+use saltus_sim::model::ModeProgram;
+use saltus_sim::restart::Restart;
 use saltus_structure::RelationKind;
 use std::fmt::Write;
+use std::rc::Rc;
 
 const RUNTIME: &str = include_str!("runtime.c");
 const STEPPER: &str = include_str!("stepper.c");
@@ -31,16 +34,45 @@ fn refuse_at<T>(place: Span, what: &str) -> Result<T, Diagnostic> {
     Err(Diagnostic::error(Stage::Structure, place, format!("not supported yet: {what} in C export")))
 }
 
-/// The model as C.
-pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
-    let m = &s.model;
-    if !s.program.plan.key.is_empty() {
-        return refuse("several modes with equations of their own");
+/// Modes of one file.
+const MOST_MODES: usize = 64;
+
+/// A mode, with what its entry takes.
+struct Mode {
+    /// Slots of its conditions, and their values.
+    conditions: Vec<(u32, bool)>,
+    /// `None` if it has no solution by structure.
+    program: Option<(Rc<ModeProgram>, Restart)>,
+    /// From which modes it is entered with conditions that depend on what they guard.
+    searched: Vec<bool>,
+}
+
+/// All modes of a model, and the number of the one it starts in.
+fn modes(s: &mut Started) -> Result<(Vec<Mode>, usize), Diagnostic> {
+    let now = s.program.plan.key.clone();
+    let m = &mut s.model;
+    let keys = if now.is_empty() { Some(vec![now.clone()]) } else { m.all_modes(MOST_MODES) };
+    let Some(keys) = keys else { return refuse(&format!("more than {MOST_MODES} modes with equations of their own")) };
+    let programs: Vec<Option<Rc<ModeProgram>>> =
+        keys.iter().map(|k| if *k == now { Some(s.program.clone()) } else { m.mode(k).ok() }).collect();
+    let mut modes = Vec::new();
+    for (key, program) in keys.iter().zip(&programs) {
+        let searched = programs.iter().map(|old| old.as_ref().is_some_and(|old| m.guards_itself(old, key))).collect();
+        let program = program.as_ref().map(|p| (p.clone(), m.restart(p)));
+        modes.push(Mode { conditions: m.key_slots(key), program, searched });
     }
+    Ok((modes, keys.iter().position(|k| *k == now).unwrap_or(0)))
+}
+
+/// The model as C.
+pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
+    let (modes, first_mode) = modes(s)?;
+    let s = &*s;
+    let m = &s.model;
     if !m.sys.dae.distributions.is_empty() {
         return refuse("spatialDistribution");
     }
-    let lines = delays(s);
+    let lines = delays(s, &modes);
     let mut c = Writer {
         s,
         delayed: lines.iter().map(|d| d.out).collect(),
@@ -50,8 +82,7 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
         n: 0,
         work: 1,
     };
-    let continuous = c.steps(&s.program.continuous)?;
-    let event = c.steps(&s.program.event)?;
+    let stepped = c.modes(&modes)?;
     let mut crossing = String::new();
     let mut timing = String::new();
     for (i, r) in m.machine.relations.iter().enumerate() {
@@ -106,7 +137,10 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
     let outputs = outputs(s);
     let sizes = [
         ("N_VALUES", m.machine.values.len()),
-        ("N_STATES", s.program.states.len()),
+        ("N_MODES", modes.len()),
+        ("FIRST_MODE", first_mode),
+        ("N_STATES", modes.iter().flat_map(|m| &m.program).map(|p| p.0.states.len()).max().unwrap_or(0)),
+        ("N_CELLS", modes.iter().flat_map(|m| &m.program).map(|p| p.0.cells.len()).max().unwrap_or(0)),
         ("N_RELATIONS", m.machine.relations.len()),
         ("N_DISCRETE", m.discrete.len()),
         ("N_MEMORY", m.discrete.len() + m.previous.len()),
@@ -124,7 +158,7 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
     let _ = writeln!(o, "#define STOP {}\n#define STEPS {steps}\n", number(stop));
     let _ = writeln!(
         o,
-        "/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1];\n    int resets;\n    const char *message;\n{}}} {id};\n",
+        "/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1], reset_done[N_RESETS + 1];\n    double left_values[N_CELLS + 1], base[N_MODES > 1 ? N_VALUES : 1], kept[N_MODES > 1 ? N_VALUES : 1];\n    unsigned char judged[N_MODES][N_RELATIONS + 1];\n    int resets, mode;\n    const char *message;\n{}}} {id};\n",
         if functions.is_some() { "    saltus_host host;\n    saltus_functions functions;\n" } else { "" }
     );
     // Kernels are given the values alone, which are the first thing in the structure.
@@ -139,7 +173,41 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
         t.push("{0, 0}".into());
         wrap(&t)
     };
-    let _ = writeln!(o, "static const saltus_memory states[] = {{\n{}}};", pairs(s.program.states.clone()));
+    for (k, mode) in modes.iter().enumerate() {
+        let p = mode.program.as_ref().map(|p| &*p.0);
+        let _ = writeln!(
+            o,
+            "static const saltus_memory states{k}[] = {{\n{}}};",
+            pairs(p.map_or(vec![], |p| p.states.clone()))
+        );
+        let _ = writeln!(
+            o,
+            "static const saltus_memory latent{k}[] = {{\n{}}};",
+            pairs(p.map_or(vec![], |p| p.latent.clone()))
+        );
+        let cells = p.map_or(&[][..], |p| &p.cells).iter().map(|c| format!("{c}u")).chain(["0u".into()]);
+        let _ = writeln!(o, "static const uint32_t cells{k}[] = {{\n{}}};", wrap(&cells.collect::<Vec<_>>()));
+        let conditions = mode.conditions.iter().map(|&(s, b)| (s, u32::from(b))).collect();
+        let _ = writeln!(o, "static const saltus_memory conditions{k}[] = {{\n{}}};", pairs(conditions));
+        let active = |i: usize| p.is_some_and(|p| p.crossings.relations().any(|r| r == i));
+        let list = (0..m.machine.relations.len()).map(|i| u8::from(active(i)).to_string()).chain(["0".into()]);
+        let _ = writeln!(o, "static const unsigned char active{k}[] = {{\n{}}};", wrap(&list.collect::<Vec<_>>()));
+        let list = mode.searched.iter().map(|b| u8::from(*b).to_string());
+        let _ = writeln!(o, "static const unsigned char searched{k}[] = {{\n{}}};", wrap(&list.collect::<Vec<_>>()));
+    }
+    let list = modes.iter().enumerate().map(|(k, mode)| {
+        let p = mode.program.as_ref().map(|p| &*p.0);
+        let sizes = p.map_or([0; 3], |p| [p.states.len(), p.latent.len(), p.cells.len()]);
+        format!(
+            "{{{}, {}, {}, {}, {}, states{k}, latent{k}, conditions{k}, cells{k}, active{k}, searched{k}}}",
+            u8::from(p.is_some()),
+            sizes[0],
+            sizes[1],
+            mode.conditions.len(),
+            sizes[2]
+        )
+    });
+    let _ = writeln!(o, "static const saltus_mode modes[] = {{\n{}}};", wrap(&list.collect::<Vec<_>>()));
     let memory = m.discrete.iter().map(|d| (d.0, d.1)).chain(m.previous.iter().copied()).collect();
     let _ = writeln!(o, "static const saltus_memory memory[] = {{\n{}}};", pairs(memory));
     let mut rel: Vec<String> = Vec::new();
@@ -184,14 +252,7 @@ pub(crate) fn write(s: &Started, name: &str) -> Result<String, Diagnostic> {
         "/* Slope and rest of a relation of time. */\nstatic void timing(double *v, int i) {{\n  (void)v;\n  switch (i) {{\n{timing}  default: break;\n  }}\n}}\n"
     );
     o.push_str(&blocks.replace("NAME", &id));
-    let _ = writeln!(
-        o,
-        "/* Everything continuous, given time, states and held relations. */\nstatic int continuous_steps({id} *m, double *v) {{\n  (void)m; (void)v;\n{continuous}  return SALTUS_OK;\n}}\n"
-    );
-    let _ = writeln!(
-        o,
-        "/* The same with the discrete part. */\nstatic int event_steps({id} *m, double *v) {{\n  (void)m; (void)v;\n{event}  return SALTUS_OK;\n}}\n"
-    );
+    o.push_str(&stepped.replace("NAME", &id));
     let _ = writeln!(
         o,
         "/* What when-equations do besides assigning. */\nstatic int reactions({id} *m, double *v, int *changed) {{\n  (void)m; (void)v; (void)changed;\n{reactions}  return SALTUS_OK;\n}}\n"
@@ -230,7 +291,7 @@ fn identifier(name: &str) -> String {
         id.insert(0, 'm');
     }
     // Not a word of the file itself.
-    if ["main", "row", "relation", "crossing", "timing", "memory", "states"].contains(&id.as_str()) {
+    if ["main", "row", "relation", "crossing", "timing", "memory", "modes"].contains(&id.as_str()) {
         id.push_str("_model");
     }
     id
@@ -309,11 +370,11 @@ struct Delayed {
 }
 
 /// The delays, with the slots of the variables that read them.
-fn delays(s: &Started) -> Vec<Delayed> {
+fn delays(s: &Started, modes: &[Mode]) -> Vec<Delayed> {
     let templates = s.templates.borrow();
     let pool = &s.model.sys.dae.pool;
     let mut outs: FxHashMap<u32, u32> = FxHashMap::default();
-    for step in &s.program.continuous {
+    for step in modes.iter().flat_map(|m| &m.program).flat_map(|p| &p.0.continuous) {
         let Step::Assign(chain) = step else { continue };
         for (kernel, row) in chain.rows() {
             if let Node::Call { func, .. } = pool.node(templates[kernel.0 as usize].0) {
@@ -379,6 +440,81 @@ impl Writer<'_> {
             )
         })?;
         Ok((o, Some(functions)))
+    }
+
+    /// The steps of all modes, and the choice between them.
+    fn modes(&mut self, modes: &[Mode]) -> Result<String, Diagnostic> {
+        let kinds = [
+            ("continuous", "Everything continuous, given time, states and held relations."),
+            ("event", "The same with the discrete part."),
+            ("guard", "What of it is known before any equation is solved anew."),
+            ("definition", "Discrete values without memory."),
+        ];
+        let mut choice = kinds.map(|_| String::new());
+        let mut restarts = Vec::new();
+        for (k, mode) in modes.iter().enumerate() {
+            let Some((p, restart)) = &mode.program else {
+                restarts.push("{0, 0, 0, 0, 0, 0, 0, 0, 0}".into());
+                continue;
+            };
+            let lists = [&p.continuous, &p.event, &p.guards, &p.definitions];
+            for ((name, _), (steps, choice)) in kinds.iter().zip(lists.into_iter().zip(&mut choice)) {
+                // Guards and definitions are looked at where there is another mode to go to.
+                if modes.len() == 1 && (*name == "guard" || *name == "definition") {
+                    continue;
+                }
+                let text = self.steps(steps)?;
+                let _ = writeln!(
+                    self.blocks,
+                    "static int {name}{k}(NAME *m, double *v) {{\n  (void)m; (void)v;\n{text}  return SALTUS_OK;\n}}"
+                );
+                line(choice, 1, &format!("case {k}: return {name}{k}(m, v);"));
+            }
+            restarts.push(self.restart(k, restart)?);
+        }
+        let mut o = String::new();
+        for ((name, what), choice) in kinds.iter().zip(&choice) {
+            let _ = writeln!(
+                o,
+                "/* {what} */\nstatic int {name}_steps(NAME *m, double *v) {{\n  (void)v;\n  switch (m->mode) {{\n{choice}  default: return SALTUS_MODE;\n  }}\n}}\n"
+            );
+        }
+        let _ = writeln!(o, "static const saltus_restart restarts[] = {{\n{}}};\n", wrap(&restarts));
+        Ok(o)
+    }
+
+    /// The restart equations of a mode.
+    fn restart(&mut self, k: usize, r: &Restart) -> Result<String, Diagnostic> {
+        let (n, stages) = (r.d.len(), r.values.len());
+        if stages == 0 {
+            return Ok("{0, 0, 0, 0, 0, 0, 0, 0, 0}".into());
+        }
+        if n > LARGEST_BLOCK {
+            return refuse(&format!("a mode with constraints among {n} variables"));
+        }
+        self.work = self.work.max(n * (n + 6));
+        self.function(&format!("restart_values{k}"), &r.evaluation)?;
+        let numbers = |v: &[u8]| wrap(&v.iter().map(u8::to_string).chain(["0".into()]).collect::<Vec<_>>());
+        let slots = |v: &[Vec<Option<u32>>]| {
+            let slot = |s: &Option<u32>| s.map_or("SALTUS_NONE".into(), |s| format!("{s}u"));
+            wrap(&v.iter().flatten().map(slot).chain(["0u".into()]).collect::<Vec<_>>())
+        };
+        let entries: Vec<String> = r
+            .entries
+            .iter()
+            .map(|(i, j, slot, sign)| format!("{{{i}, {j}, {slot}u, {}}}", number(*sign)))
+            .chain(["{0, 0, 0u, 0.0}".into()])
+            .collect();
+        let o = &mut self.blocks;
+        let _ = writeln!(o, "static const int orders{k}[] = {{\n{}}};", numbers(&r.c));
+        let _ = writeln!(o, "static const int highest{k}[] = {{\n{}}};", numbers(&r.d));
+        let _ = writeln!(o, "static const uint32_t stage_values{k}[] = {{\n{}}};", slots(&r.values));
+        let _ = writeln!(o, "static const uint32_t stage_levels{k}[] = {{\n{}}};", slots(&r.levels));
+        let _ = writeln!(o, "static const saltus_entry stage_entries{k}[] = {{\n{}}};", wrap(&entries));
+        Ok(format!(
+            "{{{n}, {stages}, {}, orders{k}, highest{k}, stage_entries{k}, stage_values{k}, stage_levels{k}, restart_values{k}}}",
+            r.entries.len()
+        ))
     }
 
     fn steps(&mut self, steps: &[Step]) -> Result<String, Diagnostic> {

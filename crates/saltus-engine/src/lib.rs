@@ -126,6 +126,12 @@ impl Engine {
         Engine { options, diagnostics: Vec::new(), last: None, table, code: std::rc::Rc::default(), ahead: None }
     }
 
+    /// An engine with the same settings that reads all files anew and keeps the machine code compiled so far: for files
+    /// that were edited.
+    pub fn with_new_sources(&self) -> Engine {
+        Engine { code: self.code.clone(), ..Engine::new(self.options.clone()) }
+    }
+
     /// The files read so far (for rendering diagnostics).
     pub fn sources(&self) -> std::cell::Ref<'_, SourceMap> {
         self.table.sources()
@@ -378,8 +384,8 @@ impl Engine {
 
     /// A model as one C99 file that needs nothing but the mathematical functions of the C library.
     pub fn export_c(&mut self, dae: HybridDae, name: &str) -> Option<String> {
-        let started = self.started(dae)?;
-        match export_c::write(&started, name) {
+        let mut started = self.started(dae)?;
+        match export_c::write(&mut started, name) {
             Ok(text) => Some(text),
             Err(d) => {
                 self.fail(d);
@@ -404,7 +410,7 @@ impl Engine {
     ) -> Option<(EvaluationTimes, String)> {
         let mut started = self.started(dae)?;
         let times = program::evaluation_times(&mut started, n, clock);
-        match export_c::write(&started, name) {
+        match export_c::write(&mut started, name) {
             Ok(text) => Some((times, text)),
             Err(d) => {
                 self.fail(d);

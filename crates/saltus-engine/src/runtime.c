@@ -2,7 +2,9 @@
 
 /* Why a call did not succeed. */
 enum { SALTUS_OK = 0, SALTUS_UNSOLVED = 1, SALTUS_DOMAIN = 2, SALTUS_ASSERT = 3, SALTUS_EVENTS = 4, SALTUS_TERMINATED = 5,
-       SALTUS_HISTORY = 6 /* a delay reaches further back than DELAY_CAPACITY points */ };
+       SALTUS_HISTORY = 6 /* a delay reaches further back than DELAY_CAPACITY points */,
+       SALTUS_MODE = 7 /* a mode that cannot be entered */ };
+#define SALTUS_NONE 0xffffffffu
 
 /* Solves a[n][n] x = b in place by elimination with row pivoting; b becomes x. */
 static int saltus_lu(int n, double *a, double *b) {
@@ -193,6 +195,72 @@ typedef struct { uint32_t slot, pre; double start, interval; } saltus_ticker;
 
 /* A slot and the slot of its previous value. */
 typedef struct { uint32_t slot, pre; } saltus_memory;
+
+/* A mode: whether it has a solution; its states, discrete variables that constraints read, conditions (slot, value), all its
+   continuous values; which relations are watched; from which modes its own conditions must be searched for. */
+typedef struct {
+    int known, states, latent, conditions, cells;
+    const saltus_memory *state, *late, *condition;
+    const uint32_t *cell;
+    const unsigned char *active, *searched;
+} saltus_mode;
+
+/* What decides the values on entry to a mode: equations i differentiated c[i] times, variables j with highest derivative d[j];
+   per stage the slots of the derivatives of order d - s and of the equations differentiated c - s times. */
+typedef struct {
+    int n, stages, entries;
+    const int *c, *d;
+    const saltus_entry *entry;
+    const uint32_t *value, *level;
+    void (*evaluate)(double *v);
+} saltus_restart;
+
+/* Right limits from left limits, stage by stage; counts variables with an impulse. */
+static int saltus_enter(const saltus_restart *b, double *v, double *work, int *impulses) {
+    int n = b->n;
+    double *a = work, *r = a + n * n, *u = r + n, *left = u + n, *size = left + n;
+    *impulses = 0;
+    for (int s = b->stages; s >= 1; s--) {
+        const uint32_t *value = b->value + (s - 1) * n, *level = b->level + (s - 1) * n;
+        int done = 0;
+        for (int j = 0; j < n; j++) u[j] = left[j] = value[j] == SALTUS_NONE ? 0.0 : v[value[j]];
+        for (int iteration = 0; iteration < 40 && !done; iteration++) {
+            double bad = 0.0, step = 0.0;
+            int small = 1;
+            b->evaluate(v);
+            for (int i = 0; i < n * n; i++) a[i] = 0.0;
+            for (int i = 0; i < n; i++) r[i] = size[i] = 0.0;
+            for (int e = 0; e < b->entries; e++)
+                a[b->entry[e].row * n + b->entry[e].col] += b->entry[e].sign * v[b->entry[e].slot];
+            for (int i = 0; i < n; i++) {
+                for (int j = 0; j < n; j++) {
+                    double w = a[i * n + j], z = fabs(w * (fabs(u[j]) + 1e-3));
+                    if (b->c[i] < s) r[i] += w * (u[j] - left[j]);
+                    if (z > size[i]) size[i] = z;
+                }
+                if (b->c[i] >= s) r[i] = v[level[i]];
+                if (!isfinite(r[i])) return SALTUS_DOMAIN;
+                if (fabs(r[i]) / (size[i] + 1e-30) > bad) bad = fabs(r[i]) / (size[i] + 1e-30);
+                small &= fabs(r[i]) < 1e-300;
+            }
+            if (bad <= 1e-13 || small) { done = 1; break; }
+            if (saltus_lu(n, a, r)) {
+                if (bad < 1e-8) { done = 1; break; }
+                return SALTUS_MODE;
+            }
+            for (int j = 0; j < n; j++) {
+                if (!isfinite(r[j])) return SALTUS_MODE;
+                u[j] -= r[j];
+                if (fabs(r[j]) / (fabs(u[j]) + 1e-6) > step) step = fabs(r[j]) / (fabs(u[j]) + 1e-6);
+                if (value[j] != SALTUS_NONE) v[value[j]] = u[j];
+            }
+            if (step < 1e-14 || (iteration > 3 && step < 1e-11)) done = 1;
+        }
+        if (!done) return SALTUS_MODE;
+        for (int j = 0; j < n; j++) *impulses += b->d[j] + 1 == s && fabs(u[j]) > 1e-9;
+    }
+    return SALTUS_OK;
+}
 
 static double saltus_plain(int kind, double g) {
     switch (kind) {

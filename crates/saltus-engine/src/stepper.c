@@ -40,6 +40,94 @@ static void remember(double *v) {
     for (int i = 0; i < N_MEMORY; i++) v[memory[i].pre] = v[memory[i].slot];
 }
 
+/* The mode that the conditions call for; -1 if there is none. */
+static int mode_now(const NAME *m) {
+    for (int k = 0; k < N_MODES; k++) {
+        int same = 1;
+        for (int i = 0; i < modes[k].conditions; i++)
+            same &= (m->v[modes[k].condition[i].slot] != 0.0) == (modes[k].condition[i].pre != 0);
+        if (same) return k;
+    }
+    return -1;
+}
+
+/* What a mode change starts from. */
+static void hold_cells(NAME *m) {
+    for (int i = 0; i < modes[m->mode].cells; i++) m->left_values[i] = m->v[modes[m->mode].cell[i]];
+}
+
+static int rk4(NAME *m, double t, double h, const double *x, double *y);
+
+/* Relations at zero as a mode begins are judged by where the mode takes them, once at an event. */
+static void leave_zero(NAME *m) {
+    static const double steps[] = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2};
+    double x[N_STATES + 1], y[N_STATES + 1], here[N_RELATIONS + 1], unit = 1.0, t = m->v[TIME];
+    double moved[N_RELATIONS + 1];
+    int near[N_RELATIONS + 1], any = 0, n = modes[m->mode].states;
+    memcpy(m->kept, m->v, N_MODES > 1 ? sizeof m->v : 0);
+    if (N_MODES == 1 || n == 0 || saltus_told(m, continuous_steps(m, m->v))) {
+        if (N_MODES > 1) memcpy(m->v, m->kept, sizeof m->kept);
+        return;
+    }
+    for (int i = 0; i < N_RELATIONS; i++) {
+        const saltus_relation *r = &relations[i];
+        double size = m->size[i] > 1e-2 ? m->size[i] : 1e-2;
+        near[i] = 0;
+        here[i] = 0.0;
+        moved[i] = 0.0;
+        if (!modes[m->mode].active[i] || r->kind == 4) continue;
+        crossing(m->v, i);
+        here[i] = m->v[r->g];
+        if (fabs(here[i]) <= 1e-10 * size && !m->judged[m->mode][i]) { m->judged[m->mode][i] = 1; near[i] = any = 1; }
+    }
+    if (any) {
+        for (int i = 0; i < n; i++) {
+            x[i] = m->v[modes[m->mode].state[i].slot];
+            double w = (fabs(x[i]) + 1.0) / (fabs(m->v[modes[m->mode].state[i].pre]) + 1e-30);
+            if (w < unit) unit = w;
+        }
+        for (int k = 0; k < 5; k++) {
+            if (rk4(m, t, steps[k] * unit, x, y)) break;
+            for (int i = 0; i < N_RELATIONS; i++) {
+                if (!near[i]) continue;
+                crossing(m->v, i);
+                double change = m->v[relations[i].g] - here[i], size = m->size[i] > 1e-2 ? m->size[i] : 1e-2;
+                if (fabs(change) > 1e-12 * size) { moved[i] = change; near[i] = 0; }
+            }
+        }
+    }
+    memcpy(m->v, m->kept, sizeof m->kept);
+    for (int i = 0; i < N_RELATIONS; i++)
+        if (moved[i] != 0.0) { m->v[relations[i].var] = saltus_plain(relations[i].kind, moved[i]); m->left[i] = here[i]; }
+}
+
+/* Enters a mode; if its conditions depend on what they guard, one that agrees with them is looked for. */
+static int enter_mode(NAME *m, int to) {
+    double *v = m->v;
+    int from = m->mode, status, impulses;
+    if (N_MODES == 1) return SALTUS_OK;
+    memcpy(m->base, v, sizeof m->base);
+    for (int tries = 0; tries < 2 * N_MODES; tries++) {
+        if (to < 0 || !modes[to].known) return SALTUS_MODE;
+        m->mode = to;
+        if ((status = saltus_enter(&restarts[to], v, m->work, &impulses))) return status;
+        if (!modes[to].searched[from]) { leave_zero(m); return SALTUS_OK; }
+        if (impulses) { m->message = "impulses in a mode whose conditions depend on what they guard"; return SALTUS_MODE; }
+        if ((status = saltus_told(m, continuous_steps(m, v)))) return status;
+        leave_zero(m);
+        memcpy(m->kept, v, sizeof m->kept);
+        for (int i = 0; i < N_RELATIONS; i++) if (modes[to].active[i]) relation(m, i);
+        if ((status = saltus_told(m, definition_steps(m, v)))) return status;
+        int reached = mode_now(m);
+        if (reached == to) { memcpy(v, m->kept, sizeof m->kept); return SALTUS_OK; }
+        memcpy(v, m->base, sizeof m->base);
+        to = reached;
+        for (int i = 0; to >= 0 && i < modes[to].conditions; i++)
+            v[modes[to].condition[i].slot] = modes[to].condition[i].pre;
+    }
+    return SALTUS_EVENTS;
+}
+
 /* Handles the event at the present time; `fired` is a relation that has just crossed, or -1. */
 static int event_at(NAME *m, int fired) {
     double *v = m->v;
@@ -59,19 +147,48 @@ static int event_at(NAME *m, int fired) {
             v[tickers[k].pre] = 0.0;
             ticked = 1;
         }
+    int reset = 0, changes = 0;
+    hold_cells(m);
+    memset(m->judged, 0, sizeof m->judged);
     for (int iteration = 0;; iteration++) {
-        int changed = 0;
+        int changed = 0, over = 0, switched, displaced = 0;
         if (iteration > 200) return SALTUS_EVENTS;
-        if ((status = saltus_told(m, event_steps(m, v)))) return status;
+        if (N_MODES > 1) {
+            /* Conditions first: if they end the mode, its equations are not solved again. */
+            for (int i = 0; i < N_DISCRETE; i++) m->kept[i] = v[memory[i].slot];
+            if ((status = saltus_told(m, guard_steps(m, v)))) return status;
+            over = mode_now(m) != m->mode;
+            for (int i = 0; i < N_DISCRETE && !over; i++) v[memory[i].slot] = m->kept[i];
+        }
+        if (!over && (status = saltus_told(m, event_steps(m, v)))) return status;
         if ((status = reactions(m, v, &changed))) return status;
-        for (int i = 0; i < N_MEMORY; i++)
-            if (i < N_DISCRETE) changed |= v[memory[i].slot] != v[memory[i].pre];
-        remember(v);
+        for (int i = 0; i < N_DISCRETE; i++) changed |= v[memory[i].slot] != v[memory[i].pre];
+        switched = N_MODES > 1 && mode_now(m) != m->mode;
+        if (!switched && !m->resets && !reset)
+            for (int i = 0; i < modes[m->mode].latent; i++)
+                displaced |= v[modes[m->mode].late[i].slot] != v[modes[m->mode].late[i].pre];
+        if (switched || displaced)
+            for (int i = 0; i < modes[m->mode].cells; i++) {
+                int free = 1;
+                for (int k = 0; k < reset; k++) free &= m->reset_done[k] != modes[m->mode].cell[i];
+                if (free) v[modes[m->mode].cell[i]] = m->left_values[i];
+            }
         for (int i = 0; i < m->resets; i++) {
             changed |= v[m->reset_slot[i]] != m->reset_value[i];
             v[m->reset_slot[i]] = m->reset_value[i];
+            if (reset < N_RESETS) m->reset_done[reset++] = m->reset_slot[i];
         }
         m->resets = 0;
+        remember(v);
+        if (switched) {
+            if (++changes > 64) return SALTUS_EVENTS;
+            if ((status = enter_mode(m, mode_now(m)))) return status;
+            changed = 1;
+        } else if (displaced) {
+            int impulses;
+            if ((status = saltus_enter(&restarts[m->mode], v, m->work, &impulses))) return status;
+        }
+        if (switched || displaced) hold_cells(m);
         if (!changed) break;
     }
     if (ticked) {
@@ -100,7 +217,7 @@ double NAME_next_event(NAME *m) {
 }
 
 void NAME_get_states(const NAME *m, double *x) {
-    for (int i = 0; i < N_STATES; i++) x[i] = m->v[states[i].slot];
+    for (int i = 0; i < modes[m->mode].states; i++) x[i] = m->v[modes[m->mode].state[i].slot];
 }
 
 /* The past goes on: signals that are delayed are noted. */
@@ -116,14 +233,14 @@ static int note_delays(NAME *m) {
 /* The derivatives of the states at time t, all relations held. */
 int NAME_derivatives(NAME *m, double t, const double *x, double *dx) {
     m->v[TIME] = t;
-    for (int i = 0; i < N_STATES; i++) m->v[states[i].slot] = x[i];
+    for (int i = 0; i < modes[m->mode].states; i++) m->v[modes[m->mode].state[i].slot] = x[i];
     for (int k = 0; k < N_DELAYS; k++) {
         delay_length(m->v, k);
         if (m->line[k].count) m->v[delays[k].out] = saltus_delayed(&m->line[k], t - m->v[delays[k].length]);
     }
     int status = saltus_told(m, continuous_steps(m, m->v));
-    for (int i = 0; i < N_STATES; i++) {
-        dx[i] = m->v[states[i].pre];
+    for (int i = 0; i < modes[m->mode].states; i++) {
+        dx[i] = m->v[modes[m->mode].state[i].pre];
         if (!status && !isfinite(dx[i])) status = SALTUS_DOMAIN;
     }
     return status;
@@ -132,6 +249,7 @@ int NAME_derivatives(NAME *m, double t, const double *x, double *dx) {
 /* Consistent values at the start time, computed by Saltus. */
 int NAME_start(NAME *m) {
     memcpy(m->v, start_values, sizeof start_values);
+    m->mode = FIRST_MODE;
 #ifdef SALTUS_FUNCTIONS
     memset(m->functions.valid, 0, sizeof m->functions.valid);
     m->functions.message = 0;
@@ -160,11 +278,11 @@ static int rk4(NAME *m, double t, double h, const double *x, double *y) {
     static const double c[4] = {0.0, 0.5, 0.5, 1.0}, w[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
     double k[N_STATES + 1], z[N_STATES + 1];
     int status;
-    for (int i = 0; i < N_STATES; i++) y[i] = x[i];
+    for (int i = 0; i < modes[m->mode].states; i++) y[i] = x[i];
     for (int s = 0; s < 4; s++) {
-        for (int i = 0; i < N_STATES; i++) z[i] = s ? x[i] + h * c[s] * k[i] : x[i];
+        for (int i = 0; i < modes[m->mode].states; i++) z[i] = s ? x[i] + h * c[s] * k[i] : x[i];
         if ((status = NAME_derivatives(m, t + c[s] * h, z, k))) return status;
-        for (int i = 0; i < N_STATES; i++) y[i] += h * w[s] * k[i];
+        for (int i = 0; i < modes[m->mode].states; i++) y[i] += h * w[s] * k[i];
     }
     return NAME_derivatives(m, t + h, y, k);
 }
@@ -173,7 +291,7 @@ static int rk4(NAME *m, double t, double h, const double *x, double *y) {
 static int crossed(NAME *m) {
     for (int i = 0; i < N_RELATIONS; i++) {
         const saltus_relation *r = &relations[i];
-        if (r->timed) continue;
+        if (r->timed || !modes[m->mode].active[i]) continue;
         crossing(m->v, i);
         double g = m->v[r->g], old = m->v[r->var];
         if (fabs(g) > m->size[i]) m->size[i] = fabs(g);

@@ -63,7 +63,48 @@ end Rod;";
         e.open(file.to_str().unwrap(), Some("Rod")).unwrap();
         compile(&mut e, "Rod")
     };
-    let few = kernels("50");
+    // With fewer cells the Jacobian is kept, and start values are too few to be worth compiling.
+    let few = kernels("1000");
     assert!(few > 0);
     assert_eq!(few, kernels("5000"));
+}
+
+/// The library of a model before and after one of its classes was edited.
+fn library(spring: &str) -> String {
+    format!(
+        "class Spring {spring} end Spring;
+class Tank
+  Real h(start = 1, fixed = true);
+equation
+  der(h) = -0.3*h/(1 + h^2);
+end Tank;
+model Both Spring s[20]; Tank t[20]; end Both;
+model Springs Spring s[20]; end Springs;"
+    )
+}
+
+#[test]
+fn another_class_recompiles_its_own_templates() {
+    let spring = "Real x(start = 1, fixed = true); Real v(start = 0, fixed = true); equation der(x) = v; der(v) = ";
+    let file = std::env::temp_dir().join(format!("saltus-classes-{}.mo", std::process::id()));
+    let write = |rest: &str| std::fs::write(&file, library(&format!("{spring} {rest}"))).unwrap();
+    let read = |e: &mut Engine| e.open(file.to_str().unwrap(), Some("Both")).unwrap();
+    write("-x;");
+    let mut e = Engine::new(Options::default());
+    read(&mut e);
+    let before = compile(&mut e, "Both");
+    write("-x - 0.1*v*sqrt(1 + v^2);");
+    // The same process with the class edited: machine code of what has not changed is found again.
+    let mut edited = e.with_new_sources();
+    read(&mut edited);
+    let new = compile(&mut edited, "Both") - before;
+    // What the class alone needs, compiled from nothing.
+    let mut alone = Engine::new(Options::default());
+    read(&mut alone);
+    let springs = compile(&mut alone, "Springs");
+    let mut fresh = Engine::new(Options::default());
+    read(&mut fresh);
+    let all = compile(&mut fresh, "Both");
+    assert!(new > 0 && new <= springs, "{new} compiled for the edited class, which has {springs}");
+    assert!(all > new, "{all} in all");
 }

@@ -30,6 +30,17 @@ fn check(name: &str, text: &str) {
     let mut again = JacobianMatrix::new(n, program.pattern.as_ref());
     assert!(tangent.jacobian(m, &mut again));
     assert_eq!(jac.values(), again.values());
+    // Along a direction, without the matrix.
+    let v: Vec<f64> = (0..n).map(|j| (1.7 * j as f64 + 0.3).cos()).collect();
+    let mut along = vec![0.0; n];
+    assert!(tangent.along(m, &v, &mut along));
+    for (i, a) in along.iter().enumerate() {
+        let product: f64 = (0..n).map(|j| jac.get(i, j) * v[j]).sum();
+        assert!(
+            (a - product).abs() <= 1e-12 * (1.0 + product.abs()),
+            "{name}: row {i} gives {a}, the matrix {product}"
+        );
+    }
     let x: Vec<f64> = program.states.iter().map(|s| m.values[s.0 as usize]).collect();
     for j in 0..n {
         let h = 1e-5 * x[j].abs().max(0.1);

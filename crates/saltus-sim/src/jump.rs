@@ -85,7 +85,7 @@ impl Model {
     }
 
     /// Whether a condition is a function of present values alone.
-    fn memoryless(&self, v: VarId) -> bool {
+    pub(crate) fn memoryless(&self, v: VarId) -> bool {
         self.sys.discrete.iter().find(|d| d.var == v).is_some_and(|d| match &d.kind {
             DiscKind::Relation(_) => true,
             DiscKind::Value(row) => !row.args.iter().any(|a| matches!(a, Operand::Pre { .. })),

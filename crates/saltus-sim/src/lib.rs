@@ -13,6 +13,7 @@
 //! - `difference`: systems of next values, instant by instant.
 //! - `transport`: delays and distributions.
 //! - `forward`: sensitivities to parameters, along the run and through its events.
+//! - [`restart`]: all modes with the equations of their entry as kernels, for export.
 //! - [`start`], [`events`], [`jump`], [`run`]: initialization, event iteration, mode-change restarts, the loop.
 //!
 //! Absent here: source text, classes, files.
@@ -36,6 +37,7 @@ pub mod machine;
 pub mod model;
 mod pivot;
 mod reinit;
+pub mod restart;
 mod resting;
 mod rhs;
 pub mod run;

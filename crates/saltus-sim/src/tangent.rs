@@ -3,6 +3,9 @@
 //! An assignment w = φ(u) passes derivatives on by ∂w/∂x_j = Σ ∂φ/∂u_k ∂u_k/∂x_j; a block r(z, u) = 0 by
 //! ∂r/∂z ∂z/∂x_j = −Σ ∂r/∂u_k ∂u_k/∂x_j. The partial derivatives are kernels of the templates, computed once per point, equal
 //! ones once; of the ∂u/∂x_j only those exist that are not zero by structure, so the work is that of the products left.
+//! Sums of one term need none: ∂φ/∂u of a state is the partial derivative itself, and factors ±1 are signs.
+//!
+//! The same terms give ∂f/∂x · v along one direction, without any matrix ([`Tangent::along`]).
 
 use crate::block::SolveBlock;
 use crate::compile::{Compiler, Partials, Step};
@@ -22,12 +25,17 @@ const FIRST: u32 = 1 << 31;
 const MOST_PRODUCTS: usize = 8_000_000;
 
 /// `dots[to] += ± values[partial] · dots[from]`; the sign is a bit of `partial`. If it is the first of a sum, a bit of `to`
-/// says so: what stood there before does not count.
+/// says so: what stood there before does not count. A bit of `from` says that it is one of the values instead.
 struct Product {
     to: u32,
     from: u32,
     partial: u32,
 }
+
+/// The bit of a derivative that stands among the values: a partial derivative as it is. [`NEGATE`] is its sign.
+const IN_VALUES: u32 = 1 << 30;
+/// The derivative of a state by itself.
+const ONE: u32 = 0;
 
 /// What follows the products of a block up to `products`: its unknowns' derivatives, one right-hand side per state, take
 /// their place from `first` on.
@@ -47,10 +55,22 @@ pub struct Tangent {
     dots: RefCell<Vec<f64>>,
     /// (position in the matrix, which derivative).
     entries: Vec<(u32, u32)>,
+    /// The chain rule along one direction.
+    flow: Flow,
     /// What the matrix depends on, where that is little: as long as it stays, so does the matrix.
     reads: Option<Vec<u32>>,
     /// The last matrix, and what it was computed from.
     last: RefCell<(Vec<f64>, Vec<f64>)>,
+}
+
+/// One derivative per value: those of the states come first, in their order.
+#[derive(Default)]
+struct Flow {
+    products: Vec<Product>,
+    solves: Vec<Solve>,
+    dots: RefCell<Vec<f64>>,
+    /// Where the derivatives of the derivatives of the states are; nowhere if they do not change.
+    ends: Vec<Option<u32>>,
 }
 
 /// More than this is not looked at to see whether the matrix has changed.
@@ -65,12 +85,18 @@ struct Builder<'a, 'c> {
     count: u32,
     products: Vec<Product>,
     partials: Partials,
+    /// Of each slot that moves: its place in a flow.
+    places: FxHashMap<u32, u32>,
+    flow: Flow,
 }
 
 /// A contribution: what is differentiated by, and the word of the factor.
 struct Term {
+    slot: u32,
     source: Dots,
     partial: u32,
+    /// The factor is one, but for its sign.
+    unit: bool,
 }
 
 impl Builder<'_, '_> {
@@ -88,10 +114,56 @@ impl Builder<'_, '_> {
             if self.c.sys.dae.pool.as_const(p.template) == Some(0.0) {
                 continue;
             }
-            let partial = self.partials.slot(self.c, p);
-            out.push(Term { source, partial: partial ^ (word & NEGATE) });
+            let constant = self.c.sys.dae.pool.as_const(p.template);
+            let sign = if constant == Some(-1.0) { NEGATE } else { 0 };
+            let partial = match constant {
+                Some(v) if v == -1.0 => self.c.layout.word(self.c.sys, Operand::Const(1.0)),
+                _ => self.partials.slot(self.c, p),
+            };
+            let unit = matches!(constant, Some(v) if v.abs() == 1.0);
+            out.push(Term { slot, source, partial: partial ^ sign ^ (word & NEGATE), unit });
         }
         out
+    }
+
+    /// The derivatives of an assigned value by the states `reach`: sums of one term are what they consist of.
+    fn assigned(&mut self, terms: &[Term], reach: &[u32]) -> Dots {
+        let mut parts: Vec<Vec<(u32, u32, bool)>> = vec![Vec::new(); reach.len()];
+        for t in terms {
+            for &(state, from) in t.source.iter() {
+                parts[reach.partition_point(|s| *s < state)].push((t.partial, from, t.unit));
+            }
+        }
+        let dot = |(state, parts): (&u32, Vec<(u32, u32, bool)>)| {
+            let at = match parts[..] {
+                [(partial, ONE, _)] => partial | IN_VALUES,
+                [(partial, from, true)] => from ^ (partial & NEGATE),
+                _ => {
+                    let to = self.count;
+                    self.count += 1;
+                    for (k, &(partial, from, _)) in parts.iter().enumerate() {
+                        self.product(if k == 0 { to | FIRST } else { to }, from, partial);
+                    }
+                    to
+                }
+            };
+            (*state, at)
+        };
+        reach.iter().zip(parts).map(dot).collect()
+    }
+
+    /// Appends a product; the sign of what it is made from goes to the factor.
+    fn product(&mut self, to: u32, from: u32, partial: u32) {
+        self.products.push(Product { to, from: from & !NEGATE, partial: partial ^ (from & NEGATE) });
+    }
+
+    /// Appends the same terms to the flow: `to` says where they go, `flip` negates.
+    fn flows(&mut self, terms: &[Term], to: u32, flip: u32, first: bool) {
+        for (k, t) in terms.iter().enumerate() {
+            let from = self.places[&t.slot];
+            let to = if first && k == 0 { to | FIRST } else { to };
+            self.flow.products.push(Product { to, from, partial: t.partial ^ flip });
+        }
     }
 
     /// All states that some terms depend on.
@@ -107,17 +179,7 @@ impl Builder<'_, '_> {
         for t in terms {
             for &(state, from) in t.source.iter() {
                 let column = states.partition_point(|s| *s < state);
-                self.products.push(Product { to: to(column), from, partial: t.partial ^ flip });
-            }
-        }
-    }
-
-    /// Marks the first product of each sum since `from`.
-    fn mark_first(&mut self, from: usize) {
-        let mut seen = rustc_hash::FxHashSet::default();
-        for p in &mut self.products[from..] {
-            if seen.insert(p.to) {
-                p.to |= FIRST;
+                self.product(to(column), from, t.partial ^ flip);
             }
         }
     }
@@ -135,11 +197,14 @@ impl Tangent {
     ) -> Option<Tangent> {
         let mut b = Builder {
             c,
-            dots: states.iter().zip(0..).map(|(s, k)| (s.0, Rc::from([(k, 0)]))).collect(),
+            dots: states.iter().zip(0..).map(|(s, k)| (s.0, Rc::from([(k, ONE)]))).collect(),
             count: 1,
             products: Vec::new(),
             partials: Partials::default(),
+            places: states.iter().zip(0..).map(|(s, k)| (s.0, k)).collect(),
+            flow: Flow::default(),
         };
+        let mut moving = states.len() as u32;
         let mut solves = Vec::new();
         for step in steps {
             match step {
@@ -151,12 +216,11 @@ impl Tangent {
                             b.dots.remove(&words[0]);
                             continue;
                         }
-                        let first = b.count;
-                        b.count += reach.len() as u32;
-                        let from = b.products.len();
-                        b.sum(&terms, |column| first + column as u32, &reach, 0);
-                        b.mark_first(from);
-                        b.dots.insert(words[0], reach.iter().copied().zip(first..).collect());
+                        let dots = b.assigned(&terms, &reach);
+                        b.flows(&terms, moving, 0, true);
+                        b.dots.insert(words[0], dots);
+                        b.places.insert(words[0], moving);
+                        moving += 1;
                     }
                 }
                 Step::Solve(block) => {
@@ -174,6 +238,13 @@ impl Tangent {
                         let at = |(column, state): (u32, &u32)| (*state, first + column * n + row);
                         b.dots.insert(u, (0..).zip(&reach).map(at).collect());
                     }
+                    for (t, row) in terms.iter().zip(moving..) {
+                        b.flows(t, row, NEGATE, false);
+                    }
+                    b.places.extend(block.unknowns.iter().copied().zip(moving..));
+                    let products = b.flow.products.len();
+                    b.flow.solves.push(Solve { products, block: block.clone(), first: moving as usize, columns: 1 });
+                    moving += n;
                     let (products, columns) = (b.products.len(), reach.len());
                     solves.push(Solve { products, block: block.clone(), first: first as usize, columns });
                 }
@@ -191,7 +262,10 @@ impl Tangent {
                 entries.push((u32::try_from(position).ok()?, at));
             }
         }
-        let Builder { c, count, products, partials, .. } = b;
+        let ends = states.iter().map(|(_, d)| b.places.get(d).filter(|_| b.dots.contains_key(d)).copied()).collect();
+        let Builder { c, count, products, partials, mut flow, .. } = b;
+        flow.ends = ends;
+        flow.dots = RefCell::new(vec![0.0; moving as usize]);
         let mut dots = vec![0.0; count as usize];
         dots[0] = 1.0;
         let partials = partials.chain(c);
@@ -207,6 +281,7 @@ impl Tangent {
             solves,
             dots: RefCell::new(dots),
             entries,
+            flow,
         })
     }
 
@@ -230,41 +305,73 @@ impl Tangent {
         found
     }
 
-    fn compute(&self, m: &mut Machine, jac: &mut JacobianMatrix) -> bool {
+    /// Partial derivatives and factors of blocks at the point at which the steps have just been evaluated.
+    fn prepare(&self, m: &mut Machine) -> bool {
         m.chain(&self.partials);
-        if !self.solves.iter().all(|s| m.factor_full(&s.block)) {
+        self.solves.iter().all(|s| m.factor_full(&s.block))
+    }
+
+    fn compute(&self, m: &mut Machine, jac: &mut JacobianMatrix) -> bool {
+        if !self.prepare(m) {
             return false;
         }
         let mut dots = self.dots.borrow_mut();
-        let mut done = 0;
-        for solve in &self.solves {
-            // Not every right-hand side gets something.
-            dots[solve.first..][..solve.block.unknowns.len() * solve.columns].fill(0.0);
-            multiply(&self.products[done..solve.products], &m.values, &mut dots);
-            done = solve.products;
-            let n = solve.block.unknowns.len();
-            for right in dots[solve.first..][..n * solve.columns].chunks_exact_mut(n) {
-                solve.block.solve_full(right);
-            }
-        }
-        multiply(&self.products[done..], &m.values, &mut dots);
+        run(&self.products, &self.solves, &m.values, &mut dots);
         let values = jac.values_mut();
         values.fill(0.0);
         let mut finite = true;
         for &(position, at) in &self.entries {
-            let d = dots[at as usize];
+            let d = read(at & !NEGATE, &m.values, &dots);
             finite &= d.is_finite();
-            values[position as usize] = d;
+            values[position as usize] = if at & NEGATE != 0 { -d } else { d };
         }
         finite
     }
+
+    /// ∂f/∂x · v at the point at which the steps have just been evaluated, in one pass over what the derivatives are
+    /// computed from; false if it is not a vector of numbers.
+    pub fn along(&self, m: &mut Machine, v: &[f64], out: &mut [f64]) -> bool {
+        if !self.prepare(m) {
+            return false;
+        }
+        let flow = &self.flow;
+        let mut dots = flow.dots.borrow_mut();
+        dots[..v.len()].copy_from_slice(v);
+        run(&flow.products, &flow.solves, &m.values, &mut dots);
+        for (o, end) in out.iter_mut().zip(&flow.ends) {
+            *o = end.map_or(0.0, |e| dots[e as usize]);
+        }
+        out.iter().all(|v| v.is_finite())
+    }
+}
+
+/// A derivative: one of the values, or computed here.
+fn read(at: u32, values: &[f64], dots: &[f64]) -> f64 {
+    let (list, at) = if at & IN_VALUES != 0 { (values, at & !IN_VALUES) } else { (dots, at) };
+    list[at as usize]
+}
+
+/// All products in order, blocks solved where they stand.
+fn run(products: &[Product], solves: &[Solve], values: &[f64], dots: &mut [f64]) {
+    let mut done = 0;
+    for solve in solves {
+        let n = solve.block.unknowns.len();
+        // Not every right-hand side gets something.
+        dots[solve.first..][..n * solve.columns].fill(0.0);
+        multiply(&products[done..solve.products], values, dots);
+        done = solve.products;
+        for right in dots[solve.first..][..n * solve.columns].chunks_exact_mut(n) {
+            solve.block.solve_full(right);
+        }
+    }
+    multiply(&products[done..], values, dots);
 }
 
 fn multiply(products: &[Product], values: &[f64], dots: &mut [f64]) {
     for p in products {
         let factor = values[slot_of(p.partial)];
         let factor = if p.partial & NEGATE != 0 { -factor } else { factor };
-        let product = factor * dots[p.from as usize];
+        let product = factor * read(p.from, values, dots);
         if p.to & FIRST != 0 {
             dots[(p.to & !FIRST) as usize] = product;
         } else {

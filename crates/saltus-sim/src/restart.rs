@@ -1,0 +1,107 @@
+//! All modes of a model and the restart equations of each as kernels, for programs that change modes without a compiler
+//! at hand (export). The equations are those of [`crate::jump`].
+
+use crate::model::{ModeProgram, Model};
+use saltus_dae::{Operand, Row, VarId};
+use saltus_program::Chain;
+use saltus_structure::{Cell, ModeKey};
+
+/// The latent equations that decide the right limits on entry to a mode, stage by stage.
+pub struct Restart {
+    /// How often each equation is differentiated.
+    pub c: Vec<u8>,
+    /// The highest derivative of each variable.
+    pub d: Vec<u8>,
+    /// (equation, variable, slot, sign) of the Jacobian by the highest derivatives; entries at the same place add up.
+    pub entries: Vec<(usize, usize, u32, f64)>,
+    /// Per stage s = 1 …: the slots of the variables' derivatives of order d − s, where that is not negative.
+    pub values: Vec<Vec<Option<u32>>>,
+    /// Per stage s = 1 …: the slots of the equations differentiated c − s times, where that is not negative.
+    pub levels: Vec<Vec<Option<u32>>>,
+    /// Computes entries and equations.
+    pub evaluation: Chain,
+}
+
+impl Model {
+    /// The keys of all modes; `None` if there are more than `most`.
+    pub fn all_modes(&mut self, most: usize) -> Option<Vec<ModeKey>> {
+        let mut complete = Vec::new();
+        let mut open = vec![ModeKey::new()];
+        while let Some(key) = open.pop() {
+            let next = self.modes.next(&mut self.sys, &mut self.ops, &key);
+            if next.is_empty() {
+                complete.push(key);
+            } else if next.len() > 16 {
+                return None;
+            } else {
+                for choice in 0..1usize << next.len() {
+                    let mut longer = key.clone();
+                    longer.extend((0..next.len()).map(|k| choice >> k & 1 == 1));
+                    open.push(longer);
+                }
+            }
+            if open.len() + complete.len() > 16 * most || complete.len() > most {
+                return None;
+            }
+        }
+        complete.sort();
+        Some(complete)
+    }
+
+    /// Where the conditions of a key are found, and the values it gives them.
+    pub fn key_slots(&mut self, key: &ModeKey) -> Vec<(u32, bool)> {
+        let values = self.modes.values(key);
+        let mut slots: Vec<(u32, bool)> =
+            values.into_iter().filter_map(|(v, b)| Some((self.locate(v).ok()?.0, b))).collect();
+        slots.sort_unstable();
+        slots
+    }
+
+    /// Whether conditions of the mode `key` depend on what they guard as it is entered from `old`.
+    pub fn guards_itself(&self, old: &ModeProgram, key: &ModeKey) -> bool {
+        self.modes.conditions(key).into_iter().any(|v| !old.early.contains(&v) && self.memoryless(v))
+    }
+
+    /// The restart equations of a mode.
+    pub fn restart(&mut self, program: &ModeProgram) -> Restart {
+        let plan = &program.plan;
+        let stages = plan.c.iter().copied().max().unwrap_or(0);
+        let d: Vec<u8> = plan.vars.iter().map(|v| plan.d[v]).collect();
+        let column: rustc_hash::FxHashMap<VarId, usize> = plan.vars.iter().enumerate().map(|(j, &v)| (v, j)).collect();
+        let (mut entries, mut rows): (Vec<_>, Vec<(u32, Row)>) = (Vec::new(), Vec::new());
+        if stages > 0 {
+            for (i, (_, row)) in plan.rows.iter().enumerate() {
+                let mut seen: Vec<usize> = Vec::new();
+                for &a in &row.args {
+                    let Operand::Var { var, order, .. } = a else { continue };
+                    let Some(&j) = column.get(&var) else { continue };
+                    if d[j] != order + plan.c[i] || seen.contains(&j) {
+                        continue;
+                    }
+                    seen.push(j);
+                    for (sign, part) in self.ops.partial_wrt(&mut self.sys.dae, row, var, order) {
+                        let slot = self.layout.scratch(0.0);
+                        entries.push((i, j, slot, sign));
+                        rows.push((slot, part));
+                    }
+                }
+            }
+        }
+        let (mut values, mut levels) = (Vec::new(), Vec::new());
+        for s in 1..=stages {
+            let slot = |(v, d): (&VarId, &u8)| (*d >= s).then(|| self.layout.slot(Cell::new(*v, d - s)));
+            values.push(plan.vars.iter().zip(&d).map(slot).collect());
+            let mut level = Vec::new();
+            for (i, &c) in plan.c.iter().enumerate() {
+                level.push((c >= s).then(|| {
+                    let slot = self.layout.scratch(0.0);
+                    rows.push((slot, plan.levels[i][(c - s) as usize].clone()));
+                    slot
+                }));
+            }
+            levels.push(level);
+        }
+        let evaluation = self.compile(|c| rows.iter().map(|(slot, row)| c.batch(*slot, row)).collect());
+        Restart { c: plan.c.clone(), d, entries, values, levels, evaluation }
+    }
+}
