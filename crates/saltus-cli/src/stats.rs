@@ -51,6 +51,10 @@ pub struct Stats<'a> {
     pub mode_changes: usize,
     /// Modes compiled.
     pub modes: usize,
+    /// Independent parts of modes planned.
+    pub parts_planned: usize,
+    /// Those taken over from other modes.
+    pub parts_reused: usize,
     /// Median time of a change into a mode entered for the first time, compiling included.
     pub first_entry_seconds: Option<f64>,
     /// Median time of a change into a mode that was there before.
@@ -97,6 +101,8 @@ impl<'a> Stats<'a> {
             time_events: r.time_events,
             mode_changes: r.mode_changes,
             modes: r.modes,
+            parts_planned: r.parts_planned,
+            parts_reused: r.parts_reused,
             first_entry_seconds: median(&r.first_entries),
             return_seconds: median(&r.returns),
             end: report.map(|r| r.end),
@@ -130,6 +136,10 @@ impl<'a> Stats<'a> {
             ("events", format!("{} state, {} time", self.state_events, self.time_events)),
             ("mode changes", format!("{} ({} modes compiled)", self.mode_changes, self.modes)),
         ]);
+        if self.parts_planned > 0 {
+            let text = format!("{} planned, {} taken over from other modes", self.parts_planned, self.parts_reused);
+            lines.push(("  independent parts", text));
+        }
         let costs = [("  into a new mode", self.first_entry_seconds), ("  into a known mode", self.return_seconds)];
         lines.extend(costs.into_iter().filter_map(|(name, s)| Some((name, format!("{} (median)", seconds(s?))))));
         lines.push(("rows", self.rows.to_string()));

@@ -403,6 +403,37 @@ impl Guards {
         self.thresholds(sys);
     }
 
+    /// The modes in which an expression is zero, as far as its conditions tell.
+    fn zero(&mut self, sys: &System, row: &Row, e: ExprId, depth: usize) -> Bdd {
+        if depth > 20 {
+            return Bdd::FALSE;
+        }
+        let is = |x: f64| if x == 0.0 { Bdd::TRUE } else { Bdd::FALSE };
+        match *sys.dae.pool.node(e) {
+            Node::Const(bits) => is(f64::from_bits(bits)),
+            Node::Hole(k) => match row.args[k as usize] {
+                Operand::Const(x) => is(x),
+                _ => Bdd::FALSE,
+            },
+            Node::Unary(Unary::Neg, a) | Node::Binary(Binary::Div, a, _) => self.zero(sys, row, a, depth + 1),
+            Node::Binary(Binary::Mul, a, b) => {
+                let (a, b) = (self.zero(sys, row, a, depth + 1), self.zero(sys, row, b, depth + 1));
+                self.bdds.or(a, b)
+            }
+            Node::Binary(Binary::Add | Binary::Sub, a, b) => {
+                let (a, b) = (self.zero(sys, row, a, depth + 1), self.zero(sys, row, b, depth + 1));
+                self.bdds.and(a, b)
+            }
+            Node::If(c, a, b) => {
+                let Some(c) = self.expression(sys, row, c) else { return Bdd::FALSE };
+                let (a, b) = (self.zero(sys, row, a, depth + 1), self.zero(sys, row, b, depth + 1));
+                let (yes, no) = (self.bdds.and(c, a), self.bdds.minus(b, c));
+                self.bdds.or(yes, no)
+            }
+            _ => Bdd::FALSE,
+        }
+    }
+
     /// In which modes each operand of a row is read.
     fn incidence(&mut self, sys: &System, row: &Row, e: ExprId, when: Bdd, present: &mut [Bdd], depth: usize) {
         if when.is_false() || depth > 500 {
@@ -432,6 +463,17 @@ impl Guards {
             _ => {
                 let mut children = Vec::new();
                 sys.dae.pool.children(e, |x| children.push(x));
+                // A factor of what is zero in a mode is not read there.
+                if let Node::Binary(op @ (Binary::Mul | Binary::Div), a, b) = *sys.dae.pool.node(e) {
+                    let za = self.zero(sys, row, a, 0);
+                    let zb = if op == Binary::Mul { self.zero(sys, row, b, 0) } else { Bdd::FALSE };
+                    if !za.is_false() || !zb.is_false() {
+                        let (wa, wb) = (self.bdds.minus(when, zb), self.bdds.minus(when, za));
+                        self.incidence(sys, row, a, wa, present, depth + 1);
+                        self.incidence(sys, row, b, wb, present, depth + 1);
+                        return;
+                    }
+                }
                 // Without conditionals below, all of it is read.
                 let mut conditional = false;
                 sys.dae.pool.visit(e, |_, n| conditional |= matches!(n, Node::If(..)));

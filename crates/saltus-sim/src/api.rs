@@ -154,6 +154,10 @@ pub struct RunReport {
     pub mode_changes: usize,
     /// Modes compiled.
     pub modes: usize,
+    /// Independent parts of modes that were planned, for this run and the check of all modes before it.
+    pub parts_planned: usize,
+    /// Those taken over from modes planned before.
+    pub parts_reused: usize,
     /// Seconds that each change into a mode entered for the first time took, planning and compiling included.
     pub first_entries: Vec<f64>,
     /// Seconds that each change into a mode that was there before took.

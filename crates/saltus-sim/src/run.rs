@@ -558,6 +558,9 @@ impl Runner<'_> {
         self.report.end = now;
         self.report.states = program.states.len();
         self.report.modes = model.programs.len();
+        let parts = model.modes.parts.borrow();
+        (self.report.parts_planned, self.report.parts_reused) = (parts.planned, parts.reused);
+        drop(parts);
         sink.finish().map_err(io)?;
         Ok(self.report.clone())
     }

@@ -14,6 +14,7 @@ mod init;
 mod loops;
 mod lower;
 mod modes;
+mod parts;
 mod plan;
 mod rows;
 mod selection;
@@ -27,6 +28,7 @@ pub use init::{InitPlan, Wish, cell_name, late_parameters, plan_initialization, 
 pub use loops::{Loop, solved};
 pub use lower::lower;
 pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};
+pub use parts::Parts;
 pub use plan::{
     Block, Cell, Generic, InstantPlan, Item, Point, Sequence, StructuralPlan, better_choice, plan_instant, plan_mode,
     replan_states, singular_mode, singular_with,

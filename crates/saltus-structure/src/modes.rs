@@ -7,6 +7,7 @@
 //! A key is a path in a decision tree: which condition matters next may depend on the values of those before it. With
 //! `if a then (if b then … end if) else … end if` the keys are (a, b), (a, not b) and (not a).
 
+use crate::parts::Parts;
 use crate::rows::{RowOps, tidy};
 use crate::system::{DiscEq, DiscKind, Merged, Role, SysEq, System};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -24,6 +25,8 @@ pub type ModeKey = Vec<bool>;
 pub struct Modes {
     /// Per path: which conditions matter next (none: the key is complete).
     next: FxHashMap<ModeKey, Deciding>,
+    /// What was planned, part by part.
+    pub parts: std::cell::RefCell<Parts>,
 }
 
 /// What conditions do to the structure at one point of the decision tree.

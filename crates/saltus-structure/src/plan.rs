@@ -1,6 +1,7 @@
 //! The structural plan of one mode: differentiated equations, states, order of evaluation.
 
 use crate::modes::{ModeKey, Modes, active_rows, key_text, rows_with};
+use crate::parts::plan_parts;
 use crate::rows::RowOps;
 use crate::selection::{Choice, Selection};
 use crate::system::{DiscKind, Role, System};
@@ -162,6 +163,25 @@ pub struct StructuralPlan {
 }
 
 impl StructuralPlan {
+    /// A plan without equations.
+    pub(crate) fn empty(key: ModeKey) -> StructuralPlan {
+        StructuralPlan {
+            key,
+            rows: Vec::new(),
+            c: Vec::new(),
+            d: FxHashMap::default(),
+            vars: Vec::new(),
+            levels: Vec::new(),
+            states: Vec::new(),
+            selection: Selection::default(),
+            choice: Choice::default(),
+            index: 0,
+            continuous: Sequence::default(),
+            event: Sequence::default(),
+            early: Vec::new(),
+        }
+    }
+
     /// Derivatives below the highest that are solved for rather than integrated.
     pub fn dummies(&self) -> Vec<Cell> {
         let states: FxHashSet<Cell> = self.states.iter().copied().collect();
@@ -176,6 +196,10 @@ pub trait Point {
     fn value(&self, op: Operand) -> f64;
     /// Function calls.
     fn calls(&self) -> Box<dyn Calls + '_>;
+    /// Its numbers mean nothing.
+    fn is_generic(&self) -> bool {
+        false
+    }
 }
 
 /// A point that knows nothing: pseudo-random values, so that only structure matters.
@@ -196,6 +220,9 @@ impl Point for Generic {
     fn calls(&self) -> Box<dyn Calls + '_> {
         Box::new(saltus_expr::NoCalls)
     }
+    fn is_generic(&self) -> bool {
+        true
+    }
 }
 
 /// Plans the mode `key`.
@@ -211,6 +238,16 @@ pub fn plan_mode(
     // that do not become states after all are not asked for again.
     let mode = Mode { values: modes.values(key), text: key_text(sys, modes, key) };
     let mut asked = preferred(sys, &rows);
+    let wished = |r: &(usize, Row)| {
+        crate::modes::continuous_args(sys, &r.1).any(|(v, _)| sys.dae.vars[v].state_select != StateSelect::Default)
+    };
+    // Where states are asked for by name, the choice is one of the whole.
+    if !mode.values.is_empty()
+        && !rows.iter().any(wished)
+        && let Some(plan) = plan_parts(sys, ops, &mut modes.parts.borrow_mut(), key, &rows, point)
+    {
+        return Ok(plan);
+    }
     while !asked.is_empty() {
         let Ok(found) = offsets(sys, &mode, &rows, &asked) else { break };
         let (selection, choice) = select(sys, ops, &rows, &found, point);
@@ -262,6 +299,26 @@ fn select(
     (selection, choice)
 }
 
+/// All levels of every row: row i differentiated up to c_i times.
+pub(crate) fn residuals(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row)], c: &[u8]) -> Vec<Vec<Row>> {
+    let levels = rows.iter().zip(c).map(|((_, row), &ci)| {
+        let mut levels = vec![row.clone()];
+        for _ in 0..ci {
+            let next = ops.differentiate(&mut sys.dae, levels.last().unwrap_or(row));
+            levels.push(next);
+        }
+        levels
+    });
+    levels.collect()
+}
+
+/// Everything that is solved for when these are the states.
+pub(crate) fn unknown_cells(vars: &[VarId], d: &FxHashMap<VarId, u8>, states: &[Cell]) -> Vec<Cell> {
+    let states: FxHashSet<Cell> = states.iter().copied().collect();
+    let cells = vars.iter().flat_map(|v| (0..=d[v]).map(|k| Cell::new(*v, k)));
+    cells.filter(|c| !states.contains(c)).collect()
+}
+
 /// Differentiated rows and the order of evaluation, once offsets and states are known.
 #[allow(clippy::too_many_arguments)]
 fn finish(
@@ -274,18 +331,7 @@ fn finish(
     selection: Selection,
     choice: Choice,
 ) -> Result<StructuralPlan, Diagnostic> {
-    let levels: Vec<Vec<Row>> = rows
-        .iter()
-        .zip(&c)
-        .map(|((_, row), &ci)| {
-            let mut levels = vec![row.clone()];
-            for _ in 0..ci {
-                let next = ops.differentiate(&mut sys.dae, levels.last().unwrap_or(row));
-                levels.push(next);
-            }
-            levels
-        })
-        .collect();
+    let levels = residuals(sys, ops, &rows, &c);
     let mut plan = StructuralPlan {
         key: key.clone(),
         rows,
@@ -478,30 +524,30 @@ fn offsets(sys: &System, mode: &Mode, rows: &[(usize, Row)], asked: &[VarId]) ->
 
 /// Orders the evaluation of the continuous part and of the whole.
 fn sequence(sys: &mut System, ops: &mut RowOps, modes: &Modes, plan: &mut StructuralPlan) -> Result<(), Diagnostic> {
-    let states: FxHashSet<Cell> = plan.states.iter().copied().collect();
-    let mut unknowns: Vec<Cell> = Vec::new();
-    for &v in &plan.vars {
-        for k in 0..=plan.d[&v] {
-            let cell = Cell::new(v, k);
-            if !states.contains(&cell) {
-                unknowns.push(cell);
-            }
-        }
-    }
+    let unknowns = unknown_cells(&plan.vars, &plan.d, &plan.states);
     let mut items: Vec<Item> = Vec::new();
     for (i, levels) in plan.levels.iter().enumerate() {
         for (k, row) in levels.iter().enumerate() {
             items.push(Item::Residual { row: row.clone(), eq: plan.rows[i].0, level: k as u8 });
         }
     }
-    let mut problem = Problem::new(sys, items, unknowns);
+    let problem = Problem::new(sys, items, unknowns);
     let matching = problem.matching(sys, ops);
     if !matching.is_perfect() {
         let mode = Mode { values: modes.values(&plan.key), text: key_text(sys, modes, &plan.key) };
         return Err(explain_unmatched(sys, &mode, &problem, &matching));
     }
     plan.continuous = problem.blocks(&matching);
-    // The event system adds the discrete part.
+    order_events(sys, plan, problem, &matching)
+}
+
+/// The event system: the continuous one, already matched, with the discrete part.
+pub(crate) fn order_events(
+    sys: &System,
+    plan: &mut StructuralPlan,
+    mut problem: Problem,
+    matching: &Matching,
+) -> Result<(), Diagnostic> {
     let n = problem.items.len();
     for d in &sys.discrete {
         let cell = Cell::new(d.var, 0);

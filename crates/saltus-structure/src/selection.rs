@@ -155,13 +155,28 @@ impl Selection {
             let mut seen: Vec<VarId> = Vec::new();
             let args: Vec<(VarId, u8)> = crate::modes::continuous_args(sys, row).collect();
             for (v, o) in args {
-                if d[&v] == o + c[i] && !seen.contains(&v) {
+                // Variables of other parts are given here.
+                if d.get(&v) == Some(&(o + c[i])) && !seen.contains(&v) {
                     seen.push(v);
                     entries.push(Entry { row: i, var: v, parts: ops.partial_wrt(&mut sys.dae, row, v, o) });
                 }
             }
         }
         Selection { entries, c: c.to_vec(), d: d.clone(), vars: vars.to_vec() }
+    }
+
+    /// Puts another part behind this one; what is watched of it goes to `watch`.
+    pub(crate) fn append(&mut self, other: &Selection, watched: &[Watch], watch: &mut Vec<Watch>) {
+        let (rows, entries) = (self.c.len(), self.entries.len());
+        self.entries.extend(other.entries.iter().map(|e| Entry { row: e.row + rows, ..e.clone() }));
+        self.c.extend(&other.c);
+        self.d.extend(other.d.iter().map(|(&v, &d)| (v, d)));
+        self.vars.extend(&other.vars);
+        watch.extend(watched.iter().map(|w| {
+            let mut w = w.clone();
+            w.entries.iter_mut().for_each(|e| e.0 += entries);
+            w
+        }));
     }
 
     /// All entries at a point.

@@ -1,7 +1,7 @@
 //! Random systems: whatever is structurally regular gets states and an order of evaluation, at any numbers.
 
-use saltus_dae::{Equation, HybridDae, Operand, Origin, Row, VarId, VarType, Variability, Variable};
-use saltus_expr::{Calls, NoCalls};
+use saltus_dae::{Equation, HybridDae, IfGroup, Operand, Origin, Row, VarId, VarType, Variability, Variable};
+use saltus_expr::{Calls, NoCalls, RelOp};
 use saltus_structure::{
     Cell, Generic, Point, RowOps, SimplifyOptions, StructuralPlan, System, analyse_modes, lower, plan_mode, simplify,
 };
@@ -101,4 +101,54 @@ fn regular_systems_get_states_and_an_order() {
         }
     }
     assert!(planned > 4000 && high > 500, "{planned} planned, {high} of higher index");
+}
+
+/// The same with a variable of its own that has an equation only while `time > 1`: the system has modes.
+fn with_a_mode(mut dae: HybridDae) -> HybridDae {
+    let (time, one) = (dae.pool.hole(0), dae.pool.num(1.0));
+    let late = dae.pool.relation(RelOp::Gt, time, one);
+    let condition = Row { template: late, args: Box::new([Operand::var(HybridDae::TIME)]) };
+    let group = dae.ifs.push(IfGroup { conditions: vec![condition], parent: None, origin: Origin::default() });
+    let own = dae.vars.push(Variable::new("own", VarType::Real, Variability::Continuous));
+    let template = dae.pool.hole(0);
+    let row = Row { template, args: Box::new([Operand::Var { var: own, order: 1, neg: false }]) };
+    dae.equations.push(Equation { row, guard: Some((group, 0)), origin: Origin::default() });
+    dae
+}
+
+#[test]
+fn parts_are_planned_like_the_whole_and_once() {
+    let mut planned = 0;
+    for seed in 0..3000u64 {
+        let n = 1 + (seed as usize * 7) % 14;
+        let prepare = |dae: HybridDae| {
+            let mut sys = lower(dae);
+            let mut ops = RowOps::default();
+            simplify(&mut sys, &mut ops, SimplifyOptions { keep_all: true, max: 0 });
+            let modes = analyse_modes(&mut sys);
+            (sys, ops, modes)
+        };
+        let (mut sys, mut ops, modes) = prepare(random(n, 2, seed));
+        let whole = plan_mode(&mut sys, &mut ops, &modes, &Default::default(), &Generic);
+        let (mut sys, mut ops, mut modes) = prepare(with_a_mode(random(n, 2, seed)));
+        assert_eq!(modes.next(&mut sys, &mut ops, &[]).len(), 1);
+        let before = plan_mode(&mut sys, &mut ops, &modes, &vec![false], &Generic);
+        let (Ok(whole), Ok(before)) = (&whole, &before) else {
+            assert!(whole.is_err() && before.is_err(), "seed {seed}");
+            continue;
+        };
+        planned += 1;
+        assert_eq!(whole.d, before.d, "seed {seed}: offsets of the variables");
+        let shifts = |p: &StructuralPlan| p.rows.iter().zip(&p.c).map(|(r, c)| (r.0, *c)).collect::<HashSet<_>>();
+        assert_eq!(shifts(whole), shifts(before), "seed {seed}: offsets of the equations");
+        assert_eq!((whole.states.len(), whole.index), (before.states.len(), before.index), "seed {seed}");
+        assert_ordered(&sys, before);
+        // The other mode has one part more, and the rest is at hand.
+        let first = modes.parts.borrow().clone();
+        let after = plan_mode(&mut sys, &mut ops, &modes, &vec![true], &Generic).unwrap();
+        assert_ordered(&sys, &after);
+        let both = modes.parts.borrow();
+        assert_eq!((both.planned, both.reused), (first.planned + 1, first.reused + first.planned), "seed {seed}");
+    }
+    assert!(planned > 1500, "{planned} planned");
 }

@@ -174,3 +174,30 @@ blocks:
   3: z from x + z = time
   4: y from y = 2*time
   5: v from x + y = z - v
+
+--- a-coefficient-that-is-zero-in-a-mode check ---
+model M
+  Real x, y(start = 1, fixed = true);
+  Boolean open(start = false, fixed = true);
+equation
+  der(y) = -y;
+  when y < 0.5 then open = true; end when;
+  (if open then 0 else 1 + y)*x + y = 1;
+end M;
+--- expect ---
+M: no errors, 1 warning
+
+--- entering-it-stops-the-run error simulate --stop 2 ---
+model M
+  Real x, y(start = 1, fixed = true);
+  Boolean open(start = false, fixed = true);
+equation
+  der(y) = -y;
+  when y < 0.5 then open = true; end when;
+  (if open then 0 else 1 + y)*x + y = 1;
+end M;
+--- expect ---
+exit: 6
+--> model.mo:5:3
+error: at time 0.6931471107662632: the model is structurally singular in the mode open = true: 2 equations for 1 unknowns; determined more than once: y
+--> model.mo:5:3

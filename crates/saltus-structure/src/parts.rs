@@ -1,0 +1,271 @@
+//! Independent parts of a mode: rows that must be planned together, and no others.
+//!
+//! The parts are the diagonal blocks of the block triangular form of rows against variables, derivatives not told apart. Of
+//! nineteen clutches one changes: the modes before and after differ in one part, or in two that become one. What was planned for a
+//! part (offsets, differentiated rows, choice of states, order of evaluation) is kept by its rows, whatever the rest of the
+//! mode is, and a mode is put together from its parts.
+//!
+//! A part may have to be differentiated for the sake of parts that read it: later parts are planned first, and what they ask for
+//! (`x` up to its second derivative) belongs to what a part is known by.
+
+use crate::modes::{ModeKey, continuous_args};
+use crate::plan::{
+    Block, Cell, Item, Point, Problem, Sequence, StructuralPlan, order_events, residuals, unknown_cells,
+};
+use crate::rows::RowOps;
+use crate::selection::{Choice, Selection};
+use crate::system::System;
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_dae::{Operand, Row, VarId};
+use saltus_graph::{Bipartite, Matching, Signature, block_order, hopcroft_karp, sigma_method};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// What was planned so far, part by part.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    known: FxHashMap<Box<[u64]>, Rc<Part>>,
+    /// Parts planned.
+    pub planned: usize,
+    /// Parts taken over from modes planned before.
+    pub reused: usize,
+}
+
+/// One part.
+#[derive(Debug)]
+struct Part {
+    /// Numbers of the equations.
+    equations: Vec<usize>,
+    c: Vec<u8>,
+    d: FxHashMap<VarId, u8>,
+    vars: Vec<VarId>,
+    levels: Vec<Vec<Row>>,
+    selection: Selection,
+    /// The choice of states, where no numbers of the moment decide it.
+    choice: RefCell<Option<Choice>>,
+    /// Orders of evaluation by the states chosen.
+    orders: RefCell<Vec<(Vec<Cell>, Rc<Sequence>)>>,
+}
+
+/// One diagonal block: its rows in their order, and the variables they determine.
+struct Members {
+    rows: Vec<usize>,
+    own: FxHashSet<VarId>,
+}
+
+/// The diagonal blocks in order of evaluation; `None` if the rows do not determine the variables.
+fn blocks(sys: &System, rows: &[(usize, Row)]) -> Option<Vec<Members>> {
+    let mut column: FxHashMap<VarId, u32> = FxHashMap::default();
+    let mut vars: Vec<VarId> = Vec::new();
+    let lists: Vec<Vec<u32>> = rows
+        .iter()
+        .map(|(_, row)| {
+            let mut list: Vec<u32> = continuous_args(sys, row)
+                .map(|(v, _)| {
+                    *column.entry(v).or_insert_with(|| {
+                        vars.push(v);
+                        vars.len() as u32 - 1
+                    })
+                })
+                .collect();
+            list.sort_unstable();
+            list.dedup();
+            list
+        })
+        .collect();
+    let graph = Bipartite::from_rows(vars.len(), &lists);
+    let matching = hopcroft_karp(&graph);
+    if vars.len() != rows.len() || !matching.is_perfect() {
+        return None;
+    }
+    let blocks = block_order(&graph, &matching).into_iter().map(|b| {
+        let mut rows: Vec<usize> = b.iter().map(|&i| i as usize).collect();
+        rows.sort_unstable();
+        Members { own: rows.iter().map(|&i| vars[matching.row_to_col[i] as usize]).collect(), rows }
+    });
+    Some(blocks.collect())
+}
+
+/// Rows as numbers, to tell whether they are the same, with the variables they determine and what others ask of these.
+fn signature(rows: &[(usize, Row)], own: &FxHashSet<VarId>, asked: &[(VarId, u8)]) -> Box<[u64]> {
+    let mut out = Vec::with_capacity(rows.len() * 8);
+    for (eq, row) in rows {
+        out.extend([*eq as u64, row.template.index() as u64, row.args.len() as u64]);
+        for a in &row.args {
+            match *a {
+                Operand::Var { var, order, neg } => {
+                    let mine = u64::from(own.contains(&var));
+                    out.push((var.index() as u64) << 16 | u64::from(order) << 3 | mine << 2 | u64::from(neg));
+                }
+                Operand::Pre { var } => out.push((var.index() as u64) << 16 | 2),
+                Operand::Const(x) => out.extend([u64::MAX, x.to_bits()]),
+            }
+        }
+    }
+    out.extend(asked.iter().map(|(v, k)| (v.index() as u64) << 8 | u64::from(*k)));
+    out.into()
+}
+
+/// The plan of a mode from its parts; `None` if one of them has none (the whole then tells why).
+pub(crate) fn plan_parts(
+    sys: &mut System,
+    ops: &mut RowOps,
+    parts: &mut Parts,
+    key: &ModeKey,
+    rows: &[(usize, Row)],
+    point: &dyn Point,
+) -> Option<StructuralPlan> {
+    let members = blocks(sys, rows)?;
+    // From the last to the first: what later parts ask of a variable, c_j + σ_jv.
+    let mut asked: FxHashMap<VarId, u8> = FxHashMap::default();
+    let mut planned: Vec<Rc<Part>> = Vec::with_capacity(members.len());
+    for m in members.iter().rev() {
+        let part = parts.part(sys, ops, rows, m, &asked)?;
+        for (&i, &c) in m.rows.iter().zip(&part.c) {
+            for (v, o) in continuous_args(sys, &rows[i].1).filter(|(v, _)| !m.own.contains(v)) {
+                let most = asked.entry(v).or_insert(0);
+                *most = (*most).max(c + o);
+            }
+        }
+        planned.push(part);
+    }
+    let mut plan = StructuralPlan::empty(key.clone());
+    let mut unknowns: Vec<Cell> = Vec::new();
+    let mut matched: Vec<u32> = Vec::new();
+    let mut states = Vec::new();
+    for (m, part) in members.iter().zip(planned.iter().rev()) {
+        let choice = part.choice(sys, point);
+        let sequence = part.order(sys, ops, &choice.states)?;
+        plan.selection.append(&part.selection, &choice.watch, &mut plan.choice.watch);
+        states.extend(choice.states.into_iter().zip(choice.reasons));
+        plan.rows.extend(m.rows.iter().map(|&i| rows[i].clone()));
+        plan.c.extend(&part.c);
+        plan.d.extend(part.d.iter().map(|(&v, &d)| (v, d)));
+        plan.vars.extend(&part.vars);
+        plan.levels.extend(part.levels.iter().cloned());
+        let (first, column) = (plan.continuous.items.len(), unknowns.len() as u32);
+        plan.continuous.items.extend(sequence.items.iter().cloned());
+        matched.resize(plan.continuous.items.len(), 0);
+        let mut next = column;
+        for b in &sequence.blocks {
+            for (&i, &cell) in b.items.iter().zip(&b.unknowns) {
+                matched[first + i] = next;
+                unknowns.push(cell);
+                next += 1;
+            }
+            let items = b.items.iter().map(|i| first + i).collect();
+            plan.continuous.blocks.push(Block { items, unknowns: b.unknowns.clone() });
+        }
+    }
+    let algebraic = plan.d.values().any(|&d| d == 0);
+    plan.index = i32::from(plan.c.iter().copied().max().unwrap_or(0)) + i32::from(algebraic);
+    states.sort_by_key(|s| s.0);
+    (plan.states, plan.choice.reasons) = states.into_iter().unzip();
+    plan.choice.states = plan.states.clone();
+    let matching = Matching::from_row_to_col(unknowns.len(), &matched);
+    let column = unknowns.iter().enumerate().map(|(j, &c)| (c, j as u32)).collect();
+    let problem = Problem {
+        items: plan.continuous.items.clone(),
+        unknowns,
+        column,
+        graph: Bipartite::default(),
+        candidates: Bipartite::default(),
+    };
+    order_events(sys, &mut plan, problem, &matching).ok()?;
+    Some(plan)
+}
+
+impl Parts {
+    fn part(
+        &mut self,
+        sys: &mut System,
+        ops: &mut RowOps,
+        all: &[(usize, Row)],
+        members: &Members,
+        asked: &FxHashMap<VarId, u8>,
+    ) -> Option<Rc<Part>> {
+        let rows: Vec<(usize, Row)> = members.rows.iter().map(|&i| all[i].clone()).collect();
+        let own = &members.own;
+        let mut column: FxHashMap<VarId, u32> = FxHashMap::default();
+        let mut vars: Vec<VarId> = Vec::new();
+        let mut entries: Vec<Vec<(u32, i32)>> = Vec::with_capacity(rows.len());
+        for (_, row) in &rows {
+            let mut list = Vec::new();
+            for (v, o) in continuous_args(sys, row).filter(|(v, _)| own.contains(v)) {
+                let j = *column.entry(v).or_insert_with(|| {
+                    vars.push(v);
+                    vars.len() as u32 - 1
+                });
+                list.push((j, i32::from(o)));
+            }
+            entries.push(list);
+        }
+        let asked: Vec<(VarId, u8)> =
+            vars.iter().filter_map(|v| asked.get(v).filter(|k| **k > 0).map(|k| (*v, *k))).collect();
+        let key = signature(&rows, own, &asked);
+        if let Some(p) = self.known.get(&key) {
+            self.reused += 1;
+            return Some(p.clone());
+        }
+        // What others ask for is read by a row with an unknown of its own, which is forgotten again.
+        for (k, (v, order)) in asked.iter().enumerate() {
+            entries.push(vec![(column[v], i32::from(*order)), ((vars.len() + k) as u32, 0)]);
+        }
+        let found = sigma_method(&Signature::from_rows(vars.len() + asked.len(), &entries)).ok()?;
+        let c: Vec<u8> = found.c.iter().take(rows.len()).map(|&c| c as u8).collect();
+        let d: FxHashMap<VarId, u8> = vars.iter().zip(&found.d).map(|(&v, &d)| (v, d as u8)).collect();
+        let rows = &rows[..];
+        let selection = Selection::new(sys, ops, rows, &c, &d, &vars);
+        let levels = residuals(sys, ops, rows, &c);
+        let part = Rc::new(Part {
+            equations: rows.iter().map(|r| r.0).collect(),
+            c,
+            d,
+            vars,
+            levels,
+            selection,
+            choice: RefCell::default(),
+            orders: RefCell::default(),
+        });
+        self.planned += 1;
+        self.known.insert(key, part.clone());
+        Some(part)
+    }
+}
+
+impl Part {
+    fn choice(&self, sys: &System, point: &dyn Point) -> Choice {
+        if let Some(c) = &*self.choice.borrow() {
+            return c.clone();
+        }
+        let values = self.selection.values(sys, point);
+        let choice = self.selection.choose(sys, &values, &[]);
+        // Parameters decide, and these have their values now.
+        if choice.watch.is_empty() && !point.is_generic() {
+            *self.choice.borrow_mut() = Some(choice.clone());
+        }
+        choice
+    }
+
+    fn order(&self, sys: &mut System, ops: &mut RowOps, states: &[Cell]) -> Option<Rc<Sequence>> {
+        if let Some(o) = self.orders.borrow().iter().find(|o| o.0 == states) {
+            return Some(o.1.clone());
+        }
+        let mut items: Vec<Item> = Vec::new();
+        for (levels, eq) in self.levels.iter().zip(&self.equations) {
+            items.extend(levels.iter().enumerate().map(|(k, row)| Item::Residual {
+                row: row.clone(),
+                eq: *eq,
+                level: k as u8,
+            }));
+        }
+        let problem = Problem::new(sys, items, unknown_cells(&self.vars, &self.d, states));
+        let matching = problem.matching(sys, ops);
+        if !matching.is_perfect() {
+            return None;
+        }
+        let sequence = Rc::new(problem.blocks(&matching));
+        self.orders.borrow_mut().push((states.to_vec(), sequence.clone()));
+        Some(sequence)
+    }
+}
