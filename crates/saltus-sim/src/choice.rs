@@ -20,6 +20,8 @@ const DENSE: f64 = 120.0;
 const SPARSE: f64 = 150.0;
 /// Explicit methods need about ρΔ/3 steps for an interval Δ: beyond this ρΔ an implicit one is cheaper.
 const STIFF: f64 = 60.0;
+/// Steps of an explicit method after which it gives way without an event.
+const LABOUR: usize = 1000;
 /// A fast real eigenvalue that dies out in this part of the run calls for BDF from the start.
 const VERY_STIFF: f64 = 1e5;
 /// Up to this size a Jacobian per step (Rosenbrock) costs less than Newton's iterations (ESDIRK).
@@ -38,6 +40,8 @@ pub struct Choice {
     last: (usize, f64),
     /// What a one-step method gives way to.
     multistep: &'static str,
+    /// Largest spectral radius seen.
+    radius: f64,
 }
 
 impl Choice {
@@ -54,6 +58,7 @@ impl Choice {
             length: 0.0,
             last: (0, t),
             multistep: "lsoda",
+            radius: 0.0,
         })
     }
 
@@ -101,10 +106,11 @@ impl Choice {
             self.log.push(format!("dae ({size}; {loops} algebraic unknowns in loops keep it sparse)"));
             return;
         }
+        self.radius = spectrum.as_ref().map_or(0.0, |s| s.radius);
         let fast = spectrum.filter(|s| s.rayleigh < -0.7 * s.radius && s.radius * span > VERY_STIFF);
         self.log.push(match fast {
             Some(s) => {
-                self.name = "bdf";
+                (self.name, self.multistep) = ("bdf", "bdf");
                 format!("bdf ({size}; stiff: the fastest mode dies out in {:.1e} of the run)", 1.0 / (s.radius * span))
             }
             None => format!("lsoda ({size}; changes between Adams and BDF as stiffness asks)"),
@@ -115,9 +121,17 @@ impl Choice {
     /// The spectrum is asked for only if it matters.
     pub fn restart(&mut self, t: f64, steps: usize, n: usize, spectrum: impl FnOnce() -> Option<Spectrum>) -> bool {
         let (done, length) = ((steps - self.last.0.min(steps)) as f64, t - self.last.1);
+        let laboured = self.laboured(steps);
         self.last = (steps, t);
         if !self.auto || n == 0 || length <= 0.0 {
             return false;
+        }
+        if laboured {
+            self.radius = spectrum().map_or(self.radius, |s| s.radius.max(self.radius));
+            self.name = self.multistep;
+            self.restarts = 0;
+            self.log.push(format!("{} from t = {t:.6} ({done:.0} steps without an event)", self.name));
+            return true;
         }
         self.restarts += 1;
         let share = 1.0 / self.restarts.min(2 * SEGMENTS) as f64;
@@ -128,7 +142,9 @@ impl Choice {
         }
         let multistep = ["lsoda", "bdf", "dae"].contains(&self.name);
         let (name, why) = if multistep && self.steps < DENSE {
-            let reach = spectrum().map_or(0.0, |s| s.radius * self.length);
+            // Modes differ: one that was stiff may come again.
+            self.radius = spectrum().map_or(self.radius, |s| s.radius.max(self.radius));
+            let reach = self.radius * self.length;
             let name = match reach > STIFF {
                 false => "dopri5",
                 true if n <= SMALL => "rosenbrock",
@@ -145,6 +161,11 @@ impl Choice {
         self.name = name;
         self.restarts = 0;
         true
+    }
+
+    /// Whether an explicit method has taken so many steps since the last restart that stability must bound them.
+    pub fn laboured(&self, steps: usize) -> bool {
+        self.auto && self.name == "dopri5" && steps > self.last.0 + LABOUR
     }
 
     /// Everything chosen, for people.

@@ -454,6 +454,12 @@ impl Runner<'_> {
                 restart = Some(Restart::Cold);
                 continue;
             }
+            if restart.is_none() && self.choice.laboured(self.report.steps + integrator.stats().steps) {
+                x.clear();
+                x.extend_from_slice(integrator.x());
+                let _ = self.evaluate(model, &program, integrator.t(), &x);
+                restart = Some(Restart::Cold);
+            }
             if let Some(kind) = restart.take() {
                 x.clear();
                 x.extend(program.states.iter().map(|s| model.machine.values[s.0 as usize]));
