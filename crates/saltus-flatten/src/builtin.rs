@@ -498,6 +498,12 @@ impl<'t> Flattener<'t> {
                 }
                 let mut out = Vec::new();
                 for e in v.scalar_list() {
+                    if let Some(x) = self.as_var(e)
+                        && self.dae.vars[x].variability == Variability::Discrete
+                    {
+                        let name = self.dae.vars[x].name.clone();
+                        return Err(self.err(span, format!("{name} changes at events only: it has no derivative")));
+                    }
                     out.push(self.derivative(e, span)?);
                 }
                 let mut it = out.into_iter();
@@ -831,6 +837,9 @@ impl<'t> Flattener<'t> {
             }
             "diagonal" => {
                 let v = self.one(env, c, span)?;
+                if v.rank() != 1 {
+                    return Err(self.err(span, format!("diagonal needs a vector, not {}", v.describe())));
+                }
                 let n = v.len();
                 let zero = self.num(0.0, v.ty().unwrap_or(Ty::Real));
                 let e: Vec<Value> =
@@ -888,6 +897,9 @@ impl<'t> Flattener<'t> {
                 let v = self.one(env, c, span)?;
                 let [n, m] = v.dims() else { return Err(self.err(span, "symmetric needs a matrix")) };
                 let (n, m) = (*n, *m);
+                if n != m {
+                    return Err(self.err(span, format!("symmetric needs a square matrix, not {}", v.describe())));
+                }
                 let e: Vec<Value> =
                     (0..n * m).map(|k| if k / m <= k % m { v.at(k) } else { v.at((k % m) * m + k / m) }).collect();
                 Value::records(vec![n, m], e)

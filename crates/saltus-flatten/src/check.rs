@@ -146,7 +146,9 @@ impl<'t> Flattener<'t> {
         if self.checks.doubtful.is_empty() {
             return;
         }
-        let doubtful = std::mem::take(&mut self.checks.doubtful);
+        let mut doubtful = std::mem::take(&mut self.checks.doubtful);
+        // What the user did not write is a consequence of something else.
+        doubtful.retain(|(v, _)| !self.dae.vars[*v].name.starts_with('$'));
         self.checks.seen = doubtful.iter().copied().collect();
         let skip = &self.checks.seen;
         let mut defined: FxHashSet<VarId> = FxHashSet::default();

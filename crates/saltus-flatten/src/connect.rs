@@ -859,6 +859,18 @@ impl<'t> Flattener<'t> {
                 }
             }
         }
+        if let Some(&(lost, _)) = c.branches.iter().find(|(a, _)| !c.level.contains_key(a)) {
+            let span = self.node(lost).clause.map_or(Span::NONE, |c| c.1.name.span);
+            let path = self.path(lost);
+            self.diagnostics.push(
+                saltus_base::Diagnostic::warning(
+                    saltus_base::Stage::FrontEnd,
+                    span,
+                    format!("{path} and what is connected to it have no root"),
+                )
+                .hint("say Connections.root or Connections.potentialRoot of one of them, where its value is known"),
+            );
+        }
     }
 
     /// `Connections.isRoot(…)` and friends as expressions.

@@ -178,7 +178,7 @@ impl<'t> Flattener<'t> {
                 let mut out = Vec::new();
                 let dims = self.iterate(env, iters, Some(body), &mut |me, env| {
                     let v = me.eval(env, body)?;
-                    out.push(v);
+                    out.push(first_of(&v));
                     Ok(())
                 })?;
                 // The first iterator runs over the last of the new dimensions.

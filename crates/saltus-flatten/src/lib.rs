@@ -471,6 +471,7 @@ impl<'t> Flattener<'t> {
                     source: e,
                     scope: Scope::ROOT,
                     each: true,
+                    around: 0,
                     projections: Vec::new(),
                     weak: false,
                     cache: Rc::default(),

@@ -15,8 +15,8 @@ use saltus_function::{
 };
 use saltus_resolve::ClassId;
 use saltus_syntax::ast::{
-    BinaryOp, Call, Causality, ClassBody, ClassKind, ComponentRef, Expr, ExprKind, ForIndex, Ident, Section, Statement,
-    StatementKind, Subscript, TypeSpec, UnaryOp, VariabilityPrefix,
+    BinaryOp, Call, Causality, ClassBody, ClassDef, ClassKind, ComponentRef, Expr, ExprKind, ForIndex, Ident, Section,
+    Statement, StatementKind, Subscript, TypeSpec, UnaryOp, VariabilityPrefix,
 };
 use std::rc::Rc;
 
@@ -328,6 +328,16 @@ impl<'t> Flattener<'t> {
             lx.vars.insert(c, tree.clone());
             // Its binding.
             self.bind_tree(lx, c, &tree)?;
+        }
+        let empty = |def: &ClassDef| {
+            matches!(&*def.body, ClassBody::Long { sections, external: None, .. } if sections.is_empty())
+                || matches!(&*def.body, ClassBody::Short { .. })
+        };
+        if t.partial && t.parts.iter().all(|p| empty(p.def)) {
+            let name = self.lib.qualified(t.class);
+            let hint = "redeclare it by a function with an algorithm, or extend it by one".to_string();
+            let message = format!("{name} is partial and cannot be called");
+            return Err(self.err_hints(self.lib.def(t.class).name.span, message, vec![hint]));
         }
         let mut external = None;
         for part in (0..t.parts.len()).rev() {

@@ -38,7 +38,10 @@ pub(crate) enum Projection {
 pub(crate) struct Binding<'t> {
     pub source: &'t Expr,
     pub scope: Scope,
+    /// `each` stands before it: the same for all elements of the arrays around it.
     pub each: bool,
+    /// How many arguments around it say `each`: so many arrays, from outside, are passed without taking an element.
+    pub around: u8,
     pub projections: Vec<Projection>,
     /// Written inside a record class: a value given to the whole record comes before it.
     pub weak: bool,
@@ -50,7 +53,9 @@ impl<'t> Binding<'t> {
     pub fn project(&self, p: Projection) -> Binding<'t> {
         let mut b = self.clone();
         // `each` spoke of the array around the record, not of arrays inside it.
-        b.each &= !matches!(p, Projection::Field(_));
+        if matches!(p, Projection::Field(_)) {
+            (b.each, b.around) = (false, 0);
+        }
         b.projections.push(p);
         b
     }
@@ -110,7 +115,10 @@ impl<'t> Mod<'t> {
         if let Some(b) = &mut m.binding
             && !b.each
         {
-            b.projections.push(Projection::Index(index.to_vec()));
+            match b.around.checked_sub(1) {
+                Some(rest) => b.around = rest,
+                None => b.projections.push(Projection::Index(index.to_vec())),
+            }
         }
         for (_, c) in &mut m.children {
             *c = c.element(index);
@@ -190,6 +198,10 @@ pub(crate) fn merge<'t>(outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>>
 impl<'t> Flattener<'t> {
     /// The tree of a modification whose names belong to `scope`.
     pub(crate) fn modifier(&self, m: Option<&'t Modification>, scope: Scope, each: bool) -> Rc<Mod<'t>> {
+        self.modifier_within(m, scope, each, 0)
+    }
+
+    fn modifier_within(&self, m: Option<&'t Modification>, scope: Scope, each: bool, around: u8) -> Rc<Mod<'t>> {
         let Some(m) = m else { return self.no_mod.clone() };
         let mut out = Mod { span: m.span, broken: m.is_break, ..Mod::default() };
         if let Some(e) = &m.binding {
@@ -197,6 +209,7 @@ impl<'t> Flattener<'t> {
                 source: e,
                 scope,
                 each,
+                around,
                 projections: Vec::new(),
                 weak: false,
                 cache: Rc::default(),
@@ -204,15 +217,15 @@ impl<'t> Flattener<'t> {
             });
         }
         for a in &m.args {
-            self.argument(&mut out, a, scope, each);
+            self.argument(&mut out, a, scope, around.saturating_add(u8::from(each)));
         }
         Rc::new(out)
     }
 
-    fn argument(&self, out: &mut Mod<'t>, a: &'t Argument, scope: Scope, each: bool) {
+    fn argument(&self, out: &mut Mod<'t>, a: &'t Argument, scope: Scope, around: u8) {
         match a {
             Argument::Modification { each: e, is_final, path, modification, span, .. } => {
-                let mut m = self.modifier(modification.as_ref(), scope, each || *e);
+                let mut m = self.modifier_within(modification.as_ref(), scope, *e, around);
                 m = Rc::new(Mod { is_final: *is_final, span: Some(*span), ..(*m).clone() });
                 let mut parts = path.iter().rev();
                 let Some(last) = parts.next() else { return };
@@ -234,7 +247,8 @@ impl<'t> Flattener<'t> {
                     },
                     _ => return,
                 };
-                let redeclare = Some(Redeclare { what, scope, under: None, each: each || *e, elements: Vec::new() });
+                let redeclare =
+                    Some(Redeclare { what, scope, under: None, each: *e || around > 0, elements: Vec::new() });
                 out.put(name, Rc::new(Mod { redeclare, is_final: *is_final, span: Some(*span), ..Mod::default() }));
             }
         }

@@ -45,3 +45,37 @@ fn unknown_classes_get_advice() -> Result<(), String> {
     assert!(o.stderr.contains("MODELICAPATH"), "{}", o.stderr);
     Ok(())
 }
+
+/// Trees kept from an earlier run, damaged ones and `--no-cache` all give the same.
+#[test]
+fn kept_trees_change_nothing() -> Result<(), String> {
+    let scratch = Scratch::new().map_err(|e| e.to_string())?;
+    let libraries = project_root()?.join("tests/libraries");
+    let flatten = |cached: bool| -> Result<(String, String), String> {
+        let mut command = std::process::Command::new(saltus_binary()?);
+        command.args(["flatten", "Gears.Train", "-L"]).arg(&libraries).current_dir(scratch.path());
+        command.env("XDG_CACHE_HOME", scratch.path().join("cache"));
+        if !cached {
+            command.arg("--no-cache");
+        }
+        let o = command.output().map_err(|e| e.to_string())?;
+        let text = |b: Vec<u8>| String::from_utf8_lossy(&b).into_owned();
+        if o.status.code() == Some(0) { Ok((text(o.stdout), text(o.stderr))) } else { Err(text(o.stderr)) }
+    };
+    let folder = scratch.path().join("cache/saltus/trees");
+    let packs = || -> Vec<std::path::PathBuf> {
+        std::fs::read_dir(&folder).map(|f| f.flatten().map(|e| e.path()).collect()).unwrap_or_default()
+    };
+    let first = flatten(false)?;
+    assert!(packs().is_empty(), "--no-cache writes nothing");
+    assert_eq!(flatten(true)?, first);
+    let [pack] = &packs()[..] else { return Err(format!("one pack is expected: {:?}", packs())) };
+    assert_eq!(flatten(true)?, first);
+    let good = std::fs::read(pack).map_err(|e| e.to_string())?;
+    for damaged in [Vec::new(), vec![7; 100], good[..good.len() / 2].to_vec(), good.iter().map(|b| !b).collect()] {
+        std::fs::write(pack, damaged).map_err(|e| e.to_string())?;
+        assert_eq!(flatten(true)?, first);
+        assert_eq!(std::fs::read(pack).map_err(|e| e.to_string())?, good, "repaired");
+    }
+    Ok(())
+}

@@ -1,6 +1,7 @@
 //! Files, class definitions, elements and modifications.
 
 use super::*;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// What a section after `equation` or `algorithm` holds.
@@ -670,7 +671,9 @@ impl Parser<'_> {
             self.error_expected("`(` after `annotation`");
             return Some(Annotation { args: Vec::new(), span: self.since(start) });
         }
+        self.annotations += 1;
         let args = self.arguments();
+        self.annotations -= 1;
         Some(Annotation { args, span: self.since(start) })
     }
 
@@ -732,7 +735,35 @@ impl Parser<'_> {
         }
         self.expect_close(T::RParen, open);
         self.leave(1);
-        self.arguments.split_off(mark)
+        let arguments = self.arguments.split_off(mark);
+        if self.annotations == 0 {
+            self.modified_twice(&arguments);
+        }
+        arguments
+    }
+
+    /// Two values for one name in the same list.
+    fn modified_twice(&mut self, arguments: &[Argument]) {
+        let value = |a: &Argument| match a {
+            Argument::Modification { path, modification: Some(m), span, .. } if m.binding.is_some() => {
+                Some((path.iter().map(|i| i.name).collect::<Vec<_>>(), *span))
+            }
+            _ => None,
+        };
+        let mut seen: FxHashMap<Vec<Name>, Span> = FxHashMap::default();
+        for (path, span) in arguments.iter().filter_map(value) {
+            match seen.get(&path) {
+                Some(&first) => {
+                    let names: Vec<&str> = path.iter().map(|n| n.as_str()).collect();
+                    let message = format!("{} is modified twice", names.join("."));
+                    let d = self.diagnostic(span, message).label(first, "first modified here");
+                    self.report(d.hint("remove one of the two"));
+                }
+                None => {
+                    seen.insert(path, span);
+                }
+            }
+        }
     }
 
     fn modification_argument(&mut self) -> Option<Argument> {

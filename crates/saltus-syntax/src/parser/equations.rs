@@ -281,6 +281,13 @@ impl Parser<'_> {
                 StatementKind::When { branches }
             }),
             T::Break => {
+                let around = self.open.iter().rev().map_while(|o| match o {
+                    Open::Block(word) => Some(*word),
+                    Open::Class(_) => None,
+                });
+                if !around.into_iter().any(|word| matches!(word, T::For | T::While)) {
+                    self.mistake(self.span(), "`break` outside of a loop", "it ends the for or while loop around it");
+                }
                 self.bump();
                 Some(StatementKind::Break)
             }

@@ -89,6 +89,8 @@ struct Parser<'a> {
     /// Stacks from which finished lists are cut off, so that each list takes just the memory it needs.
     expressions: Vec<Expr>,
     arguments: Vec<Argument>,
+    /// How many annotations the parser is inside of.
+    annotations: u32,
 }
 
 impl<'a> Parser<'a> {
@@ -116,6 +118,7 @@ impl<'a> Parser<'a> {
             open: Vec::new(),
             expressions: Vec::new(),
             arguments: Vec::new(),
+            annotations: 0,
         }
     }
 

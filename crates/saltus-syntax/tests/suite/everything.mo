@@ -85,7 +85,7 @@ final encapsulated partial package P "a package" + " with text"
     if x == 1 then
       return;
     elseif x >= 2 then
-      break;
+      return;
     else
       f(x);
     end if;

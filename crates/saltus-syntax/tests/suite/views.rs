@@ -30,14 +30,14 @@ fn annotations_by_name() {
 
 #[test]
 fn modifiers_by_path() {
-    let c = class("model M A a(b(start = 1), c.d = 2, redeclare model N = O, c.d = 3) = x; end M;");
+    let c = class("model M A a(b(start = 1), c.d = 2, redeclare model N = O, c.e = 3) = x; end M;");
     let (clause, component) = c.components().next().unwrap();
     let m = component.modification.as_ref().unwrap();
     assert_eq!(m.value("b.start").unwrap().to_string(), "1");
-    assert_eq!(m.value("c.d").unwrap().to_string(), "3", "the last one counts");
+    assert_eq!(m.value("c.e").unwrap().to_string(), "3");
     assert!(m.get("c").is_none() && m.get("b.c").is_none());
     assert_eq!(m.argument("N").unwrap().to_string(), "redeclare model N = O");
-    assert_eq!(m.to_string(), "(b(start = 1), c.d = 2, redeclare model N = O, c.d = 3) = x");
+    assert_eq!(m.to_string(), "(b(start = 1), c.d = 2, redeclare model N = O, c.e = 3) = x");
     assert_eq!(clause.type_spec.to_string(), "A");
 }
 

@@ -1,0 +1,823 @@
+Inheritance, modifiers, redeclarations, connections (Modelica 3.6, chapters 5, 7, 9 and 15).
+
+--- class-extends-and-redeclared-package simulate --stop 1 --intervals 1 ---
+model M
+  package A
+    replaceable model X
+      Real x = 1;
+    end X;
+  end A;
+  package B
+    extends A;
+    redeclare model extends X
+      Real y = x + 1;
+    end X;
+  end B;
+  B.X q;
+  package C = A(redeclare model X = Z);
+  model Z
+    Real x = 9;
+  end Z;
+  C.X z;
+end M;
+--- expect ---
+time,q.x,q.y,z.x
+0.0,1.0,2.0,9.0
+1.0,1.0,2.0,9.0
+
+--- redeclaration-within-a-constraint simulate --stop 1 --intervals 1 ---
+model M
+  model Base
+    Real x;
+  end Base;
+  model G
+    extends Base;
+  equation
+    x = 1;
+  end G;
+  model H
+    extends Base;
+    parameter Real k=2;
+  equation
+    x = k;
+  end H;
+  model W
+    replaceable G g constrainedby Base;
+  end W;
+  W w(redeclare H g(k=7));
+end M;
+--- expect ---
+time,w.g.x
+0.0,7.0
+1.0,7.0
+
+--- redeclaration-that-lacks-what-the-constraint-has error check ---
+model M
+  model Base
+    Real x;
+  end Base;
+  model G
+    extends Base;
+  equation
+    x = 1;
+  end G;
+  model N
+    Real y = 1;
+  end N;
+  model W
+    replaceable G g constrainedby Base;
+  end W;
+  W w(redeclare N g);
+end M;
+--- expect ---
+exit: 3
+error: M.N cannot take the place of g: it has no x, which M.Base declares
+--> model.mo:16:19
+
+--- redeclaration-of-what-is-not-replaceable error check ---
+model M
+  model G
+    Real x=1;
+  end G;
+  model H
+    Real x=2;
+  end H;
+  model W
+    G g;
+  end W;
+  W w(redeclare H g);
+end M;
+--- expect ---
+exit: 3
+error: g is not replaceable and cannot be redeclared
+--> model.mo:11:19
+
+--- redeclaration-by-an-unknown-class error check ---
+model M
+  model A
+    replaceable Real x = 1;
+  end A;
+  A a(redeclare Foo x);
+end M;
+--- expect ---
+exit: 3
+error: the class Foo is not known here
+--> model.mo:5:17
+
+--- modifiers-of-array-elements simulate --stop 1 --intervals 1 ---
+model M
+  model S
+    parameter Real p = 1;
+    Real x = p*time;
+  end S;
+  S s[3](p={1,2,3});
+  S t[2](each p=5);
+  S u[2,2](p=[1,2;3,4]);
+  S v[3](p=linspace(0,1,3));
+  model W
+    S s[2](p={10,20});
+  end W;
+  W w[2](s(p={{1,2},{3,4}}));
+end M;
+--- expect ---
+time,s[1].x,s[2].x,s[3].x,t[1].x,t[2].x,"u[1,1].x","u[1,2].x","u[2,1].x","u[2,2].x",v[1].x,v[2].x,v[3].x,w[1].s[1].x,w[1].s[2].x,w[2].s[1].x,w[2].s[2].x
+0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0
+1.0,1.0,2.0,3.0,5.0,5.0,1.0,2.0,3.0,4.0,0.0,0.5,1.0,1.0,2.0,3.0,4.0
+
+--- modifier-of-the-wrong-size error check ---
+model M
+  model S
+    parameter Real p = 1;
+  end S;
+  S s[3](p = {1, 2});
+end M;
+--- expect ---
+exit: 3
+error: the modifier has the shape [2], too small for element [3]
+--> model.mo:5:14
+
+--- each-inside-a-modifier simulate --stop 1 --intervals 1 ---
+model M
+  model A
+    Real x[2](start={1,2});
+  equation
+    der(x) = -x;
+  end A;
+  A a(x(each start=3, each fixed=true));
+end M;
+--- expect ---
+time,a.x[1],a.x[2]
+0.0,3.0,3.0
+1.0,1.10363845644142,1.10363845644142
+
+--- a-binding-removed simulate --stop 1 --intervals 1 ---
+model M
+  model A
+    parameter Real p=1;
+    Real x=p*time;
+  end A;
+  model B
+    extends A(p=break);
+    parameter Real q;
+  end B;
+  B b(p=4,q=1);
+end M;
+--- expect ---
+time,b.x
+0.0,0.0
+1.0,4.0
+
+--- final-parameter error check ---
+model M
+  model A
+    final parameter Real p=1;
+    Real x=p;
+  end A;
+  A a(p=2);
+end M;
+--- expect ---
+exit: 3
+error: p is final and cannot be modified
+--> model.mo:6:9
+
+--- modified-twice error check ---
+model M
+  model A
+    Real x(start = 1, start = 2) = time;
+  end A;
+  A a;
+end M;
+--- expect ---
+exit: 3
+error: start is modified twice
+--> model.mo:3:23
+
+--- outer-function simulate --stop 1 --intervals 1 ---
+model M
+  inner Real T = 5;
+  inner function f = g;
+  function g
+    input Real x;
+    output Real y;
+  algorithm
+    y := 2*x;
+  end g;
+  model A
+    outer Real T;
+    outer function f
+      input Real x;
+      output Real y;
+    end f;
+    Real y = f(T);
+  end A;
+  A a;
+end M;
+--- expect ---
+time,T,a.y
+0.0,5.0,10.0
+1.0,5.0,10.0
+
+--- inner-outer simulate --stop 1 --intervals 1 ---
+model M
+  inner Real T = 1;
+  model A
+    outer Real T;
+    Real x = T;
+  end A;
+  model B
+    inner outer Real T;
+    A a;
+    A a2;
+  end B;
+  A a;
+  B b(T=2);
+end M;
+--- expect ---
+time,T,a.x,b.a.x,b.a2.x,b.T
+0.0,1.0,1.0,2.0,2.0,2.0
+1.0,1.0,1.0,2.0,2.0,2.0
+
+--- connections-of-components-that-are-off simulate --stop 1 --intervals 1 ---
+model M
+  connector P
+    Real v;
+    flow Real i;
+  end P;
+  model R
+    P p, n;
+  equation
+    p.v-n.v = p.i;
+    p.i+n.i=0;
+  end R;
+  model G
+    P p;
+  equation
+    p.v=0;
+  end G;
+  model S
+    P p;
+  equation
+    p.v=2;
+  end S;
+  parameter Boolean b = false;
+  R r1;
+  R r2 if b;
+  G g;
+  S s;
+equation
+  connect(s.p, r1.p);
+  connect(r1.n, g.p);
+  connect(s.p, r2.p);
+  connect(r2.n, g.p);
+end M;
+--- expect ---
+time,b,r1.p.v,r1.p.i,r1.n.v,r1.n.i,g.p.v,g.p.i,s.p.v,s.p.i
+0.0,false,2.0,2.0,0.0,-2.0,0.0,2.0,2.0,-2.0
+1.0,false,2.0,2.0,0.0,-2.0,0.0,2.0,2.0,-2.0
+
+--- component-that-is-off-in-an-expression error check ---
+model M
+  parameter Boolean b = false;
+  Real x = 1 if b;
+  Real y = x;
+end M;
+--- expect ---
+exit: 3
+error: x does not exist: the component is switched off by its condition
+--> model.mo:4:12
+
+--- connect-in-for-and-if simulate --stop 1 --intervals 1 ---
+model M
+  connector P
+    Real v;
+    flow Real i;
+  end P;
+  model R
+    P p, n;
+  equation
+    p.v - n.v = p.i;
+    p.i + n.i = 0;
+  end R;
+  model V
+    parameter Real v = 0;
+    P p;
+  equation
+    p.v = v;
+  end V;
+  parameter Integer k = 3;
+  parameter Boolean b = true;
+  R r[k];
+  V s(v = 3), g;
+  V other(v = 100);
+equation
+  for i in 1:k - 1 loop
+    connect(r[i].n, r[i + 1].p);
+  end for;
+  if b then
+    connect(s.p, r[1].p);
+  else
+    connect(other.p, r[1].p);
+  end if;
+  connect(r[k].n, g.p);
+end M;
+--- expect ---
+time,k,b,r[1].p.v,r[1].p.i,r[1].n.v,r[1].n.i,r[2].p.v,r[2].p.i,r[2].n.v,r[2].n.i,r[3].p.v,r[3].p.i,r[3].n.v,r[3].n.i,s.p.v,s.p.i,g.p.v,g.p.i,other.p.v,other.p.i
+0.0,3,true,3.0,1.0,2.0,-1.0,2.0,1.0,1.0,-1.0,1.0,1.0,0.0,-1.0,3.0,-1.0,0.0,1.0,100.0,0.0
+1.0,3,true,3.0,1.0,2.0,-1.0,2.0,1.0,1.0,-1.0,1.0,1.0,0.0,-1.0,3.0,-1.0,0.0,1.0,100.0,0.0
+
+--- connect-of-arrays simulate --stop 1 --intervals 1 ---
+model M
+  connector P
+    Real v;
+    flow Real i;
+  end P;
+  model R
+    P p, n;
+  equation
+    p.v - n.v = p.i;
+    p.i + n.i = 0;
+  end R;
+  model V
+    parameter Real v = 0;
+    P p;
+  equation
+    p.v = v;
+  end V;
+  R a[2], b[2];
+  V s[2](v = {1, 2}), g[2];
+equation
+  connect(s.p, a.p);
+  connect(a.n, b.p);
+  connect(b.n, g.p);
+end M;
+--- expect ---
+time,a[1].p.v,a[1].p.i,a[1].n.v,a[1].n.i,a[2].p.v,a[2].p.i,a[2].n.v,a[2].n.i,b[1].p.v,b[1].p.i,b[1].n.v,b[1].n.i,b[2].p.v,b[2].p.i,b[2].n.v,b[2].n.i,s[1].p.v,s[1].p.i,s[2].p.v,s[2].p.i,g[1].p.v,g[1].p.i,g[2].p.v,g[2].p.i
+0.0,1.0,0.5,0.5,-0.5,2.0,1.0,1.0,-1.0,0.5,0.5,0.0,-0.5,1.0,1.0,0.0,-1.0,1.0,-0.5,2.0,-1.0,0.0,0.5,0.0,1.0
+1.0,1.0,0.5,0.5,-0.5,2.0,1.0,1.0,-1.0,0.5,0.5,0.0,-0.5,1.0,1.0,0.0,-1.0,1.0,-0.5,2.0,-1.0,0.0,0.5,0.0,1.0
+
+--- inside-and-outside simulate --stop 1 --intervals 1 ---
+model M
+  connector P
+    Real v;
+    flow Real i;
+  end P;
+  model R
+    P p, n;
+  equation
+    p.v - n.v = p.i;
+    p.i + n.i = 0;
+  end R;
+  model V
+    parameter Real v = 0;
+    P p;
+  equation
+    p.v = v;
+  end V;
+  model W
+    P a, b;
+    R r1, r2;
+  equation
+    connect(a, r1.p);
+    connect(r1.n, r2.p);
+    connect(r2.n, b);
+  end W;
+  W w;
+  V s(v = 2), g;
+equation
+  connect(s.p, w.a);
+  connect(w.b, g.p);
+end M;
+--- expect ---
+time,w.a.v,w.a.i,w.b.v,w.b.i,w.r1.p.v,w.r1.p.i,w.r1.n.v,w.r1.n.i,w.r2.p.v,w.r2.p.i,w.r2.n.v,w.r2.n.i,s.p.v,s.p.i,g.p.v,g.p.i
+0.0,2.0,1.0,0.0,-1.0,2.0,1.0,1.0,-1.0,1.0,1.0,0.0,-1.0,2.0,-1.0,0.0,1.0
+1.0,2.0,1.0,0.0,-1.0,2.0,1.0,1.0,-1.0,1.0,1.0,0.0,-1.0,2.0,-1.0,0.0,1.0
+
+--- connect-in-a-when error check ---
+model M
+  connector P
+    Real v;
+    flow Real i;
+  end P;
+  P a, b;
+equation
+  when time > 0.5 then
+    connect(a, b);
+  end when;
+  a.v = 1;
+end M;
+--- expect ---
+exit: 3
+error: connect cannot stand in a when-clause
+--> model.mo:9:5
+
+--- connect-in-an-if-that-changes error check ---
+model M
+  connector P
+    Real v;
+    flow Real i;
+  end P;
+  P a, b;
+equation
+  if time > 0.5 then
+    connect(a, b);
+  end if;
+  a.v = 1;
+end M;
+--- expect ---
+exit: 3
+error: time is not known when compiling
+--> model.mo:8:6
+
+--- inputs-without-a-source error check ---
+model M
+  connector RI = input Real;
+  block T
+    RI u;
+    Real z = 2*u;
+  end T;
+  T a, b;
+equation
+  connect(a.u, b.u);
+end M;
+--- expect ---
+exit: 4
+warning: a.u, b.u are inputs that are connected to each other only: nothing gives them a value
+error: the model is structurally singular: 2 equations for 3 unknowns; not determined: a.z, a.u, b.z
+--> model.mo:5:14
+
+--- stream-of-three simulate --stop 1 --intervals 1 ---
+model M
+  connector P
+    Real p;
+    flow Real m;
+    stream Real h;
+  end P;
+  model Src
+    parameter Real h0=1;
+    parameter Real m0=1;
+    P p;
+  equation
+    p.m = -m0;
+    p.h = h0;
+  end Src;
+  model Sink
+    P p;
+    Real hin = inStream(p.h);
+    Real ha = actualStream(p.h);
+  equation
+    p.p = 1;
+    p.h = 0;
+  end Sink;
+  Src a(h0=10,m0=1), b(h0=20,m0=3);
+  Sink s;
+equation
+  connect(a.p,b.p);
+  connect(a.p,s.p);
+end M;
+--- expect ---
+time,a.p.p,a.p.m,a.p.h,b.p.p,b.p.m,b.p.h,s.p.p,s.p.m,s.p.h,s.hin,s.ha
+0.0,1.0,-1.0,10.0,1.0,-3.0,20.0,1.0,4.0,0.0,17.5,17.5
+1.0,1.0,-1.0,10.0,1.0,-3.0,20.0,1.0,4.0,0.0,17.5,17.5
+
+--- stream-of-two simulate --stop 1 --intervals 1 ---
+model M
+  connector P
+    Real p;
+    flow Real m;
+    stream Real h;
+  end P;
+  model Src
+    parameter Real h0 = 1;
+    P p;
+  equation
+    p.m = -1;
+    p.h = h0;
+  end Src;
+  model Pipe
+    P a, b;
+  equation
+    a.p = b.p;
+    a.m + b.m = 0;
+    a.h = inStream(b.h);
+    b.h = inStream(a.h) + 1;
+  end Pipe;
+  model Sink
+    P p;
+    Real hin = inStream(p.h);
+  equation
+    p.p = 1;
+    p.h = 100;
+  end Sink;
+  Src s(h0 = 5);
+  Pipe q;
+  Sink k;
+equation
+  connect(s.p, q.a);
+  connect(q.b, k.p);
+end M;
+--- expect ---
+time,s.p.p,s.p.m,s.p.h,q.a.p,q.a.m,q.a.h,q.b.p,q.b.m,q.b.h,k.p.p,k.p.m,k.p.h,k.hin
+0.0,1.0,-1.0,5.0,1.0,1.0,100.0,1.0,-1.0,6.0,1.0,1.0,100.0,6.0
+1.0,1.0,-1.0,5.0,1.0,1.0,100.0,1.0,-1.0,6.0,1.0,1.0,100.0,6.0
+
+--- stream-of-an-open-connector simulate --stop 1 --intervals 1 ---
+model M
+  connector P
+    Real p;
+    flow Real m;
+    stream Real h;
+  end P;
+  P a;
+  Real x = inStream(a.h);
+  Real y = actualStream(a.h);
+equation
+  a.p = 1;
+  a.h = 3;
+end M;
+--- expect ---
+time,a.p,a.m,a.h,x,y
+0.0,1.0,0.0,3.0,3.0,3.0
+1.0,1.0,0.0,3.0,3.0,3.0
+
+--- actual-stream-after-the-flow-turned simulate --stop 2 --intervals 2 ---
+model M
+  connector P
+    Real p;
+    flow Real m;
+    stream Real h;
+  end P;
+  model Src
+    parameter Real h0 = 1;
+    P p;
+    Real a = actualStream(p.h);
+  equation
+    p.m = 1 - time;
+    p.h = h0;
+  end Src;
+  model Vol
+    parameter Real h0 = 9;
+    P p;
+  equation
+    p.p = 1;
+    p.h = h0;
+  end Vol;
+  Src s;
+  Vol v;
+equation
+  connect(s.p, v.p);
+end M;
+--- expect ---
+time,s.p.p,s.p.m,s.p.h,s.a,v.p.p,v.p.m,v.p.h
+0.0,1.0,1.0,1.0,9.0,1.0,-1.0,9.0
+1.0,1.0,0.0,1.0,1.0,1.0,0.0,9.0
+2.0,1.0,-1.0,1.0,1.0,1.0,1.0,9.0
+
+--- streams-of-two-whatever-the-bounds simulate --stop 1 --intervals 1 ---
+model M
+  connector P
+    Real p;
+    flow Real m;
+    stream Real h;
+  end P;
+  model Src
+    P p;
+  equation
+    p.m = -1;
+    p.h = 5;
+  end Src;
+  model Pipe
+    P a(m(min = 0)), b(m(max = 0));
+  equation
+    a.p = b.p;
+    a.m + b.m = 0;
+    a.h = inStream(b.h);
+    b.h = inStream(a.h) + 1;
+  end Pipe;
+  model W
+    P a, b;
+    Pipe q;
+  equation
+    connect(a, q.a);
+    connect(q.b, b);
+  end W;
+  model Sink
+    P p;
+    Real hin = inStream(p.h);
+  equation
+    p.p = 1;
+    p.h = 100;
+  end Sink;
+  Src s;
+  W w;
+  Sink k;
+equation
+  connect(s.p, w.a);
+  connect(w.b, k.p);
+end M;
+--- expect ---
+time,s.p.p,s.p.m,s.p.h,w.a.p,w.a.m,w.a.h,w.b.p,w.b.m,w.b.h,w.q.a.p,w.q.a.m,w.q.a.h,w.q.b.p,w.q.b.m,w.q.b.h,k.p.p,k.p.m,k.p.h,k.hin
+0.0,1.0,-1.0,5.0,1.0,1.0,100.0,1.0,-1.0,6.0,1.0,1.0,100.0,1.0,-1.0,6.0,1.0,1.0,100.0,6.0
+1.0,1.0,-1.0,5.0,1.0,1.0,100.0,1.0,-1.0,6.0,1.0,1.0,100.0,1.0,-1.0,6.0,1.0,1.0,100.0,6.0
+
+--- expandable-connectors simulate --stop 1 --intervals 1 ---
+model M
+  expandable connector B
+    Real x;
+  end B;
+  connector RO = output Real;
+  connector RI = input Real;
+  block S
+    RO y = time;
+  end S;
+  block T
+    RI u;
+    Real z = 2*u;
+  end T;
+  B b;
+  S s;
+  T t;
+  B b2;
+equation
+  connect(s.y, b.sig);
+  connect(b, b2);
+  connect(b2.sig, t.u);
+  b.x = 1;
+end M;
+--- expect ---
+time,b.x,b.sig,s.y,t.u,t.z,b2.x,b2.sig
+0.0,1.0,0.0,0.0,0.0,0.0,1.0,0.0
+1.0,1.0,1.0,1.0,1.0,2.0,1.0,1.0
+
+--- array-in-an-expandable-connector simulate --stop 1 --intervals 1 ---
+model M
+  expandable connector B
+  end B;
+  connector RO = output Real;
+  connector RI = input Real;
+  block S
+    RO y = time;
+  end S;
+  block T
+    RI u;
+    Real z = 2*u;
+  end T;
+  B b;
+  S s[2];
+  T t;
+equation
+  connect(s[1].y, b.sig[1]);
+  connect(s[2].y, b.sig[2]);
+  connect(b.sig[2], t.u);
+end M;
+--- expect ---
+time,b.sig[1],b.sig[2],s[1].y,s[2].y,t.u,t.z
+0.0,0.0,0.0,0.0,0.0,0.0,0.0
+1.0,1.0,1.0,1.0,1.0,1.0,2.0
+
+--- root-and-branches simulate --stop 1 --intervals 1 ---
+model M
+  record O
+    Real a;
+    Real b;
+    function equalityConstraint
+      input O x;
+      input O y;
+      output Real r[1];
+    algorithm
+      r[1] := x.a-y.a;
+    end equalityConstraint;
+  end O;
+  connector P
+    O R;
+    flow Real f;
+  end P;
+  model Bd
+    P p;
+  equation
+    p.R.a=1;
+    p.R.b = time;
+    Connections.root(p.R);
+  end Bd;
+  model L
+    P a,b;
+  equation
+    Connections.branch(a.R,b.R);
+    a.R = b.R;
+    a.f+b.f=0;
+  end L;
+  Bd bd;
+  L l1, l2;
+  Boolean r = Connections.isRoot(bd.p.R), q = Connections.rooted(l1.a.R);
+equation
+  connect(bd.p,l1.a);
+  connect(l1.b,l2.a);
+end M;
+--- expect ---
+time,bd.p.R.a,bd.p.R.b,bd.p.f,l1.a.R.a,l1.a.R.b,l1.a.f,l1.b.R.a,l1.b.R.b,l1.b.f,l2.a.R.a,l2.a.R.b,l2.a.f,l2.b.R.a,l2.b.R.b,l2.b.f,r,q
+0.0,1.0,0.0,0.0,1.0,0.0,-0.0,1.0,0.0,0.0,1.0,0.0,-0.0,1.0,0.0,0.0,true,true
+1.0,1.0,1.0,0.0,1.0,1.0,-0.0,1.0,1.0,0.0,1.0,1.0,-0.0,1.0,1.0,0.0,true,true
+
+--- potential-root-of-least-priority simulate --stop 1 --intervals 1 ---
+model M
+  record O
+    Real a;
+    function equalityConstraint
+      input O x;
+      input O y;
+      output Real r[0];
+    algorithm
+    end equalityConstraint;
+  end O;
+  connector P
+    O R;
+    flow Real f;
+  end P;
+  model B
+    P p;
+    parameter Integer pr = 0;
+    Real x;
+  equation
+    Connections.potentialRoot(p.R, priority = pr);
+    if Connections.isRoot(p.R) then
+      p.R.a = pr;
+      x = p.f;
+    else
+      x = 7;
+      p.f = 1;
+    end if;
+  end B;
+  B a(pr = 5), b(pr = 2);
+equation
+  connect(a.p, b.p);
+end M;
+--- expect ---
+time,a.p.R.a,a.p.f,a.x,b.p.R.a,b.p.f,b.x
+0.0,2.0,1.0,7.0,2.0,-1.0,-1.0
+1.0,2.0,1.0,7.0,2.0,-1.0,-1.0
+
+--- import-before-the-enclosing-scope simulate --stop 1 --intervals 1 ---
+package P
+  constant Real c = 1;
+  package Q
+    constant Real c = 2;
+  end Q;
+  model M
+    import P.Q.c;
+    Real x = c;
+  end M;
+end P;
+--- expect ---
+time,x
+0.0,2.0
+1.0,2.0
+
+--- a-graph-without-a-root error check ---
+model M
+  record O
+    Real a;
+    function equalityConstraint
+      input O x;
+      input O y;
+      output Real r[0];
+    algorithm
+    end equalityConstraint;
+  end O;
+  connector P
+    O R;
+    flow Real f;
+  end P;
+  model L
+    P a, b;
+  equation
+    Connections.branch(a.R, b.R);
+    a.R = b.R;
+    a.f + b.f = 0;
+  end L;
+  L l1, l2;
+equation
+  connect(l1.b, l2.a);
+end M;
+--- expect ---
+exit: 4
+warning: l1.a.R and what is connected to it have no root
+
+--- each-passes-one-array-only simulate --stop 0 ---
+model M
+  record Layer
+    parameter Real d = 1;
+  end Layer;
+  record Wall
+    parameter Integer n = 1;
+    parameter Layer layer[n];
+    parameter Real sum = sum(layer[i].d for i in 1:n);
+  end Wall;
+  model Conduction
+    parameter Wall wall;
+    Real x = wall.sum;
+  end Conduction;
+  parameter Layer all[3](d = {1, 2, 3});
+  Conduction c[2](each wall(n = 2, layer = {all[i] for i in 2:3}));
+end M;
+--- expect ---
+time,c[1].x,c[2].x
+0.0,5.0,5.0
