@@ -288,6 +288,7 @@ impl<'t> Flattener<'t> {
             }
             members.push(states);
         }
+        self.connections_in_states();
         self.mark_continuous();
         self.algorithms_in_states();
         for (k, states) in members.iter().enumerate() {
@@ -295,6 +296,26 @@ impl<'t> Flattener<'t> {
         }
         self.guard_continuous_states();
         Ok(())
+    }
+
+    /// What connections inside a state give belongs to the state.
+    fn connections_in_states(&mut self) {
+        for i in 0..self.dae.equations.len() {
+            let e = &self.dae.equations[EqId::new(i)];
+            if !matches!(e.origin.note, "connection" | "unconnected flow") {
+                continue;
+            }
+            let inside = |path: &str| {
+                e.row.args.iter().filter_map(|a| a.variable()).all(|v| within(&self.dae.vars[v].origin.instance, path))
+            };
+            let states = self.states.states.iter().filter(|s| inside(&s.path));
+            if let Some(s) = states.max_by_key(|s| s.path.len()) {
+                let path = s.path.clone();
+                if !within(&e.origin.instance, &path) {
+                    self.dae.equations[EqId::new(i)].origin.instance = path;
+                }
+            }
+        }
     }
 
     /// Machines whose states hold equations of continuous time move at events, and so do those inside them and around them.
@@ -630,8 +651,17 @@ impl<'t> Flattener<'t> {
                 },
                 _ => None,
             };
+            // On the right side only where nothing on the left could be meant.
+            let known = |x: ExprId| {
+                self.dae.pool.holes(x).iter().all(|&h| match e.row.args[h as usize] {
+                    Operand::Var { var, .. } => {
+                        var == HybridDae::TIME || self.dae.vars[var].variability < Variability::Continuous
+                    }
+                    _ => true,
+                })
+            };
             alone[at].extend(match *self.dae.pool.node(e.row.template) {
-                XNode::Binary(Binary::Sub, a, b) => bare(a).or_else(|| bare(b)),
+                XNode::Binary(Binary::Sub, a, b) => bare(a).or_else(|| bare(b).filter(|_| known(a))),
                 _ => bare(e.row.template),
             });
         }

@@ -328,6 +328,10 @@ impl Model {
                 self.machine.values[slot as usize] = v;
             }
             if !switched && !restarts.is_empty() {
+                // The states that suited the values before may not suit these.
+                if let Some(p) = self.reselect(&program)? {
+                    program = p;
+                }
                 for v in self.impose(&program, &restarts, &mut reinitialized) {
                     let var = &self.sys.dae.vars[v];
                     let text = format!("at time {t:?}: reinit of {} has no effect, the equations hold it", var.name);

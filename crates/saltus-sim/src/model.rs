@@ -1129,6 +1129,32 @@ impl Model {
         d
     }
 
+    /// The circle of guards that depend on what they guard, in words.
+    fn guard_circle(&self, guards: &[Cell]) -> Option<String> {
+        let of = |v: VarId| self.sys.discrete.iter().find(|d| d.var == v).map(|d| &d.kind);
+        let mut read: Vec<String> = Vec::new();
+        for i in guards.iter().filter_map(|c| match of(c.var) {
+            Some(DiscKind::Relation(i)) => Some(*i),
+            _ => None,
+        }) {
+            for a in &self.sys.relations[i].g.args {
+                if let Operand::Var { var, order, .. } = *a
+                    && self.sys.role(var) == Role::Continuous
+                {
+                    let name = cell_name(&self.sys, Cell::new(var, order));
+                    if !read.contains(&name) {
+                        read.push(name);
+                    }
+                }
+            }
+        }
+        let mut names: Vec<String> = guards.iter().map(|c| self.sys.condition_text(c.var)).collect();
+        names.sort();
+        names.dedup();
+        let (names, read) = (names.join(", "), (!read.is_empty()).then(|| read.join(", "))?);
+        Some(format!("the circle: {names} ⇒ the branches that hold ⇒ {read} ⇒ {names}; pre() would break it"))
+    }
+
     /// A failed evaluation as a diagnostic.
     pub fn explain(&self, trouble: &Trouble, stage: Stage, t: f64, what: &str) -> Diagnostic {
         let name = |c: &Cell| cell_name(&self.sys, *c);
@@ -1225,7 +1251,9 @@ impl Model {
                     span.unwrap_or(Span::NONE),
                     format!("{what} at time {t:?}: no consistent values of {}: every choice contradicts itself ({tried} tried)", names.join(", ")),
                 )
-                .hint("the relations and the branches they select exclude each other; check their signs")
+                .hint(self.guard_circle(cells).unwrap_or_else(|| {
+                    "the relations and the branches they select exclude each other; check their signs".into()
+                }))
                 .hint(format!("tried first: {}", modes.iter().map(mode).collect::<Vec<_>>().join("; ")))
             }
             Trouble::Function(e) => Diagnostic::error(stage, e.span, format!("{what} at time {t:?}: {}", e.message)),

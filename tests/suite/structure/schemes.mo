@@ -382,3 +382,16 @@ end M;
 --- expect ---
 exit: 6
 error: at time 1.0 the modes change without end; no consistent mode among: a = false | a = true | a = false | a = true | a = false | a = true
+
+--- a-guard-that-depends-on-what-it-guards-is-shown-as-a-circle error simulate ---
+model M
+  Real x, y(start = 1, fixed = true);
+  Boolean g = x > 1;
+equation
+  der(y) = -y;
+  if g then x = y - 0.5; else x = y + 1; end if;
+end M;
+--- expect ---
+exit: 5
+no consistent values of g
+the circle: g ⇒ the branches that hold ⇒ x ⇒ g
