@@ -5,7 +5,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use saltus_engine::{EngineKind, Inversion, Options};
-use saltus_sim::{RunOptions, SOLVERS, Zeno};
+use saltus_sim::{Linear, RunOptions, SOLVERS, Zeno};
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "Exit codes: 0 fine; 2 usage; 3 syntax, names, types, flattening; 4 structure or compilation; \
@@ -238,9 +238,9 @@ pub struct RunArgs {
     /// Integration method
     #[arg(long, value_name = "NAME", ignore_case = true, value_parser = clap::builder::PossibleValuesParser::new(SOLVERS.iter().copied()))]
     pub solver: Option<String>,
-    /// Step of fixed-step methods
-    #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
-    pub step: Option<f64>,
+    /// Step of fixed-step methods; auto: their error is controlled by step doubling
+    #[arg(long, value_name = "H|auto", allow_hyphen_values = true, value_parser = step)]
+    pub step: Option<StepChoice>,
     /// Largest step
     #[arg(long, value_name = "H", allow_hyphen_values = true, value_parser = positive)]
     pub max_step: Option<f64>,
@@ -265,6 +265,12 @@ pub struct RunArgs {
     /// Carry sensitivities to these parameters along: columns der(variable, parameter)
     #[arg(long, value_name = "PARAM,PARAM…", value_delimiter = ',')]
     pub sensitivity: Vec<String>,
+    /// Let the sensitivities take part in the error test
+    #[arg(long, requires = "sensitivity")]
+    pub sensitivity_error: bool,
+    /// How the linear systems of implicit methods are solved; auto takes gmres where factors would be far larger than the matrix
+    #[arg(long, value_enum, default_value = "auto")]
+    pub linear: LinearChoice,
     /// Highest order of the method
     #[arg(long, value_name = "K", allow_hyphen_values = true, value_parser = count)]
     pub max_order: Option<usize>,
@@ -286,7 +292,11 @@ impl RunArgs {
             tolerance: self.tolerance,
             absolute: self.absolute,
             solver: self.solver.as_ref().map(|s| s.to_ascii_lowercase()),
-            step: self.step,
+            step: self.step.and_then(|s| match s {
+                StepChoice::Auto => None,
+                StepChoice::Fixed(h) => Some(h),
+            }),
+            doubling: self.step == Some(StepChoice::Auto),
             max_step: self.max_step,
             initial_step: self.initial_step,
             min_step: self.min_step,
@@ -299,6 +309,8 @@ impl RunArgs {
             realtime: self.realtime,
             all_variables,
             sensitivity: self.sensitivity.clone(),
+            sensitivity_error: self.sensitivity_error,
+            linear: self.linear.into(),
         }
     }
 }
@@ -311,6 +323,38 @@ pub enum ZenoChoice {
     Rest,
     Stop,
     Error,
+}
+
+/// `--step`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum StepChoice {
+    /// Error control by step doubling.
+    Auto,
+    /// This step.
+    Fixed(f64),
+}
+
+fn step(text: &str) -> Result<StepChoice, String> {
+    if text == "auto" { Ok(StepChoice::Auto) } else { positive(text).map(StepChoice::Fixed) }
+}
+
+/// `--linear`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum LinearChoice {
+    #[default]
+    Auto,
+    Direct,
+    Gmres,
+}
+
+impl From<LinearChoice> for Linear {
+    fn from(choice: LinearChoice) -> Linear {
+        match choice {
+            LinearChoice::Auto => Linear::Auto,
+            LinearChoice::Direct => Linear::Direct,
+            LinearChoice::Gmres => Linear::Gmres,
+        }
+    }
 }
 
 impl From<ZenoChoice> for Zeno {
@@ -398,9 +442,12 @@ pub struct InitArgs {
     /// The time of the start
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = finite)]
     pub start: Option<f64>,
-    /// Methods to try, in this order: newton, least-squares, homotopy, newton-homotopy, fixed-point, multi-start
+    /// Methods to try, in this order: newton, least-squares, homotopy, newton-homotopy, fixed-point, piecewise-linear, multi-start
     #[arg(long, value_name = "NAME,…")]
     pub method: Option<String>,
+    /// How relations are found together with values, in this order: iteration, pivoting, semismooth, homotopy, search
+    #[arg(long, value_name = "NAME,…")]
+    pub modes: Option<String>,
     /// Look at the scenario, name what is wrong with it, and stop
     #[arg(long, help_heading = "Answers")]
     pub check: bool,

@@ -6,7 +6,7 @@ use crate::session::{Failure, Session};
 use crate::{inspect, output};
 use saltus_base::{Diagnostic, Severity, Stage};
 use saltus_engine::{Entry, Scenario, Show, Solved, Workbench};
-use saltus_sim::{StartMethod, StartOptions, Step};
+use saltus_sim::{ModeMethod, StartMethod, StartOptions, Step};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::fs;
@@ -18,7 +18,7 @@ pub fn init(arguments: &InitArgs, begun: Instant) -> Result<(), Failure> {
     for path in [&arguments.write, &arguments.write_model].into_iter().flatten() {
         output::check_folder(path).map_err(Failure::Usage)?;
     }
-    let options = methods(arguments.method.as_deref())?;
+    let options = methods(arguments.method.as_deref(), arguments.modes.as_deref())?;
     let mut session = Session::open(&arguments.model)?;
     let model = session.model.clone();
     let bench = session.engine.workbench(&model);
@@ -66,7 +66,7 @@ pub fn init(arguments: &InitArgs, begun: Instant) -> Result<(), Failure> {
     outcome
 }
 
-fn methods(list: Option<&str>) -> Result<StartOptions, Failure> {
+fn methods(list: Option<&str>, modes: Option<&str>) -> Result<StartOptions, Failure> {
     let mut options = StartOptions::default();
     if let Some(list) = list {
         options.methods = names(list)
@@ -75,6 +75,17 @@ fn methods(list: Option<&str>) -> Result<StartOptions, Failure> {
                 StartMethod::parse(n).ok_or_else(|| {
                     let known: Vec<&str> = StartMethod::ALL.iter().map(|m| m.1).collect();
                     Failure::Usage(format!("--method: there is no method {n}; there are {}", known.join(", ")))
+                })
+            })
+            .collect::<Result<_, _>>()?;
+    }
+    if let Some(list) = modes {
+        options.modes = names(list)
+            .iter()
+            .map(|n| {
+                ModeMethod::parse(n).ok_or_else(|| {
+                    let known: Vec<&str> = ModeMethod::ALL.iter().map(|m| m.1).collect();
+                    Failure::Usage(format!("--modes: there is no method {n}; there are {}", known.join(", ")))
                 })
             })
             .collect::<Result<_, _>>()?;
@@ -258,6 +269,9 @@ fn tell_solution(
             if solved.chosen.len() > 12 { format!(", … ({} in all)", solved.chosen.len()) } else { String::new() };
         let _ =
             write!(text, "\ntaken from start values, because nothing else determines them: {}{more}", shown.join(", "));
+    }
+    if !solved.open.is_empty() {
+        let _ = write!(text, "\n{}", crate::simulate::open_text(&solved.open));
     }
     for (n, wanted, reached, weight) in &solved.wishes {
         let _ = write!(text, "\nwished {n} = {} (weight {weight}): {}", number(*wanted), number(*reached));

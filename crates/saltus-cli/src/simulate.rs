@@ -164,6 +164,13 @@ fn outcome(session: &mut Session, report: Option<&RunReport>, output: &Output, w
 
 /// Says what the start left open and took from start values.
 fn tell_chosen(session: &Session, report: &RunReport) {
+    if !report.open.is_empty() {
+        let text = open_text(&report.open);
+        session.remark(&text, || {
+            let values = report.open.iter().map(|(n, v)| json!({ "name": n, "value": v })).collect::<Vec<_>>();
+            json!({ "type": "open", "values": values })
+        });
+    }
     if report.chosen.is_empty() {
         return;
     }
@@ -177,6 +184,16 @@ fn tell_chosen(session: &Session, report: &RunReport) {
         let values = report.chosen.iter().map(|(n, v)| json!({ "name": n, "value": v })).collect::<Vec<_>>();
         json!({ "type": "chosen", "values": values })
     });
+}
+
+/// What linear equations leave open, in words.
+pub fn open_text(open: &[(String, f64)]) -> String {
+    let shown: Vec<String> = open.iter().take(6).map(|(n, v)| format!("{n} = {}", number(*v))).collect();
+    let more = if open.len() > 6 { format!(", … ({} in all)", open.len()) } else { String::new() };
+    format!(
+        "the equations agree but leave these open; values near their guesses were taken: {}{more}",
+        shown.join(", ")
+    )
 }
 
 fn report_end(session: &Session, report: &RunReport) -> Result<(), Failure> {

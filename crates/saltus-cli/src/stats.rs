@@ -43,6 +43,8 @@ pub struct Stats<'a> {
     pub jacobians: usize,
     /// Factorizations.
     pub factorizations: usize,
+    /// Products of GMRES with the matrix.
+    pub krylov: usize,
     /// State events.
     pub state_events: usize,
     /// Time events.
@@ -97,6 +99,7 @@ impl<'a> Stats<'a> {
             searches: r.searches,
             jacobians: r.jacobians,
             factorizations: r.factorizations,
+            krylov: r.krylov,
             state_events: r.state_events,
             time_events: r.time_events,
             mode_changes: r.mode_changes,
@@ -139,6 +142,10 @@ impl<'a> Stats<'a> {
         if self.parts_planned > 0 {
             let text = format!("{} planned, {} taken over from other modes", self.parts_planned, self.parts_reused);
             lines.push(("  independent parts", text));
+        }
+        if self.krylov > 0 {
+            let at = lines.iter().position(|l| l.0 == "events").unwrap_or(lines.len());
+            lines.insert(at, ("GMRES iterations", self.krylov.to_string()));
         }
         let costs = [("  into a new mode", self.first_entry_seconds), ("  into a known mode", self.return_seconds)];
         lines.extend(costs.into_iter().filter_map(|(name, s)| Some((name, format!("{} (median)", seconds(s?))))));

@@ -171,3 +171,125 @@ end M;
     assert!((folder.last("h") - h).abs() < 1e-3, "{} {h}", folder.last("h"));
     assert!((folder.last("y") - v).abs() < 1e-2, "{} {v}", folder.last("y"));
 }
+
+#[test]
+fn gmres_takes_over_where_factors_would_be_large() {
+    let model = "model Cube
+  parameter Integer m = 18;
+  Real u[m, m, m](each start = 0.01, each fixed = true);
+equation
+  for i in 1:m loop
+    for j in 1:m loop
+      for k in 1:m loop
+        der(u[i,j,k]) = 200*((if i > 1 then u[i-1,j,k] else 1) + (if i < m then u[i+1,j,k] else u[i,j,k])
+          + (if j > 1 then u[i,j-1,k] else u[i,j,k]) + (if j < m then u[i,j+1,k] else u[i,j,k])
+          + (if k > 1 then u[i,j,k-1] else u[i,j,k]) + (if k < m then u[i,j,k+1] else u[i,j,k]) - 6*u[i,j,k])
+          + 10*u[i,j,k]^2*(1 - u[i,j,k]);
+      end for;
+    end for;
+  end for;
+end Cube;
+";
+    let folder = Folder::new("cube", model);
+    let (code, text) = folder.simulate("--stop 0.2 --intervals 2 --solver bdf --stats");
+    assert!(code == 0 && text.contains("GMRES iterations"), "{text}");
+    let iterated = folder.last("u[18,9,9]");
+    let (code, text) = folder.simulate("--stop 0.2 --intervals 2 --solver bdf --stats --set m=7 --linear direct");
+    assert!(code == 0 && !text.contains("GMRES iterations"), "{text}");
+    let small = folder.last("u[7,3,3]");
+    let (code, text) = folder.simulate("--stop 0.2 --intervals 2 --solver radau --stats --set m=7 --linear gmres");
+    assert!(code == 0 && text.contains("GMRES iterations"), "{text}");
+    assert!((folder.last("u[7,3,3]") - small).abs() < 1e-5, "{small} {}", folder.last("u[7,3,3]"));
+    // A column of the same cells: nothing moves across.
+    let line =
+        model.replace("u[m, m, m]", "u[m, 1, 1]").replace("j in 1:m", "j in 1:1").replace("k in 1:m", "k in 1:1");
+    let line = line.replace("j < m", "j < 1").replace("k < m", "k < 1");
+    let folder = Folder::new("column", &line);
+    folder.simulate("--stop 0.2 --intervals 2 --solver radau --tolerance 1e-9");
+    assert!((folder.last("u[18,1,1]") - iterated).abs() < 1e-5, "{} {iterated}", folder.last("u[18,1,1]"));
+}
+
+#[test]
+fn an_unstable_fixed_step_is_told_with_the_variable() {
+    let model = "model M
+  Real slow(start = 0, fixed = true);
+  Real fast(start = 0.1, fixed = true);
+equation
+  der(slow) = cos(time);
+  der(fast) = -40*(fast - slow);
+end M;
+";
+    let folder = Folder::new("unstable", model);
+    for solver in ["euler", "heun", "rk4", "ab4", "milne"] {
+        let (code, text) = folder.simulate(&format!("--stop 30 --solver {solver} --step 0.1"));
+        assert!(code == 6 && text.contains("too large") && text.contains("fast grows"), "{solver}: {code} {text}");
+        let (code, text) = folder.simulate(&format!("--stop 30 --solver {solver} --step 0.002"));
+        assert!(code == 0, "{solver}: {text}");
+    }
+}
+
+#[test]
+fn what_is_not_a_number_ends_the_run_with_its_variable() {
+    let model = "model M
+  Real x(start = 1, fixed = true);
+  Real y(start = 0, fixed = true);
+equation
+  der(x) = -1;
+  der(y) = log(x);
+end M;
+";
+    let folder = Folder::new("nan", model);
+    for solver in ["auto", "bdf", "dae", "radau", "esdirk", "rosenbrock", "dopri5", "qss", "rk4"] {
+        let (code, text) = folder.simulate(&format!("--stop 2 --solver {solver}"));
+        assert!(code == 6 && text.contains("der(y)") && text.contains("log(x)"), "{solver}: {code} {text}");
+        assert!((folder.last("time") - 1.0).abs() < 0.01, "{solver}: {}", folder.last("time"));
+    }
+}
+
+#[test]
+fn sharp_tolerances_and_dense_events_call_for_radau() {
+    let folder = Folder::new("sharp", DENSE);
+    let (code, text) = folder.simulate("--stop 5 --stats --tolerance 1e-8");
+    assert!(code == 0 && text.contains("then radau from t = 0.8"), "{text}");
+}
+
+#[test]
+fn sensitivities_take_part_in_the_error_test_if_asked() {
+    let model = "model M
+  parameter Real p = 3;
+  Real x(start = 1, fixed = true);
+  Real v(start = 0, fixed = true);
+equation
+  der(x) = v;
+  der(v) = -p^2*x;
+end M;
+";
+    let folder = Folder::new("sensitivity", model);
+    let truth = -10.0 * 30f64.sin();
+    let mut steps = Vec::new();
+    for words in ["", "--sensitivity-error"] {
+        let (code, text) = folder.simulate(&format!("--stop 10 --sensitivity p --tolerance 1e-5 --stats {words}"));
+        assert_eq!(code, 0, "{text}");
+        assert!((folder.last("der(x, p)") - truth).abs() < 0.01, "{}", folder.last("der(x, p)"));
+        let line = text.lines().find_map(|l| l.strip_prefix("steps")).unwrap();
+        steps.push(line.split_whitespace().next().unwrap().parse::<usize>().unwrap());
+    }
+    assert!(steps[1] > steps[0], "{steps:?}");
+    let (code, text) = folder.simulate("--stop 10 --sensitivity-error");
+    assert!(code == 2 && text.contains("--sensitivity"), "{text}");
+}
+
+#[test]
+fn step_doubling_controls_the_error_of_the_classical_methods() {
+    let model = "model M\n  Real x(start = 1, fixed = true);\nequation\n  der(x) = -50*(x - cos(time));\nend M;\n";
+    let folder = Folder::new("doubling", model);
+    // x = (2500 cos t + 50 sin t + e^{−50 t})/2501
+    let exact = (2500.0 * 2f64.cos() + 50.0 * 2f64.sin()) / 2501.0;
+    for solver in ["heun", "rk4", "trapezoid", "backward-euler"] {
+        let (code, text) = folder.simulate(&format!("--stop 2 --solver {solver} --step auto --tolerance 1e-5"));
+        assert_eq!(code, 0, "{solver}: {text}");
+        assert!((folder.last("x") - exact).abs() < 1e-4, "{solver}: {} {exact}", folder.last("x"));
+    }
+    let (code, text) = folder.simulate("--stop 2 --solver ab3 --step auto");
+    assert!(code == 2 && text.contains("needs a step"), "{code} {text}");
+}

@@ -463,6 +463,8 @@ pub struct HybridDae {
     pub conserved: Vec<VarId>,
     /// The start is the end of an earlier run: what ticks at that very instant has ticked.
     pub continues: bool,
+    /// What travelled in delays, then in distributions, at the end of that run.
+    pub histories: Vec<Vec<f64>>,
     /// The `experiment` annotation.
     pub experiment: Experiment,
 }
@@ -509,6 +511,7 @@ impl HybridDae {
             guesses: Vec::new(),
             conserved: Vec::new(),
             continues: false,
+            histories: Vec::new(),
             experiment: Experiment::default(),
         }
     }

@@ -472,6 +472,7 @@ impl Engine {
         bench.write_back(&model, Some(&states));
         bench.scenario.time = model.machine.values[model.machine.time as usize];
         bench.scenario.continues = true;
+        bench.scenario.histories = model.histories();
         Some(bench.scenario.clone())
     }
 }

@@ -100,6 +100,8 @@ pub struct Scenario {
     pub continues: bool,
     /// Initial equations of the flat model that do not hold, by their numbers from 1.
     pub dropped: Vec<usize>,
+    /// What travels in delays and distributions at the end of a run, one list each.
+    pub histories: Vec<Vec<f64>>,
     /// All entries, in the order of the flat model.
     pub entries: Vec<Entry>,
 }
@@ -138,6 +140,8 @@ pub struct ScenarioFile {
     pub continues: bool,
     /// See [`Scenario::dropped`].
     pub dropped: Vec<usize>,
+    /// See [`Scenario::histories`].
+    pub histories: Vec<Vec<f64>>,
     /// Its lines.
     pub lines: Vec<Line>,
 }
@@ -197,6 +201,19 @@ impl Reader {
                     }
                     None => self.fault(span, "dropped: a list of numbers of initial equations is expected"),
                 },
+                ("histories", v) => match v.as_array() {
+                    Some(lists) => {
+                        for list in lists {
+                            let Some(numbers) = list.get_ref().as_array() else {
+                                self.fault(span, "histories: lists of numbers are expected");
+                                continue;
+                            };
+                            let numbers = numbers.iter().filter_map(|n| self.number("histories", n)).collect();
+                            self.out.histories.push(numbers);
+                        }
+                    }
+                    None => self.fault(span, "histories: a list of lists of numbers is expected"),
+                },
                 ("variables", v) => match v.as_table() {
                     Some(lines) => {
                         for (name, line) in lines {
@@ -209,7 +226,7 @@ impl Reader {
                 (other, _) => self.fault(
                     span,
                     format!(
-                        "unknown entry {other}; a scenario has model, time, continues, dropped and the table variables"
+                        "unknown entry {other}; a scenario has model, time, continues, dropped, histories and the table variables"
                     ),
                 ),
             }
@@ -388,6 +405,13 @@ impl Reader {
                 Err(_) => self.fault(span, "time: a number is expected"),
             },
             ("continues", Some(v)) => self.out.continues = v == "true",
+            ("history", Some(v)) => {
+                let numbers: Result<Vec<f64>, _> = v.split_whitespace().map(str::parse).collect();
+                match numbers {
+                    Ok(numbers) => self.out.histories.push(numbers),
+                    Err(_) => self.fault(span, "history: numbers are expected"),
+                }
+            }
             ("dropped", Some(v)) => self.out.dropped = v.split_whitespace().filter_map(|n| n.parse().ok()).collect(),
             _ => {}
         }
@@ -488,6 +512,13 @@ impl Scenario {
         if !self.dropped.is_empty() {
             let _ = writeln!(s, "dropped = {:?}", self.dropped);
         }
+        if !self.histories.is_empty() {
+            let lists = self
+                .histories
+                .iter()
+                .map(|h| format!("  [{}],\n", h.iter().map(|v| float(*v)).collect::<Vec<_>>().join(", ")));
+            let _ = writeln!(s, "histories = [\n{}]", lists.collect::<String>());
+        }
         let _ = writeln!(s, "\n[variables]");
         for e in &self.entries {
             let _ = write!(
@@ -518,6 +549,10 @@ impl Scenario {
         if !self.dropped.is_empty() {
             let numbers: Vec<String> = self.dropped.iter().map(usize::to_string).collect();
             let _ = writeln!(s, "<dropped value=\"{}\"/>", numbers.join(" "));
+        }
+        for h in &self.histories {
+            let numbers: Vec<String> = h.iter().map(|v| float(*v)).collect();
+            let _ = writeln!(s, "<history value=\"{}\"/>", numbers.join(" "));
         }
         let _ = writeln!(s, "<elements>");
         let mut open: Vec<String> = Vec::new();
@@ -599,6 +634,7 @@ mod tests {
             time: 0.1,
             continues: true,
             dropped: vec![2, 5],
+            histories: vec![vec![0.5, -1e-300], vec![]],
             entries: vec![
                 entry("a.b[2].x", Kind::Differential, 0.25, Some(-0.1)),
                 entry("der(a.b[2].x)", Kind::Derivative, 0.0, Some(1e-300)),
@@ -615,6 +651,7 @@ mod tests {
             assert!(faults.is_empty(), "{text}\n{faults:?}");
             assert_eq!(file.model.unwrap().0, s.model);
             assert_eq!((file.time, file.continues, &file.dropped[..]), (Some(0.1), true, &[2, 5][..]));
+            assert_eq!(file.histories, s.histories);
             let mut lines = file.lines;
             lines.sort_by_key(|l| s.find(&l.name));
             for (l, e) in lines.iter().zip(&s.entries) {

@@ -54,6 +54,8 @@ pub struct Solved {
     pub wishes: Vec<(String, f64, f64, f64)>,
     /// Names of what was left to iterate on.
     pub reduced: Vec<String>,
+    /// What linear equations leave open although they agree, with the values taken.
+    pub open: Vec<(String, f64)>,
     /// The mode found, if the model has structural modes.
     pub mode: Option<String>,
     /// Structural index of the mode found.
@@ -174,7 +176,14 @@ impl Workbench {
         }
         let index = entries.iter().enumerate().map(|(k, e)| (e.name.clone(), k)).collect();
         let time = dae.experiment.start.unwrap_or(0.0);
-        let scenario = Scenario { model: dae.name.clone(), time, continues: false, dropped: Vec::new(), entries };
+        let scenario = Scenario {
+            model: dae.name.clone(),
+            time,
+            continues: false,
+            dropped: Vec::new(),
+            histories: Vec::new(),
+            entries,
+        };
         Workbench {
             defaults: scenario.clone(),
             scenario,
@@ -482,6 +491,20 @@ impl Workbench {
             self.scenario.time = t;
         }
         self.scenario.continues = given.continues;
+        let travel = self.dae.delays.len() + self.dae.distributions.len();
+        if !given.histories.is_empty() && given.histories.len() != travel {
+            let message = format!(
+                "histories: {} lists are given, the model has {travel} delays and distributions",
+                given.histories.len()
+            );
+            faults.push(usage(message));
+        }
+        self.scenario.histories = given.histories.clone();
+        if given.continues && travel > 0 && given.histories.is_empty() {
+            let message =
+                "the scenario goes on from the end of a run but does not say what travelled in delays: they start anew";
+            faults.push(Diagnostic::warning(Stage::Usage, Span::NONE, message));
+        }
         let known = 1..=self.dae.initial_equations.len();
         self.scenario.dropped = given.dropped.iter().copied().filter(|k| known.contains(k)).collect();
         if let Some(k) = given.dropped.iter().find(|k| !known.contains(k)) {
@@ -633,6 +656,7 @@ impl Workbench {
         next.scenario.time = self.scenario.time;
         next.scenario.continues = self.scenario.continues;
         next.scenario.dropped = self.scenario.dropped.clone();
+        next.scenario.histories = self.scenario.histories.clone();
         next.steady = std::mem::take(&mut self.steady);
         *self = next;
     }
@@ -676,6 +700,7 @@ impl Workbench {
         });
         if self.scenario.continues {
             dae.continues = true;
+            dae.histories = self.scenario.histories.clone();
             dae.initial_equations.clear();
             dae.initial_calls.clear();
             for w in &mut dae.whens {
@@ -792,6 +817,7 @@ impl Workbench {
             chosen: report.chosen.iter().map(name).collect(),
             wishes: report.wishes.iter().map(|w| (name(&w.0), w.1, w.2, w.3)).collect(),
             reduced,
+            open: model.open_values(),
             mode: model.key_text(&key),
             index,
             journal: saltus_sim::journal(&model),
@@ -904,15 +930,19 @@ impl Workbench {
         );
         s.push_str(&tree.text(1));
         s.push_str(";\n");
-        if !self.scenario.dropped.is_empty() {
-            let text = "The scenario gave up initial equations of this model: they have to be removed there";
-            let _ = writeln!(s, "  // {text} (numbers {:?} of the flat model).", self.scenario.dropped);
-        }
         if !equations.is_empty() {
             s.push_str("initial equation\n");
             for e in equations {
                 let _ = writeln!(s, "  {e}");
             }
+        }
+        if !self.scenario.dropped.is_empty() {
+            let numbers: Vec<String> = self.scenario.dropped.iter().map(usize::to_string).collect();
+            let _ = writeln!(
+                s,
+                "  // Initial equations that the scenario gave up, by their numbers in the flat model; other tools keep them."
+            );
+            let _ = writeln!(s, "  annotation(__Saltus_dropped = {{{}}});", numbers.join(", "));
         }
         let _ = writeln!(s, "end {short};");
         s

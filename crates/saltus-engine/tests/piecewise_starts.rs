@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use saltus_engine::{Engine, EngineKind, Options};
-use saltus_sim::StartOptions;
+use saltus_sim::{ModeMethod, StartOptions};
 use std::fmt::Write as _;
 
 /// Σ_j P_ij max(x_j, 0) - N_ij max(-x_j, 0) = b_i.
@@ -45,12 +45,16 @@ impl Kinked {
     }
 
     fn solve(&self, name: &str) -> Result<Vec<f64>, String> {
+        self.solve_by(name, &StartOptions::default())
+    }
+
+    fn solve_by(&self, name: &str, options: &StartOptions) -> Result<Vec<f64>, String> {
         let path = std::env::temp_dir().join(format!("saltus-{name}-{}.mo", std::process::id()));
         std::fs::write(&path, self.modelica()).map_err(|e| e.to_string())?;
         let mut engine = Engine::new(Options { engine: EngineKind::Interpreter, ..Options::default() });
         let model = engine.open(&path.to_string_lossy(), None).ok_or("open")?;
         let mut bench = engine.workbench(&model).ok_or_else(|| format!("{:?}", engine.diagnostics))?;
-        let solved = bench.solve(&mut engine, &StartOptions::default(), false);
+        let solved = bench.solve(&mut engine, options, false);
         let _ = std::fs::remove_file(&path);
         if !solved.is_some_and(|s| s.found) {
             return Err(engine.diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("\n"));
@@ -125,4 +129,33 @@ fn any_matrices_with_at_most_12_kinks() {
             Ok(())
         })
         .unwrap();
+}
+
+#[test]
+fn every_way_to_find_a_mode_works_alone() {
+    // With P-matrices there is one solution; pivoting and search must find it, the others may fail now and then.
+    let strategy = (2usize..=6).prop_flat_map(|n| (matrix(n), matrix(n), vector(n), vector(n)));
+    for (method, least) in
+        [(ModeMethod::Pivoting, 60), (ModeMethod::Semismooth, 58), (ModeMethod::Homotopy, 50), (ModeMethod::Search, 60)]
+    {
+        let solved = std::cell::Cell::new(0);
+        runner(60)
+            .run(&strategy, |(a, skew, solution, guess)| {
+                let n = solution.len();
+                let identity: Vec<Vec<f64>> =
+                    (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect();
+                let k = Kinked { positive: p_matrix(&a, &skew), negative: identity, solution, guess };
+                let options = StartOptions { modes: vec![method], ..StartOptions::default() };
+                if let Ok(x) = k.solve_by("alone", &options) {
+                    solved.set(solved.get() + 1);
+                    for (x, y) in x.iter().zip(&k.solution) {
+                        prop_assert!((x - y).abs() < 1e-6 * (1.0 + y.abs()), "{method:?}: {x} for {y}");
+                    }
+                }
+                Ok(())
+            })
+            .unwrap();
+        println!("{method:?}: {} of 60", solved.get());
+        assert!(solved.get() >= least, "{method:?}: {} of 60", solved.get());
+    }
 }

@@ -418,6 +418,7 @@ impl<'t> Flattener<'t> {
         self.finish_states();
         self.finish_clocks();
         self.finish_structural();
+        self.drop_initial(class);
         self.finish_checks();
         Ok(())
     }
@@ -524,6 +525,36 @@ impl<'t> Flattener<'t> {
                     }
                 }
             }
+        }
+    }
+
+    /// `annotation(__Saltus_dropped = {2, 5})` of the model itself: these initial equations of the flat model do not hold.
+    fn drop_initial(&mut self, class: ClassId) {
+        let ClassBody::Long { annotation: Some(a), .. } = &*self.lib.def(class).body else { return };
+        for arg in &a.args {
+            let Argument::Modification { path, modification: Some(m), .. } = arg else { continue };
+            let ([name], Some(value)) = (&path[..], &m.binding) else { continue };
+            if name.name != "__Saltus_dropped" {
+                continue;
+            }
+            let count = self.dae.initial_equations.len();
+            let known = |v: f64| v.fract() == 0.0 && v >= 1.0 && v <= count as f64;
+            let numbers: Option<Vec<usize>> = match &value.kind {
+                ExprKind::Array(list) => {
+                    list.iter().map(|e| number(e).filter(|v| known(*v)).map(|v| v as usize)).collect()
+                }
+                _ => None,
+            };
+            let Some(numbers) = numbers else {
+                let text = format!("__Saltus_dropped is a list of numbers of initial equations, from 1 to {count}");
+                self.diagnostics.push(Diagnostic::error(Stage::FrontEnd, value.span, text));
+                continue;
+            };
+            let mut k = 0;
+            self.dae.initial_equations.retain(|_| {
+                k += 1;
+                !numbers.contains(&k)
+            });
         }
     }
 

@@ -29,6 +29,8 @@ pub struct RunOptions {
     pub solver: Option<String>,
     /// Step of fixed-step integrators.
     pub step: Option<f64>,
+    /// One-step methods of the fixed-step family control their error by step doubling instead.
+    pub doubling: bool,
     /// Largest step.
     pub max_step: Option<f64>,
     /// First step.
@@ -44,6 +46,8 @@ pub struct RunOptions {
     pub max_steps: Option<usize>,
     /// Evaluations of the right-hand side after which the run is given up.
     pub max_evaluations: Option<usize>,
+    /// How linear systems of implicit methods are solved.
+    pub linear: saltus_solver::linear::Linear,
     /// Keep states within their `min` and `max` while integrating.
     pub keep_bounds: bool,
     /// Accumulation points.
@@ -54,6 +58,8 @@ pub struct RunOptions {
     pub all_variables: bool,
     /// Parameters whose sensitivities are carried along; columns `der(variable, parameter)`.
     pub sensitivity: Vec<String>,
+    /// Sensitivities take part in the error test.
+    pub sensitivity_error: bool,
 }
 
 /// The kind of an event.
@@ -146,6 +152,8 @@ pub struct RunReport {
     pub jacobians: usize,
     /// Linear factorizations.
     pub factorizations: usize,
+    /// Products of GMRES with the matrix.
+    pub krylov: usize,
     /// State events.
     pub state_events: usize,
     /// Time events.
@@ -174,4 +182,6 @@ pub struct RunReport {
     pub index: i32,
     /// What took its start value because nothing else determines it, with that value.
     pub chosen: Vec<(String, f64)>,
+    /// What linear equations leave open at the start although they agree, with the value taken.
+    pub open: Vec<(String, f64)>,
 }

@@ -1,5 +1,6 @@
 //! Simultaneous equations: Newton's method on the torn unknowns of a loop, or on all of them (mathematics, section 5).
 
+use crate::compile::Step;
 use crate::machine::{BlockMethod, Findings, Machine, Note, Trouble};
 use rustc_hash::FxHashMap;
 use saltus_dae::Row;
@@ -330,21 +331,30 @@ impl Machine {
             self.note(|| Note::End { solved: true, how: "Newton from beside zero".into() });
             return Ok(());
         }
-        if self.patient && self.solve_reduced(b, &start) {
-            self.note(|| Note::End { solved: true, how: "least squares on the torn unknowns".into() });
+        if self.patient
+            && let Some(method) = self.solve_reduced(b, &start)
+        {
+            self.note(|| Note::End { solved: true, how: format!("{method} on the torn unknowns") });
             return Ok(());
         }
         self.solve_patiently(b, &start)
     }
 
-    /// Robust methods on the torn unknowns alone: those that the user's guesses speak of. They only lead to where Newton's
-    /// method converges, within the bounds.
-    fn solve_reduced(&mut self, b: &SolveBlock, start: &[f64]) -> bool {
-        let near = [Method::LevenbergMarquardt, Method::Dogleg, Method::Bracketing];
-        let methods: Vec<Method> =
-            near.into_iter().filter(|m| self.methods.contains(&BlockMethod::Ladder(*m))).collect();
+    /// Robust methods on the torn unknowns alone, the others eliminated: the user's guesses speak of those. They only lead to
+    /// where Newton's method converges, within the bounds. Which one did is returned.
+    fn solve_reduced(&mut self, b: &SolveBlock, start: &[f64]) -> Option<Method> {
+        // In the user's order, as far as the model's own homotopy; random points are the last resort for all unknowns.
+        let methods: Vec<Method> = self
+            .methods
+            .iter()
+            .take_while(|m| !(b.homotopy && **m == BlockMethod::Homotopy))
+            .filter_map(|m| match m {
+                BlockMethod::Ladder(Method::Newton | Method::MultiStart) | BlockMethod::Homotopy => None,
+                BlockMethod::Ladder(m) => Some(*m),
+            })
+            .collect();
         if !b.torn.used || b.linear || methods.is_empty() {
-            return false;
+            return None;
         }
         self.host.error = None;
         self.set_unknowns(b, start);
@@ -359,13 +369,13 @@ impl Machine {
             let mut sys = FnSystem::new(tears.len(), |z: &[f64], r: &mut [f64]| {
                 if self.residual_of(b, Form::Torn, z, r) { Ok(()) } else { Err(DomainError) }
             });
-            solve(&mut sys, &mut z, &options).is_ok()
+            solve(&mut sys, &mut z, &options).ok().map(|r| r.method)
         };
         self.host.error = None;
         let mut guard = b.work.borrow_mut();
         let w = &mut *guard;
         w.torn.z.copy_from_slice(&z);
-        let found = led
+        let found = led.is_some()
             && self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction)
             && b.bounds.iter().zip(&b.unknowns).all(|(x, &s)| {
                 let v = self.values[s as usize];
@@ -376,7 +386,7 @@ impl Machine {
         if !found {
             self.set_unknowns(b, start);
         }
-        found
+        led.filter(|_| found)
     }
 
     /// Newton's method from guesses beside zero: where a square, a power or a product of unknowns stands, zero is the one guess
@@ -680,6 +690,51 @@ impl Machine {
         false
     }
 
+    /// Unknowns that linear equations leave open at the present values, although they agree: those whose change some
+    /// combination of the others makes up for.
+    pub(crate) fn open_unknowns(&mut self, steps: &[Step]) -> Vec<Cell> {
+        let mut open = Vec::new();
+        for step in steps {
+            match step {
+                Step::Solve(b) if b.linear && b.unknowns.len() <= SINGULAR => self.open_of(b, &mut open),
+                Step::Mixed(m) => open.extend(self.open_unknowns(&m.continuous)),
+                _ => {}
+            }
+        }
+        open
+    }
+
+    fn open_of(&mut self, b: &SolveBlock, open: &mut Vec<Cell>) {
+        if self.factor_full(b) {
+            return;
+        }
+        let n = b.unknowns.len();
+        let mut a = vec![0.0; n * n];
+        for (&(_, slot, sign), &(i, j)) in b.entries.iter().zip(&b.places) {
+            a[j * n + i] += sign * self.values[slot as usize] * b.nominal[j];
+        }
+        for i in 0..n {
+            let big = (0..n).fold(0.0f64, |m, j| m.max(a[j * n + i].abs()));
+            (0..n).for_each(|j| a[j * n + i] /= if big > 0.0 { big } else { 1.0 });
+        }
+        if a.iter().any(|v| !v.is_finite()) {
+            return;
+        }
+        let mut qr = PivotedQr::default();
+        qr.factor(n, n, &a, 1e-11);
+        if qr.rank() == n {
+            return;
+        }
+        // (A⁺A)_jj = 1 where unknown j is determined.
+        for j in 0..n {
+            let (mut column, mut x) = (a[j * n..(j + 1) * n].to_vec(), vec![0.0; n]);
+            qr.solve(&mut column, &mut x);
+            if (x[j] - 1.0).abs() > 1e-6 {
+                open.push(b.cells[j]);
+            }
+        }
+    }
+
     /// The ladder of robust methods; only when asked for (initialization, events), else a failure cuts the step.
     fn solve_patiently(&mut self, b: &SolveBlock, start: &[f64]) -> Result<(), Trouble> {
         let n = b.unknowns.len();
@@ -875,6 +930,7 @@ fn name(m: Method) -> &'static str {
         Method::Bracketing => "bracketing",
         Method::NewtonHomotopy => "Newton homotopy",
         Method::FixedPointHomotopy => "fixed-point homotopy",
+        Method::PiecewiseLinear => "piecewise-linear continuation",
         Method::MultiStart => "multi-start",
     }
 }

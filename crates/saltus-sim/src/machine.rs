@@ -2,6 +2,7 @@
 
 use crate::compile::{MixedBlock, Step};
 use crate::layout::Layout;
+use crate::start::ModeMethod;
 use crate::transport::Lines;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId};
@@ -93,6 +94,9 @@ pub enum Note {
         values: Vec<f64>,
     },
 }
+
+/// Modes of a loop that are tried one by one at most.
+const ENUMERATED: usize = 2048;
 
 /// Results of a function kept at a time: the entries of a Jacobian ask for one direction after another.
 const KEPT: usize = 8;
@@ -358,6 +362,8 @@ pub struct Machine {
     pub anchor: Anchor,
     /// The robust methods, in order.
     pub methods: Vec<BlockMethod>,
+    /// How mixed loops find their mode, in order.
+    pub mode_methods: Vec<ModeMethod>,
     /// What happens, if somebody wants to know.
     pub journal: Option<Vec<Note>>,
 }
@@ -575,7 +581,9 @@ impl Machine {
         let start: Vec<f64> = m.continuous_slots.iter().map(|&s| self.values[s as usize]).collect();
         let mut seen: Vec<Vec<f64>> = Vec::new();
         let mut failed = None;
-        for _ in 0..40 {
+        let iterate = self.mode_methods.contains(&ModeMethod::Iteration);
+        let now: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
+        for _ in 0..if iterate { 40 } else { 0 } {
             let degenerate = self.degenerate;
             let before: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
             if seen.contains(&before) {
@@ -595,14 +603,34 @@ impl Machine {
                 return Ok(());
             }
         }
-        if let Some(first) = seen.first()
-            && self.complementary(m, first)
-        {
-            return Ok(());
+        if seen.is_empty() {
+            seen.push(now);
         }
-        self.host.error = None;
-        if let Some(first) = seen.first() {
-            m.slots.iter().zip(first).for_each(|(&s, &v)| self.values[s as usize] = v);
+        let first = seen[0].clone();
+        let exhaustive = m.slots.len() <= ENUMERATED.ilog2() as usize;
+        for k in 0..self.mode_methods.len() {
+            let found = match self.mode_methods[k] {
+                ModeMethod::Pivoting => self.complementary(m, &first),
+                ModeMethod::Semismooth => self.semismooth(m, &first),
+                // Where all modes will be tried anyway, paths between them are a detour.
+                ModeMethod::Homotopy if !(exhaustive && self.mode_methods.contains(&ModeMethod::Search)) => {
+                    self.locked_homotopy(m, &first)
+                }
+                ModeMethod::Homotopy => false,
+                ModeMethod::Iteration | ModeMethod::Search => false,
+            };
+            if found {
+                return Ok(());
+            }
+            self.host.error = None;
+            for (&s, &v) in m.continuous_slots.iter().zip(&start) {
+                self.values[s as usize] = v;
+            }
+        }
+        m.slots.iter().zip(&first).for_each(|(&s, &v)| self.values[s as usize] = v);
+        if !self.mode_methods.contains(&ModeMethod::Search) {
+            seen.truncate(4);
+            return Err(failed.unwrap_or(Trouble::NoMode { cells: m.cells.clone(), tried: seen.len(), modes: seen }));
         }
         // Search over the two-valued unknowns.
         let bits: Vec<usize> =
@@ -656,8 +684,11 @@ impl Machine {
             }
             self.slack = slack;
             let mut search = Search { machine: self, block: m, bits: bits.clone(), start: start.clone(), error: None };
-            let outcome =
-                solve_piecewise(&mut search, &first, &PiecewiseOptions { max_enumeration: 2048, ..Default::default() });
+            let outcome = solve_piecewise(
+                &mut search,
+                &first,
+                &PiecewiseOptions { max_enumeration: ENUMERATED, ..Default::default() },
+            );
             error = search.error.take().or(error);
             self.slack = 1.0;
             self.host.error = None;

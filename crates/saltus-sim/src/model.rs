@@ -295,6 +295,7 @@ impl Model {
             held: Vec::new(),
             anchor: Default::default(),
             methods: crate::start::block_methods(&StartOptions::default()),
+            mode_methods: StartOptions::default().modes,
             journal: None,
         };
         let mut m = Model {
@@ -435,6 +436,11 @@ impl Model {
         lines.filter_map(|(d, l)| l.delay_parts().map(|[v, lag]| (d.func, v.clone(), lag.clone()))).collect()
     }
 
+    /// What travels in delays and distributions now, for a run that goes on from here.
+    pub fn histories(&self) -> Vec<Vec<f64>> {
+        self.machine.host.lines.list.iter().map(|l| l.history()).collect()
+    }
+
     /// Profiles at the start; what delays may reach back.
     fn begin_lines(&mut self) -> Result<(), Diagnostic> {
         let n = self.sys.dae.delays.len();
@@ -455,6 +461,9 @@ impl Model {
                 (points, 0.0)
             };
             self.machine.host.lines.list[k].begin(&points, reach);
+            if let Some(past) = self.sys.dae.histories.get(k) {
+                self.machine.host.lines.list[k].resume(past);
+            }
         }
         Ok(())
     }

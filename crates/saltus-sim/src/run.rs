@@ -65,6 +65,7 @@ pub fn run(
         .max(1);
     let solver = options.solver.as_deref().unwrap_or("auto");
     let mut choice = Choice::new(solver, start).ok_or_else(|| unknown_solver(solver))?;
+    choice.tolerance = tolerance;
     model.machine.tolerance = tolerance;
     let mut forward = None;
     if !options.sensitivity.is_empty() {
@@ -78,7 +79,7 @@ pub fn run(
     }
     model.implicit = choice.implicit();
     let program = model.initialize(start)?;
-    let chosen = model.chosen_values();
+    let (chosen, open) = (model.chosen_values(), model.open_values());
     model.hold_objects();
     model.start_tickers(start)?;
     let mut r = Runner {
@@ -95,7 +96,7 @@ pub fn run(
         row: Vec::new(),
         point: Vec::new(),
         active: Vec::new(),
-        report: RunReport { chosen, index: program.plan.index, ..RunReport::default() },
+        report: RunReport { chosen, open, index: program.plan.index, ..RunReport::default() },
         sliding: None,
         resting: Vec::new(),
         zeno: ZenoWatch::default(),
@@ -284,6 +285,7 @@ impl Runner<'_> {
         if let Some(k) = self.options.max_order {
             o.max_order = k;
         }
+        o.linear = self.options.linear;
         if self.options.keep_bounds {
             o.bounds = program.bounds.clone();
         }
@@ -293,14 +295,19 @@ impl Runner<'_> {
     /// The integrator in force for this program.
     fn integrator(&mut self, program: &ModeProgram) -> Result<Box<dyn Integrator>, Diagnostic> {
         let (mut o, name) = (self.integrator_options(program), self.choice.name());
-        if FIXED_STEP.contains(&name) {
+        if self.options.doubling && ["ab2", "ab3", "ab4", "milne"].contains(&name) {
+            let text = format!("{name} has no error estimate: it needs a step (--step H)");
+            return Err(Diagnostic::error(Stage::Usage, Span::NONE, text));
+        }
+        if FIXED_STEP.contains(&name) && !self.options.doubling {
             o.fixed_step = Some(self.options.step.unwrap_or(self.span() / self.intervals as f64));
         } else if let Some(h) = self.options.step {
             o.h_max = o.h_max.min(h);
         }
         let n = program.states.len();
         if let Some(forward) = &self.forward {
-            return Ok(Box::new(Multistep::bdf(n, o).with_sensitivities(&forward.sizes())));
+            let bdf = Multistep::bdf(n, o).with_sensitivities(&forward.sizes());
+            return Ok(Box::new(if self.options.sensitivity_error { bdf.testing_sensitivities() } else { bdf }));
         }
         make_integrator(name, n, o).ok_or_else(|| unknown_solver(name))
     }
@@ -855,6 +862,7 @@ impl Runner<'_> {
         self.report.searches = self.location.evaluations;
         self.report.jacobians += s.jac_evals;
         self.report.factorizations += s.lu_factorizations;
+        self.report.krylov += s.krylov_iters;
         self.report.rejected += s.error_test_failures + s.conv_failures + s.eval_failures;
     }
 
@@ -1473,6 +1481,16 @@ impl Runner<'_> {
             let mut d = model.explain(&trouble, Stage::Run, t, "the run failed");
             d = d.hint(e.to_string());
             return d;
+        }
+        if let StepError::Unstable { t, h, limit, .. } = e {
+            let who = state.unwrap_or_default();
+            let text = format!(
+                "the fixed step {h:?} is too large for {}: at time {t:?} {who} grows from step to step although the model damps it",
+                self.choice.name()
+            );
+            return Diagnostic::error(Stage::Run, Span::NONE, text).hint(format!(
+                "steps below {limit:.1e} are stable (--step), or take a method for stiff models (--solver)"
+            ));
         }
         let who = state.map_or(String::new(), |s| format!(", worst at {s}"));
         let place = worst.and_then(|c| model.sys.dae.vars[c.var].origin.span).unwrap_or(Span::NONE);

@@ -27,18 +27,21 @@ pub enum StartMethod {
     NewtonHomotopy,
     /// Continuation from z - z0 to F(z).
     FixedPoint,
+    /// Piecewise-linear continuation, from simplex to simplex.
+    PiecewiseLinear,
     /// From random points between the bounds.
     MultiStart,
 }
 
 impl StartMethod {
     /// All, in the order in which they are tried by default.
-    pub const ALL: [(StartMethod, &'static str); 6] = [
+    pub const ALL: [(StartMethod, &'static str); 7] = [
         (StartMethod::Newton, "newton"),
         (StartMethod::LeastSquares, "least-squares"),
         (StartMethod::Homotopy, "homotopy"),
         (StartMethod::NewtonHomotopy, "newton-homotopy"),
         (StartMethod::FixedPoint, "fixed-point"),
+        (StartMethod::PiecewiseLinear, "piecewise-linear"),
         (StartMethod::MultiStart, "multi-start"),
     ];
 
@@ -48,18 +51,55 @@ impl StartMethod {
     }
 }
 
+/// How relations are found together with the values of a loop, as the user names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModeMethod {
+    /// Values with relations locked, then relations from the values, until both agree or a mode comes back.
+    Iteration,
+    /// Lemke's method on the linearized complementarity problem.
+    Pivoting,
+    /// Newton with the slopes of the branch at hand.
+    Semismooth,
+    /// Homotopies with locked relations, begun anew where a relation switches.
+    Homotopy,
+    /// Search over violated relations, then enumeration.
+    Search,
+}
+
+impl ModeMethod {
+    /// All, in the order in which they are tried by default.
+    pub const ALL: [(ModeMethod, &'static str); 5] = [
+        (ModeMethod::Iteration, "iteration"),
+        (ModeMethod::Pivoting, "pivoting"),
+        (ModeMethod::Semismooth, "semismooth"),
+        (ModeMethod::Homotopy, "homotopy"),
+        (ModeMethod::Search, "search"),
+    ];
+
+    /// By name.
+    pub fn parse(name: &str) -> Option<ModeMethod> {
+        ModeMethod::ALL.iter().find(|m| m.1 == name).map(|m| m.0)
+    }
+}
+
 /// How to find initial values.
 #[derive(Clone, Debug)]
 pub struct StartOptions {
     /// The methods, in order.
     pub methods: Vec<StartMethod>,
+    /// How loops through relations find their mode, in order.
+    pub modes: Vec<ModeMethod>,
     /// Guesses of marked variables are spread to the others before anything is solved.
     pub spread: bool,
 }
 
 impl Default for StartOptions {
     fn default() -> Self {
-        StartOptions { methods: StartMethod::ALL.iter().map(|m| m.0).collect(), spread: false }
+        StartOptions {
+            methods: StartMethod::ALL.iter().map(|m| m.0).collect(),
+            modes: ModeMethod::ALL.iter().map(|m| m.0).collect(),
+            spread: false,
+        }
     }
 }
 
@@ -77,6 +117,7 @@ pub(crate) fn block_methods(options: &StartOptions) -> Vec<BlockMethod> {
             StartMethod::Homotopy => vec![Homotopy],
             StartMethod::NewtonHomotopy => vec![Ladder(Method::NewtonHomotopy)],
             StartMethod::FixedPoint => vec![Ladder(Method::FixedPointHomotopy)],
+            StartMethod::PiecewiseLinear => vec![Ladder(Method::PiecewiseLinear)],
             StartMethod::MultiStart => vec![Ladder(Method::MultiStart)],
         })
         .collect()
@@ -95,6 +136,8 @@ pub struct StartReport {
     pub unknowns: usize,
     /// Conditions that were too many, and hold.
     pub redundant: usize,
+    /// What linear equations leave open although they agree: the solution nearest to the guesses was taken.
+    pub open: Vec<Cell>,
     /// The modes tried.
     pub modes: usize,
     /// The steps in λ, if the whole system was led along `homotopy()`.
@@ -108,6 +151,7 @@ impl Model {
         self.machine.plain_relations = true;
         self.machine.patient = true;
         self.machine.methods = block_methods(&self.start_options);
+        self.machine.mode_methods = self.start_options.modes.clone();
         self.guess_discrete();
         let guess = self.machine.values.clone();
         let mut tried: Vec<ModeKey> = Vec::new();
@@ -189,6 +233,13 @@ impl Model {
         let visible = |c: &&Cell| !self.sys.dae.vars[c.var].name.starts_with('$');
         let value = |c: &Cell| self.layout.find(*c).map_or(f64::NAN, |s| self.machine.values[s as usize]);
         self.started.chosen.iter().filter(visible).map(|c| (cell_name(&self.sys, *c), value(c))).collect()
+    }
+
+    /// What linear equations leave open at the start, with the values taken.
+    pub fn open_values(&self) -> Vec<(String, f64)> {
+        let visible = |c: &&Cell| !self.sys.dae.vars[c.var].name.starts_with('$');
+        let value = |c: &Cell| self.layout.find(*c).map_or(f64::NAN, |s| self.machine.values[s as usize]);
+        self.started.open.iter().filter(visible).map(|c| (cell_name(&self.sys, *c), value(c))).collect()
     }
 
     /// Whether a mode and the one that its values call for differ in relations at zero only.
@@ -276,6 +327,7 @@ impl Model {
                 .map_err(|t| self.explain(&t, Stage::Initialization, start, "initialization failed"))?;
         }
         self.grant(&init.wishes, &steps);
+        self.started.open = self.machine.open_unknowns(&steps);
         for item in &init.redundant {
             self.check_redundant(item, start)?;
         }

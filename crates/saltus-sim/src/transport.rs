@@ -307,6 +307,59 @@ impl Line {
         }
     }
 
+    /// Everything that a run which goes on must know, as numbers: [`Line::initial`], when, where and how fast it was last
+    /// written, how far it reaches or where it began, its direction, the jumps behind its readers, then place, value and
+    /// joint of each point.
+    pub fn history(&self) -> Vec<f64> {
+        let (begun, positive) = match &self.kind {
+            Kind::Delay { reach, .. } => (*reach, 1.0),
+            Kind::Distribution { origin, positive, .. } => (*origin, f64::from(*positive)),
+        };
+        let behind = |r: &Reader| r.behind.map_or(-1.0, |b| (b - self.profile.first).max(0) as f64);
+        let mut out = vec![self.initial, self.last.0, self.last.1, self.last.2, begun, positive];
+        out.extend(self.readers.iter().map(behind));
+        for p in &self.profile.points {
+            let joint = match p.joint {
+                Joint::Smooth => 0.0,
+                Joint::Kink => 1.0,
+                Joint::Jump => 2.0,
+            };
+            out.extend([p.s, p.v, joint]);
+        }
+        out
+    }
+
+    /// Goes on from what [`Line::history`] has told; anything else is left alone.
+    pub fn resume(&mut self, past: &[f64]) {
+        const HEAD: usize = 8;
+        let Some((head, points)) = past.split_at_checked(HEAD) else { return };
+        let sorted = points.chunks(3).zip(points.chunks(3).skip(1)).all(|(a, b)| a[0] <= b[0]);
+        if points.len() % 3 != 0 || points.is_empty() || !past.iter().all(|v| v.is_finite()) || !sorted {
+            return;
+        }
+        self.initial = head[0];
+        self.last = (head[1], head[2], head[3]);
+        match &mut self.kind {
+            Kind::Delay { reach, .. } => *reach = reach.max(head[4]),
+            Kind::Distribution { origin, positive, .. } => (*origin, *positive) = (head[4], head[5] != 0.0),
+        }
+        self.profile = Profile::default();
+        for (k, p) in points.chunks_exact(3).enumerate() {
+            let joint = match p[2] as i32 {
+                0 => Joint::Smooth,
+                1 => Joint::Kink,
+                _ => Joint::Jump,
+            };
+            if joint == Joint::Jump {
+                self.profile.jumps.push_back(k as i64);
+            }
+            self.profile.points.push_back(Point { s: p[0], v: p[1], joint });
+        }
+        for (r, b) in self.readers.iter_mut().zip(&head[6..HEAD]) {
+            r.behind = (*b >= 0.0).then_some(*b as i64);
+        }
+    }
+
     /// What computes the delayed value; `None` for distributions.
     pub fn delayed(&self) -> Option<&(Batch, u32)> {
         match &self.kind {

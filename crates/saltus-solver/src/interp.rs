@@ -62,6 +62,18 @@ impl StepPolynomial {
         self.degree = 4;
     }
 
+    /// Adds c_i s²(1 − s)² to a cubic: end values and slopes stay.
+    pub fn add_bump(&mut self, c: impl Fn(usize) -> f64) {
+        let n = self.n;
+        for i in 0..n {
+            let c = c(i);
+            self.c[2 * n + i] += c;
+            self.c[3 * n + i] -= 2.0 * c;
+            self.c[4 * n + i] = c;
+        }
+        self.degree = 4;
+    }
+
     /// Degree of the current polynomial.
     pub fn degree(&self) -> usize {
         self.degree

@@ -697,3 +697,115 @@ proptest! {
         }
     }
 }
+
+/// Diffusion with a source on m × m × m nodes.
+struct Cube {
+    m: usize,
+    pattern: Pattern,
+}
+
+impl Cube {
+    fn new(m: usize) -> Cube {
+        let n = m * m * m;
+        let mut c = Cube { m, pattern: Pattern::full(1) };
+        let mut entries: Vec<(usize, usize)> = (0..n).map(|i| (i, i)).collect();
+        for i in 0..n {
+            entries.extend(c.neighbours(i).map(|j| (i, j)));
+        }
+        c.pattern = Pattern::from_entries(n, n, entries);
+        c
+    }
+    fn neighbours(&self, i: usize) -> impl Iterator<Item = usize> + use<> {
+        let m = self.m;
+        let at = [i / (m * m), i / m % m, i % m];
+        let stride = [m * m, m, 1];
+        (0..3).flat_map(move |d| {
+            let below = (at[d] > 0).then(|| i - stride[d]);
+            let above = (at[d] + 1 < m).then(|| i + stride[d]);
+            below.into_iter().chain(above)
+        })
+    }
+}
+
+impl OdeSystem for Cube {
+    fn dim(&self) -> usize {
+        self.m.pow(3)
+    }
+    fn rhs(&mut self, _: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+        for i in 0..x.len() {
+            let flow: f64 = self.neighbours(i).map(|j| x[j] - x[i]).sum();
+            dx[i] = 50.0 * flow + x[i] * (1.0 - x[i]);
+        }
+        Ok(())
+    }
+    fn sparsity(&self) -> Option<&Pattern> {
+        Some(&self.pattern)
+    }
+}
+
+#[test]
+fn gmres_takes_the_steps_that_factors_take() {
+    let m = 8;
+    let x0: Vec<f64> = (0..m * m * m).map(|i| if i < 100 { 1.0 } else { 0.01 }).collect();
+    for name in ["bdf", "dae", "radau", "esdirk", "rosenbrock", "backward-euler"] {
+        let at = |linear: Linear| {
+            let mut o = Options::new(m * m * m, 1e-5, 1e-8);
+            o.linear = linear;
+            let i = run(name, o, &mut Cube::new(m), 0.0, &x0, 2.0);
+            (i.x().to_vec(), i.stats().clone())
+        };
+        let ((x, stats), (y, direct)) = (at(Linear::Gmres), at(Linear::Direct));
+        let apart = x.iter().zip(&y).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+        println!(
+            "{name}: {apart:.1e}, {} steps and {} products, {} steps",
+            stats.steps, stats.krylov_iters, direct.steps
+        );
+        assert!(apart < 2e-5, "{name}: {apart:e}");
+        assert!(stats.krylov_iters > 0 && direct.krylov_iters == 0, "{name}");
+        assert!(stats.steps < direct.steps + direct.steps / 4 + 10, "{name}: {} {}", stats.steps, direct.steps);
+    }
+}
+
+#[test]
+fn a_fixed_step_that_is_too_large_is_told() {
+    for name in ["euler", "modified-euler", "midpoint", "heun", "rk4", "ab2", "ab3", "ab4", "milne"] {
+        let mut o = Options::new(2, 1e-6, 1e-6);
+        o.fixed_step = Some(0.1);
+        let mut s = sys(2, |t, x, d| (d[0], d[1]) = (t.cos(), -40.0 * (x[1] - x[0])));
+        let mut m = make_integrator(name, 2, o).unwrap();
+        m.restart(&mut s, 0.0, &[0.0, 0.1], Restart::Cold).unwrap();
+        let e = loop {
+            match m.step(&mut s, 50.0) {
+                Ok(StepOutcome::Step) => {}
+                Ok(_) => panic!("{name} was stable"),
+                Err(e) => break e,
+            }
+        };
+        assert!(matches!(e, StepError::Unstable { component: 1, .. }), "{name}: {e}");
+        assert!(m.t() < 12.0, "{name}: seen at {} only", m.t());
+        // What really grows, and stable steps, are left alone.
+        for (rate, h) in [(3.0, 0.02), (-20.0, 0.005)] {
+            let mut o = Options::new(1, 1e-6, 1e-6);
+            o.fixed_step = Some(h);
+            run(name, o, &mut sys(1, move |_, x, d| d[0] = rate * x[0]), 0.0, &[1.0], 4.0);
+        }
+    }
+}
+
+#[test]
+fn quantized_states_see_kinks_without_events() {
+    // x' = |sin t| and a state that is driven through a threshold by another one.
+    let mut s = sys(3, |t, x, d| {
+        d[0] = t.sin().abs();
+        d[1] = 1.0;
+        d[2] = (x[1] - 3.0).max(0.0);
+    });
+    for tol in [1e-3, 1e-4] {
+        let m = run("qss", Options::new(3, tol, tol), &mut s, 0.0, &[0.0, 0.0, 0.0], 10.0);
+        let exact = [6.0 + 1.0 - (10.0 - 3.0 * std::f64::consts::PI).cos(), 10.0, 24.5];
+        for (i, e) in exact.iter().enumerate() {
+            assert!((m.x()[i] - e).abs() < 30.0 * tol * e.abs(), "{i}: {} {e} at {tol:e}", m.x()[i]);
+        }
+        assert!(m.stats().steps < 4000, "{}", m.stats().steps);
+    }
+}

@@ -230,3 +230,109 @@ fn complex_systems() {
         }
     }
 }
+
+/// The seven-point stencil on m × m × m nodes.
+fn cube(m: usize) -> Pattern {
+    let at = |i: usize, j: usize, k: usize| (i * m + j) * m + k;
+    let mut entries = Vec::new();
+    for i in 0..m {
+        for j in 0..m {
+            for k in 0..m {
+                let here = at(i, j, k);
+                entries.push((here, here));
+                let mut next = |there: usize| entries.extend([(here, there), (there, here)]);
+                if i + 1 < m {
+                    next(at(i + 1, j, k));
+                }
+                if j + 1 < m {
+                    next(at(i, j + 1, k));
+                }
+                if k + 1 < m {
+                    next(at(i, j, k + 1));
+                }
+            }
+        }
+    }
+    Pattern::from_entries(m * m * m, m * m * m, entries)
+}
+
+#[test]
+fn fill_is_counted_without_factors() {
+    // A chain has none, an arrow pointing the right way neither.
+    let chain = Pattern::from_entries(
+        50,
+        50,
+        (0..50).flat_map(|i| [(i, i), (i, (i + 1) % 50)].into_iter().take(if i < 49 { 2 } else { 1 })),
+    );
+    assert_eq!(fill(&chain), 50 + 2 * 49);
+    let arrow = Pattern::from_entries(50, 50, (0..50).flat_map(|i| [(i, i), (0, i), (i, 0)]));
+    assert_eq!(fill(&arrow), 50 + 2 * 49);
+    // And a full matrix is full.
+    assert_eq!(fill(&Pattern::full(20)), 400);
+    assert!(fill(&cube(18)) > 25 * cube(18).nnz());
+}
+
+#[test]
+fn krylov_in_the_place_of_factors() {
+    let pattern = cube(12);
+    let n = pattern.n_cols();
+    let value = |(i, j): (usize, usize)| {
+        if i == j {
+            7.0
+        } else if i < j {
+            -1.2
+        } else {
+            -0.8
+        }
+    };
+    let values: Vec<f64> = pattern.entries().map(value).collect();
+    let exact: Vec<f64> = (0..n).map(|i| (i as f64).sin()).collect();
+    let mut b = vec![0.0; n];
+    for ((i, j), v) in pattern.entries().zip(&values) {
+        b[i] += v * exact[j];
+    }
+    let mut solver = LinearSolver::choose(&pattern, Linear::Gmres, 1e-10);
+    solver.factor(&values).unwrap();
+    solver.solve(&mut b);
+    let error = b.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(error < 1e-8, "{error:e}");
+    let (iterations, gave_up) = solver.krylov().unwrap();
+    assert!(iterations < 40 && !gave_up, "{iterations}");
+    // Complex, as Radau needs it.
+    let values: Vec<C64> = values.iter().map(|&v| C64::new(v, if v > 0.0 { 3.0 } else { 0.0 })).collect();
+    let exact: Vec<C64> = (0..n).map(|i| C64::new((i as f64).sin(), (i as f64).cos())).collect();
+    let mut b = vec![C64::default(); n];
+    for ((i, j), v) in pattern.entries().zip(&values) {
+        b[i] += *v * exact[j];
+    }
+    let mut solver = LinearSolver::choose(&pattern, Linear::Gmres, 1e-10);
+    solver.factor(&values).unwrap();
+    solver.solve(&mut b);
+    let error = b.iter().zip(&exact).map(|(a, b)| (*a - *b).mag()).fold(0.0, f64::max);
+    assert!(error < 1e-8 && !solver.krylov().unwrap().1, "{error:e}");
+}
+
+#[test]
+fn where_the_iteration_fails_the_matrix_is_factored() {
+    // A rotation by one place: GMRES finds nothing until the last vector, and the diagonal is missing.
+    let n = 400;
+    let pattern =
+        Pattern::from_entries(n, n, (0..n).flat_map(|i| [((i + 1) % n, i), (i, (i + 7) % n), (i, (i + 200) % n)]));
+    let mut seed = 5u64;
+    let values: Vec<f64> = (0..pattern.nnz())
+        .map(|_| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 40) as f64 / (1u64 << 24) as f64 - 0.5
+        })
+        .collect();
+    let exact: Vec<f64> = (0..n).map(|i| 1.0 + (i as f64).cos()).collect();
+    let mut b = vec![0.0; n];
+    for ((i, j), v) in pattern.entries().zip(&values) {
+        b[i] += v * exact[j];
+    }
+    let mut solver = LinearSolver::choose(&pattern, Linear::Gmres, 1e-10);
+    solver.factor(&values).unwrap();
+    solver.solve(&mut b);
+    let error = b.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(error < 1e-6, "{error:e}");
+}

@@ -213,6 +213,7 @@ fn every_rung_solves_the_cube() {
         Method::Bracketing,
         Method::NewtonHomotopy,
         Method::FixedPointHomotopy,
+        Method::PiecewiseLinear,
         Method::MultiStart,
     ] {
         let mut sys = system(1, |z: &[f64], r: &mut [f64]| {
@@ -225,6 +226,24 @@ fn every_rung_solves_the_cube() {
         assert_eq!(report.method, method);
         assert!((z[0] - 1.0).abs() < 1e-14, "{method}: {z:?}");
     }
+}
+
+#[test]
+fn simplices_pass_kinks_that_stop_newton() {
+    // Slopes that differ by a thousand from piece to piece: tangents point anywhere.
+    let mut sys = system(3, |z: &[f64], r: &mut [f64]| {
+        let steep = |v: f64| if v < 0.0 { v } else { 1e3 * v };
+        r[0] = steep(z[0] - 1.0) + 0.3 * (z[1] - z[2]).abs() + 2.0;
+        r[1] = steep(z[1] + 2.0) - 0.4 * z[0].abs() - 1.0;
+        r[2] = steep(z[2]) + 0.2 * z[0].max(z[1]) - 3.0;
+        Ok(())
+    });
+    let mut z = [40.0, -30.0, 25.0];
+    let opts = SolveOptions { methods: vec![Method::PiecewiseLinear], ..Default::default() };
+    solve(&mut sys, &mut z, &opts).unwrap_or_else(|e| panic!("{e}"));
+    let mut r = [0.0; 3];
+    sys.residual(&z, &mut r).unwrap();
+    assert!(r.iter().all(|r| r.abs() < 1e-9), "{z:?} {r:?}");
 }
 
 #[test]
@@ -254,7 +273,7 @@ fn no_root_is_a_failure_not_a_hang() {
     let mut z = [2.0];
     let e = solve(&mut sys, &mut z, &SolveOptions::default()).unwrap_err();
     assert!(z[0].abs() < 0.2, "{z:?}");
-    assert_eq!(e.tried.len(), 7);
+    assert_eq!(e.tried.len(), 8);
     assert!(e.to_string().contains("Levenberg-Marquardt"));
     let mut sys = system(1, |z: &[f64], r: &mut [f64]| {
         r[0] = (-z[0]).exp();

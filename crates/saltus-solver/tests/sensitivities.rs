@@ -115,3 +115,41 @@ fn stiff_kinetics_against_differences_of_sharp_runs() {
     while m2.step(&mut Robertson(p), 40.0).unwrap() == StepOutcome::Step {}
     assert_eq!(m.stats().steps, m2.stats().steps);
 }
+
+/// x'' = −p² x with x(0) = 1: ∂x/∂p = −t sin(pt), which grows while x does not.
+struct Spring(f64);
+
+impl OdeSystem for Spring {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn rhs(&mut self, _: f64, x: &[f64], f: &mut [f64]) -> Result<(), EvalError> {
+        (f[0], f[1]) = (x[1], -self.0 * self.0 * x[0]);
+        Ok(())
+    }
+    fn sensitivity(&mut self, _: f64, x: &[f64], s: &[f64], _: usize, ds: &mut [f64]) -> Result<bool, EvalError> {
+        (ds[0], ds[1]) = (s[1], -self.0 * self.0 * s[0] - 2.0 * self.0 * x[0]);
+        Ok(true)
+    }
+}
+
+#[test]
+fn sensitivities_may_take_part_in_the_error_test() {
+    // x stays near zero and is weighed by atol alone; its sensitivity does not.
+    let error = |tested: bool| {
+        let m = Multistep::bdf(2, Options::new(2, 1e-5, 1e-3)).with_sensitivities(&[3.0]);
+        let mut m = if tested { m.testing_sensitivities() } else { m };
+        let mut sys = Spring(3.0);
+        m.restart(&mut sys, 0.0, &[1e-3, 0.0], Restart::Cold).unwrap();
+        m.set_sensitivities(&[1.0, 0.0]);
+        while m.step(&mut sys, 6.0).unwrap() == StepOutcome::Step {}
+        // x(0) = 1e-3 and ∂x/∂p(0) = 1: ∂x/∂p = cos(pt) − 1e-3 t sin(pt).
+        let t = 6.0f64;
+        let truth = (3.0 * t).cos() - 1e-3 * t * (3.0 * t).sin();
+        ((m.sensitivity(0)[0] - truth).abs(), m.stats().steps)
+    };
+    let ((loose, few), (sharp, many)) = (error(false), error(true));
+    println!("untested {loose:e} in {few} steps, tested {sharp:e} in {many}");
+    assert!(sharp < 0.02 && sharp < 0.2 * loose, "{loose:e} {sharp:e}");
+    assert!(many > few);
+}

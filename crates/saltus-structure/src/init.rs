@@ -254,8 +254,67 @@ pub fn plan_initialization(
     let mut sequence = problem.blocks(&m);
     let used: FxHashSet<usize> = sequence.blocks.iter().flat_map(|b| b.items.iter().copied()).collect();
     debug_assert!(m.row_to_col.iter().enumerate().all(|(i, &j)| j == NONE || used.contains(&i)));
+    favour_marked(sys, ops, &mut sequence);
     sequence.blocks.retain(|b| !b.items.is_empty());
     Ok(InitPlan { sequence, redundant, chosen, wishes, late_parameters: late })
+}
+
+/// Lets marked unknowns be iterated on in the place of unmarked ones: a nonlinear block without a marked unknown takes in an
+/// equation that defines a marked one from it and can be turned round.
+///
+/// before: `f(x) = 0` for x, then `y := 2*x + 1`
+/// after:  both for x and y; torn by y, `x := (y - 1)/2` is eliminated
+fn favour_marked(sys: &mut System, ops: &mut RowOps, sequence: &mut Sequence) {
+    let given: FxHashSet<VarId> = sys.dae.guesses.iter().filter(|g| g.1 == 0).map(|g| g.0).collect();
+    let marked = |sys: &System, c: Cell| {
+        let v = &sys.dae.vars[c.var];
+        c.order == 0 && v.marked && (v.start.is_some() || given.contains(&c.var))
+    };
+    if !sys.dae.vars.iter().any(|(_, v)| v.marked) {
+        return;
+    }
+    let mut place: FxHashMap<Cell, usize> = FxHashMap::default();
+    for (i, b) in sequence.blocks.iter().enumerate() {
+        place.extend(b.unknowns.iter().map(|&c| (c, i)));
+    }
+    let residual = |items: &[Item], i: usize| match &items[i] {
+        Item::Residual { row, .. } => Some(row.clone()),
+        _ => None,
+    };
+    let mut nonlinear: FxHashMap<usize, bool> = FxHashMap::default();
+    for j in 0..sequence.blocks.len() {
+        let ([item], [y]) = (&sequence.blocks[j].items[..], &sequence.blocks[j].unknowns[..]) else { continue };
+        let (item, y) = (*item, *y);
+        let Some(row) = residual(&sequence.items, item).filter(|_| marked(sys, y)) else { continue };
+        // The one unknown of the last block before that the equation reads.
+        let read = |k: &usize| Cell::of(row.args[*k]).filter(|c| *c != y).and_then(|c| place.get(&c).copied());
+        let Some(i) = (0..row.args.len()).filter_map(|k| read(&k)).max().filter(|&i| i < j) else { continue };
+        let mut there = (0..row.args.len()).filter(|k| read(k) == Some(i));
+        let (Some(k), None) = (there.next(), there.next()) else { continue };
+        let turns = ops.classify(&mut sys.dae, &row, k) <= Coefficient::Parameter;
+        let (items, unknowns) = (sequence.blocks[i].items.clone(), sequence.blocks[i].unknowns.clone());
+        if !turns || unknowns.iter().any(|&c| marked(sys, c)) {
+            continue;
+        }
+        let iterates = *nonlinear.entry(i).or_insert_with(|| {
+            items.iter().any(|&m| {
+                let Some(row) = residual(&sequence.items, m) else { return false };
+                (0..row.args.len()).any(|k| {
+                    Cell::of(row.args[k]).is_some_and(|c| unknowns.contains(&c)) && {
+                        let slope = ops.partial(&mut sys.dae, &row, k);
+                        slope.args.iter().any(|&a| Cell::of(a).is_some_and(|c| unknowns.contains(&c)))
+                    }
+                })
+            }) && items.iter().all(|&m| residual(&sequence.items, m).is_some())
+        });
+        if iterates {
+            place.insert(y, i);
+            sequence.blocks[i].items.push(item);
+            sequence.blocks[i].unknowns.push(y);
+            sequence.blocks[j].items.clear();
+            sequence.blocks[j].unknowns.clear();
+        }
+    }
 }
 
 /// The soft targets that concern unknowns, the heaviest first.

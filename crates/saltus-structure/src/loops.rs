@@ -8,8 +8,8 @@ use crate::plan::Cell;
 use crate::rows::{Operands, RowOps, tidy};
 use crate::system::System;
 use rustc_hash::FxHashMap;
-use saltus_dae::{HybridDae, Operand, Row};
-use saltus_expr::Coefficient;
+use saltus_dae::{HybridDae, Operand, Row, Variability};
+use saltus_expr::{Coefficient, Node};
 use saltus_graph::{Bipartite, TearHint, UNSOLVABLE, tear};
 
 /// A torn loop; numbers are positions in the rows and unknowns it was made from.
@@ -34,7 +34,8 @@ impl Loop {
 
     /// Tears the equations `rows = 0` for `unknowns`. An equation counts as solvable for an unknown if its coefficient is a
     /// constant or made of parameters: it then cannot vanish during a run. Unknowns with a start value are preferred as
-    /// tears of nonlinear loops, as long as that costs no further tear; what the modeller says (`__Saltus_tear`) holds in any case.
+    /// tears of nonlinear loops, as long as that costs no further tear; what a scenario marks is preferred even then; what the
+    /// modeller says (`__Saltus_tear`) holds in any case.
     pub fn new(sys: &mut System, ops: &mut RowOps, rows: &[Row], unknowns: &[Cell]) -> Loop {
         let column: FxHashMap<Cell, u32> = unknowns.iter().enumerate().map(|(j, &c)| (c, j as u32)).collect();
         let mut edges: Vec<(u32, u32)> = Vec::new();
@@ -73,7 +74,13 @@ impl Loop {
                 })
                 .collect();
             let guided = tear(&g, cost, &hints);
-            if told || guided.tears.len() <= torn.tears.len() {
+            // Where the user has marked what he can guess, unmarked unknowns are eliminated in favour of marked ones even if
+            // that leaves more of them.
+            let blind = |t: &[u32]| t.iter().filter(|&&j| hints[j as usize] < TearHint::Prefer).count();
+            let marked = unknowns.iter().any(|c| sys.dae.vars[c.var].marked)
+                && blind(&guided.tears) < blind(&torn.tears)
+                && guided.tears.len() <= 2 * torn.tears.len() + 4;
+            if told || marked || guided.tears.len() <= torn.tears.len() {
                 torn = guided;
             }
         }
@@ -121,8 +128,16 @@ impl Loop {
         let row = compose(&mut sys.dae, &rows[*residual], &values);
         let mut places = (0..row.args.len()).filter(|&k| Cell::of(row.args[k]) == Some(tear));
         let (Some(k), None) = (places.next(), places.next()) else { return None };
-        if ops.classify(&mut sys.dae, &row, k) > Coefficient::Parameter {
+        let class = ops.classify(&mut sys.dae, &row, k);
+        if class > Coefficient::Parameter {
             return None;
+        }
+        // Parameters may make it vanish all the same: then the equations agree or not, but do not determine the unknown.
+        if class == Coefficient::Parameter {
+            let slope = ops.partial(&mut sys.dae, &row, k);
+            if parameter_value(&sys.dae, &slope, 0) == Some(0.0) {
+                return None;
+            }
         }
         let value = solved(sys, ops, &row, k)?;
         if size(&sys.dae, &value) > SHORT {
@@ -131,6 +146,28 @@ impl Loop {
         let inner = self.inner.iter().map(|(_, j, row)| (unknowns[*j], row.clone()));
         Some(std::iter::once((tear, value)).chain(inner).collect())
     }
+}
+
+/// The value of a row over parameters, if their bindings tell it.
+fn parameter_value(dae: &HybridDae, row: &Row, depth: usize) -> Option<f64> {
+    let mut plain = depth < 8;
+    dae.pool.visit(row.template, |_, n| plain &= !matches!(n, Node::Call { .. } | Node::CallDer { .. }));
+    if !plain {
+        return None;
+    }
+    let value = |a: &Operand| match *a {
+        Operand::Const(v) => Some(v),
+        Operand::Var { var, order: 0, neg } if dae.vars[var].variability <= Variability::Parameter => {
+            let v = &dae.vars[var];
+            let binding = v.binding.as_ref().filter(|_| v.fixed != Some(false))?;
+            parameter_value(dae, binding, depth + 1).map(|v| if neg { -v } else { v })
+        }
+        _ => None,
+    };
+    let values: Option<Vec<f64>> = row.args.iter().map(value).collect();
+    let values = values?;
+    let value = saltus_expr::eval(&dae.pool, row.template, &|k| values[k as usize], &mut saltus_expr::NoCalls);
+    value.is_finite().then_some(value)
 }
 
 /// A row solved for its k-th argument, sign included.

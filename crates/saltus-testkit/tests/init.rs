@@ -465,3 +465,166 @@ end M;
     let csv = fs::read_to_string(s.path().join("out.csv")).unwrap();
     assert!((last(&csv, "x[4]") - (-4f64).exp()).abs() < 1e-5);
 }
+
+#[test]
+fn a_written_model_has_not_the_conditions_that_gave_way() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let model = "model M
+  parameter Real u = 4;
+  Real x;
+  Real y;
+initial equation
+  x = 1;
+  y = 3;
+equation
+  der(x) = u - x^2;
+  der(y) = x - y;
+end M;
+";
+    fs::write(folder.join("m.mo"), model).unwrap();
+    good(folder, &["init", "m.mo", "--steady", "--write-model", "Start.mo"]);
+    let text = fs::read_to_string(folder.join("Start.mo")).unwrap();
+    fs::write(folder.join("both.mo"), format!("{model}\n{text}")).unwrap();
+    good(folder, &["simulate", "both.mo", "--stop", "5", "-o", "out.csv"]);
+    let csv = fs::read_to_string(folder.join("out.csv")).unwrap();
+    assert!((last(&csv, "x") - 2.0).abs() < 1e-9 && (last(&csv, "y") - 2.0).abs() < 1e-9, "{text}\n{csv}");
+    let wrong = text.replace("__Saltus_dropped = {1, 2}", "__Saltus_dropped = {1, 7}");
+    assert_ne!(wrong, text);
+    fs::write(folder.join("both.mo"), format!("{model}\n{wrong}")).unwrap();
+    let o = saltus(folder, &["simulate", "both.mo", "--stop", "5", "-o", "out.csv"]);
+    assert_eq!(o.end, End::Code(3), "{}", o.stderr);
+}
+
+#[test]
+fn what_travels_goes_on_with_the_run() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let model = "model D
+  Real x(start = 1, fixed = true);
+  Real step = delay(if time < 1.3 then 0 else 1 + time, 0.7);
+  Real v(start = 0, fixed = true);
+  Real a;
+  Real b;
+equation
+  der(x) = -delay(x, 1);
+  der(v) = 0.4;
+  (a, b) = spatialDistribution(sin(3*time), 0, v, true, {0, 1}, {0, 0});
+end D;
+";
+    fs::write(folder.join("m.mo"), model).unwrap();
+    let tight = ["--tolerance", "1e-8"];
+    for end in ["end.toml", "end.xml"] {
+        good(folder, &[&["simulate", "m.mo", "--stop", "5", "-o", "whole.csv"], &tight[..]].concat());
+        let first = ["simulate", "m.mo", "--stop", "1.6", "-o", "a.csv", "--write-final", end];
+        good(folder, &[&first[..], &tight[..]].concat());
+        good(folder, &[&["simulate", "m.mo", "--from", end, "--stop", "5", "-o", "b.csv"], &tight[..]].concat());
+        let (whole, rest) = ["whole.csv", "b.csv"].map(|f| fs::read_to_string(folder.join(f)).unwrap()).into();
+        for name in ["x", "step", "b"] {
+            let (w, r) = (last(&whole, name), last(&rest, name));
+            assert!((w - r).abs() < 1e-5 * w.abs().max(0.1), "{name}: {w} {r}");
+        }
+        // The jump that was on its way arrives at 2.
+        let row = |csv: &str, name: &str, t: f64| -> f64 {
+            let k = csv.lines().next().unwrap().split(',').position(|n| n == name).unwrap();
+            let line = csv.lines().skip(1).filter(|l| l.split(',').next().unwrap().parse::<f64>().unwrap() <= t).last();
+            line.unwrap().split(',').nth(k).unwrap().parse().unwrap()
+        };
+        assert!(row(&rest, "step", 1.99).abs() < 1e-12 && (row(&rest, "step", 2.01) - 2.3).abs() < 0.05);
+    }
+    // A file that does not hold it says that delays start anew.
+    let text = fs::read_to_string(folder.join("end.toml")).unwrap();
+    let (a, b) = (text.find("histories").unwrap(), text.find("[variables]").unwrap());
+    fs::write(folder.join("bare.toml"), format!("{}{}", &text[..a], &text[b..])).unwrap();
+    let o = good(folder, &["simulate", "m.mo", "--from", "bare.toml", "--stop", "5", "-o", "b.csv"]);
+    assert!(o.stderr.contains("start anew"), "{}", o.stderr);
+}
+
+#[test]
+fn what_linear_equations_leave_open_is_told() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let model = "model M
+  parameter Real k = 2;
+  Real x(start = 4);
+  Real y(start = 1);
+  Real z;
+equation
+  x + y = 3;
+  k*x + 2*y = 6;
+  z = x*x;
+end M;
+";
+    fs::write(folder.join("m.mo"), model).unwrap();
+    for command in [&["init", "m.mo"][..], &["simulate", "m.mo", "-o", "out.csv"]] {
+        let o = good(folder, command);
+        assert!(o.stderr.contains("leave these open") && o.stderr.contains("x = 4, y = -1"), "{}", o.stderr);
+    }
+    // With another parameter they determine both.
+    let o = good(folder, &["init", "m.mo", "--set", "k=1"]);
+    assert!(!o.stderr.contains("open"), "{}", o.stderr);
+}
+
+#[test]
+fn every_method_can_be_chosen() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let model = "model M
+  Real x(start = 3, min = -9, max = 9);
+  Real y(start = 2, min = -9, max = 9);
+equation
+  homotopy(x^3 + 0.2*y^2, 4*x) = 9;
+  y^3 + y + homotopy(0.1*x^2, 0.3) = 3;
+end M;
+";
+    fs::write(folder.join("m.mo"), model).unwrap();
+    for (method, how) in [
+        ("newton", "Newton"),
+        ("least-squares", "Levenberg-Marquardt"),
+        ("homotopy", "homotopy()"),
+        ("newton-homotopy", "Newton homotopy"),
+        ("fixed-point", "fixed-point homotopy"),
+        ("piecewise-linear", "piecewise-linear continuation"),
+        ("multi-start", "multi-start"),
+    ] {
+        let words = ["init", "m.mo", "--method", method, "--trace", "init", "--write", "s.toml"];
+        let o = good(folder, &words);
+        let ends: Vec<&str> = o.stderr.lines().filter(|l| l.contains("\"type\":\"end\"")).collect();
+        // The whole system is led in steps of λ, each solved by Newton.
+        let led = method == "homotopy" && ends.len() > 3;
+        assert!(led || ends.iter().any(|l| l.contains(how)), "{method}: {ends:?}");
+        let text = fs::read_to_string(folder.join("s.toml")).unwrap();
+        let (x, y) = (value(&text, "x"), value(&text, "y"));
+        assert!((x.powi(3) + 0.2 * y * y - 9.0).abs() < 1e-8, "{method}: {x} {y}");
+        assert!((y.powi(3) + y + 0.1 * x * x - 3.0).abs() < 1e-8, "{method}: {x} {y}");
+    }
+    let o = saltus(folder, &["init", "m.mo", "--method", "guesswork"]);
+    assert_eq!(o.end, End::Code(2), "{}", o.stderr);
+    assert!(o.stderr.contains("piecewise-linear"), "{}", o.stderr);
+}
+
+#[test]
+fn marks_decide_what_is_left_to_iterate_on() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let model = "model M
+  Real x;
+  Real y;
+  Real z;
+equation
+  (x - 3)/((x - 3)^2 + 1) = 0.1;
+  y = 2*x + 1;
+  z = x/5 + y;
+end M;
+";
+    fs::write(folder.join("c.mo"), model).unwrap();
+    // The guess y = 21 means x = 10, from where Newton reaches 3 + 5 + √24; from x = 0 it does not.
+    let root = 8.0 + 24f64.sqrt();
+    let words = ["init", "c.mo", "--mark", "y", "--guess", "y=21", "--show", "reduced", "--write", "s.toml"];
+    let o = good(folder, &[&words[..], &["--method", "newton"]].concat());
+    assert!(o.stdout.contains("\ny ") && !o.stdout.contains("\nx "), "{}", o.stdout);
+    let text = fs::read_to_string(folder.join("s.toml")).unwrap();
+    assert!((value(&text, "x") - root).abs() < 1e-8, "{text}");
+    let o = good(folder, &["init", "c.mo", "--mark", "x", "--guess", "x=10", "--show", "reduced"]);
+    assert!(o.stdout.contains("\nx ") && !o.stdout.contains("\ny "), "{}", o.stdout);
+}

@@ -9,8 +9,8 @@ equation
   2*x = y + 1;
 end Mark;
 --- expect ---
-name  kind       weight  value       min  max  nominal  mark
-x     algebraic  0       12.8989795  -    -    -        N
+name  kind       weight  value      min  max  nominal  mark
+y     algebraic  0       24.797959  -    -    -        Y
 
 --- guess-through-an-alias init --guess y=10 --mark y ---
 model Mark

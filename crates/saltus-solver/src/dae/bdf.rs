@@ -134,7 +134,7 @@ impl DaeBdf {
         kind: Restart,
     ) -> Result<(), StepError> {
         self.stats.restarts += 1;
-        let new_pattern = self.lin.set_up(sys);
+        let new_pattern = self.lin.set_up(sys, &self.opts.common);
         if new_pattern || kind == Restart::Cold {
             self.have_matrix = false;
         }
@@ -291,7 +291,7 @@ impl DaeBdf {
                     self.h,
                     &self.w,
                 )?;
-                self.lin.factor(sys, self.cj, &mut self.stats)?;
+                self.lin.factor(sys, self.cj, &self.w, &mut self.stats)?;
                 (self.cj_factored, self.ss, self.have_matrix) = (self.cj, 20.0, true);
             }
             match self.newton_iterate(sys, t_new) {

@@ -2,8 +2,9 @@
 
 use super::linearize::{Linearized, eval_residual};
 use super::{DaeOptions, DaeSystem};
-use crate::ode::Stats;
+use crate::linear::Linear;
 use crate::ode::control::{Failure, inverse_weights, worst, wrms};
+use crate::ode::{Options, Stats};
 
 /// Which values are to be found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,8 +73,9 @@ pub fn initialize(
     let (mut r, mut step, mut w, mut x_try, mut xp_try, mut r_try) = (v(), v(), v(), v(), v(), v());
     let mut lin = Linearized::new(n);
     let mut by_derivative = Linearized::new(n);
-    lin.set_up(sys);
-    by_derivative.set_up(sys);
+    let direct = Options { linear: Linear::Direct, ..opts.common.clone() };
+    lin.set_up(sys, &direct);
+    by_derivative.set_up(sys, &direct);
     let derivative: Vec<bool> =
         (0..n).map(|i| unknowns == Unknowns::DerivativesAndAlgebraic && sys.is_differential(i)).collect();
     let failed = |e: Failure| match e {
@@ -94,7 +96,7 @@ pub fn initialize(
                 lin.matrix.for_column_mut(j, |i, v| *v = other.get(i, j));
             }
         }
-        lin.factor(sys, 1.0, &mut stats).map_err(|e| match e {
+        lin.factor(sys, 1.0, &w, &mut stats).map_err(|e| match e {
             Failure::Newton { component } => InitError::Singular { component },
             e => failed(e),
         })?;

@@ -3,7 +3,8 @@
 use super::DaeSystem;
 use crate::linear::{LinearSolver, Singular};
 use crate::ode::control::{Failure, increment};
-use crate::ode::{DifferenceJacobian, JacobianMatrix, Stats};
+use crate::ode::iteration::krylov_tolerance;
+use crate::ode::{DifferenceJacobian, JacobianMatrix, Options, Stats};
 
 /// Evaluates F and sees to it that the result is finite.
 pub(crate) fn eval_residual(
@@ -35,6 +36,8 @@ pub(crate) struct Linearized {
     solver: Option<LinearSolver>,
     /// Factor of each row at the last factorization.
     row_scale: Vec<f64>,
+    /// Products by GMRES.
+    krylov_iters: usize,
     scaled: Vec<f64>,
     xp: Vec<f64>,
     xpp: Vec<f64>,
@@ -53,6 +56,7 @@ impl Linearized {
             differences: None,
             solver: None,
             row_scale: vec![1.0; n],
+            krylov_iters: 0,
             scaled: Vec::new(),
             xp: v(),
             xpp: v(),
@@ -62,7 +66,7 @@ impl Linearized {
     }
 
     /// Adopts the system's pattern; true if it is a new one.
-    pub fn set_up(&mut self, sys: &dyn DaeSystem) -> bool {
+    pub fn set_up(&mut self, sys: &dyn DaeSystem, opts: &Options) -> bool {
         let p = sys.sparsity();
         if self.set_up && p == self.matrix.pattern() {
             return false;
@@ -70,7 +74,7 @@ impl Linearized {
         self.matrix = JacobianMatrix::new(self.n, p);
         self.differences = None;
         self.solver = Some(match p {
-            Some(p) => LinearSolver::new(p),
+            Some(p) => LinearSolver::choose(p, opts.linear, krylov_tolerance(opts)),
             None => LinearSolver::dense(self.n),
         });
         self.scaled = vec![0.0; self.matrix.values().len()];
@@ -181,7 +185,7 @@ impl Linearized {
     }
 
     /// Factors the matrix with algebraic rows multiplied by `scale`.
-    pub fn factor(&mut self, sys: &dyn DaeSystem, scale: f64, stats: &mut Stats) -> Result<(), Failure> {
+    pub fn factor(&mut self, sys: &dyn DaeSystem, scale: f64, w: &[f64], stats: &mut Stats) -> Result<(), Failure> {
         stats.lu_factorizations += 1;
         for i in 0..self.n {
             self.row_scale[i] = if sys.is_algebraic_equation(i) { scale } else { 1.0 };
@@ -200,12 +204,17 @@ impl Linearized {
             }
         }
         let solver = self.solver.as_mut().expect("set up before factoring");
+        // Residuals are in other units than the unknowns: an iteration weighs them as it finds them.
+        solver.weigh(w);
+        stats.krylov_iters = self.krylov_iters;
         solver.factor(&self.scaled).map_err(|Singular { column, .. }| Failure::Newton { component: column })
     }
 
     /// b ← M⁻¹ b.
     pub fn solve(&mut self, b: &mut [f64]) {
         b.iter_mut().zip(&self.row_scale).for_each(|(b, s)| *b *= s);
-        self.solver.as_mut().expect("factored before solving").solve(b);
+        let solver = self.solver.as_mut().expect("factored before solving");
+        solver.solve(b);
+        self.krylov_iters = solver.krylov().map_or(0, |k| k.0);
     }
 }

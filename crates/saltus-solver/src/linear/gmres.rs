@@ -1,11 +1,13 @@
 //! Restarted GMRES with right preconditioning, for systems too large to factor.
 
+use super::Scalar;
+
 /// What GMRES needs to know of a system: products with A and, optionally, with an approximate inverse.
-pub trait LinearOperator {
+pub trait LinearOperator<T: Scalar = f64> {
     /// y = A x.
-    fn apply(&mut self, x: &[f64], y: &mut [f64]);
+    fn apply(&mut self, x: &[T], y: &mut [T]);
     /// z ≈ A⁻¹ z in place; the default does nothing (no preconditioner).
-    fn precondition(&mut self, _z: &mut [f64]) {}
+    fn precondition(&mut self, _z: &mut [T]) {}
 }
 
 /// How a GMRES solve ended.
@@ -20,39 +22,39 @@ pub struct GmresOutcome {
 }
 
 /// Workspace of GMRES(m) for n unknowns (Saad and Schultz 1986; modified Gram–Schmidt, Givens rotations).
-pub struct Gmres {
+pub struct Gmres<T: Scalar = f64> {
     n: usize,
     m: usize,
-    v: Vec<f64>,
-    h: Vec<f64>,
+    v: Vec<T>,
+    h: Vec<T>,
     cs: Vec<f64>,
-    sn: Vec<f64>,
-    g: Vec<f64>,
-    z: Vec<f64>,
+    sn: Vec<T>,
+    g: Vec<T>,
+    z: Vec<T>,
 }
 
-impl Gmres {
+impl<T: Scalar> Gmres<T> {
     /// Krylov dimension `m` before a restart.
     pub fn new(n: usize, m: usize) -> Self {
         let m = m.clamp(1, n.max(1));
         Gmres {
             n,
             m,
-            v: vec![0.0; n * (m + 1)],
-            h: vec![0.0; (m + 1) * m],
+            v: vec![T::ZERO; n * (m + 1)],
+            h: vec![T::ZERO; (m + 1) * m],
             cs: vec![0.0; m],
-            sn: vec![0.0; m],
-            g: vec![0.0; m + 1],
-            z: vec![0.0; n],
+            sn: vec![T::ZERO; m],
+            g: vec![T::ZERO; m + 1],
+            z: vec![T::ZERO; n],
         }
     }
 
     /// Solves A x = b to ‖b − A x‖₂ <= tol, starting from the given x, with at most `max_iter` products.
     pub fn solve(
         &mut self,
-        op: &mut dyn LinearOperator,
-        b: &[f64],
-        x: &mut [f64],
+        op: &mut dyn LinearOperator<T>,
+        b: &[T],
+        x: &mut [T],
         tol: f64,
         max_iter: usize,
     ) -> GmresOutcome {
@@ -67,9 +69,9 @@ impl Gmres {
             if beta <= tol || iterations >= max_iter || !beta.is_finite() {
                 return GmresOutcome { converged: beta <= tol, iterations, residual: beta };
             }
-            self.v[..n].iter_mut().for_each(|v| *v /= beta);
-            self.g.fill(0.0);
-            self.g[0] = beta;
+            self.v[..n].iter_mut().for_each(|v| *v = v.scale(1.0 / beta));
+            self.g.fill(T::ZERO);
+            self.g[0] = T::from(beta);
             let mut used = 0;
             for k in 0..m {
                 if iterations >= max_iter {
@@ -83,29 +85,32 @@ impl Gmres {
                 op.apply(&self.z, w);
                 let h = &mut self.h[k * (m + 1)..(k + 1) * (m + 1)];
                 for (vi, hi) in basis.chunks_exact(n).zip(h.iter_mut()) {
-                    *hi = dot(w, vi);
-                    w.iter_mut().zip(vi).for_each(|(w, v)| *w -= *hi * v);
+                    *hi = dot(vi, w);
+                    w.iter_mut().zip(vi).for_each(|(w, v)| *w -= *hi * *v);
                 }
                 let hk = norm(w);
-                h[k + 1] = hk;
                 for i in 0..k {
                     let (a, c) = (h[i], h[i + 1]);
-                    (h[i], h[i + 1]) = (self.cs[i] * a + self.sn[i] * c, -self.sn[i] * a + self.cs[i] * c);
+                    h[i] = a.scale(self.cs[i]) + self.sn[i] * c;
+                    h[i + 1] = c.scale(self.cs[i]) - self.sn[i].conj() * a;
                 }
-                let r = h[k].hypot(h[k + 1]);
+                let a = h[k].modulus();
+                let r = a.hypot(hk);
                 used = k + 1;
                 if r == 0.0 {
                     used = k;
                     break;
                 }
-                (self.cs[k], self.sn[k]) = (h[k] / r, h[k + 1] / r);
-                h[k] = r;
-                self.g[k + 1] = -self.sn[k] * self.g[k];
-                self.g[k] *= self.cs[k];
-                if self.g[k + 1].abs() <= tol || hk == 0.0 {
+                // The rotation that takes (h_k, ‖w‖) to (h_k r/|h_k|, 0).
+                let phase = if a > 0.0 { h[k].scale(1.0 / a) } else { T::ONE };
+                (self.cs[k], self.sn[k]) = (a / r, phase.scale(hk / r));
+                h[k] = phase.scale(r);
+                self.g[k + 1] = -(self.sn[k].conj() * self.g[k]);
+                self.g[k] = self.g[k].scale(self.cs[k]);
+                if self.g[k + 1].modulus() <= tol || hk == 0.0 {
                     break;
                 }
-                w.iter_mut().for_each(|v| *v /= hk);
+                w.iter_mut().for_each(|v| *v = v.scale(1.0 / hk));
             }
             if used == 0 {
                 return GmresOutcome { converged: false, iterations, residual: beta };
@@ -117,20 +122,21 @@ impl Gmres {
                 }
                 self.g[i] = s / self.h[i * (m + 1) + i];
             }
-            self.z.fill(0.0);
-            for (vk, gk) in self.v.chunks_exact(n).zip(&self.g[..used]) {
-                self.z.iter_mut().zip(vk).for_each(|(z, v)| *z += gk * v);
+            self.z.fill(T::ZERO);
+            for (vk, &gk) in self.v.chunks_exact(n).zip(&self.g[..used]) {
+                self.z.iter_mut().zip(vk).for_each(|(z, v)| *z += gk * *v);
             }
             op.precondition(&mut self.z);
-            x.iter_mut().zip(&self.z).for_each(|(x, z)| *x += z);
+            x.iter_mut().zip(&self.z).for_each(|(x, z)| *x += *z);
         }
     }
 }
 
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+/// Σ conj(a_i) b_i.
+fn dot<T: Scalar>(a: &[T], b: &[T]) -> T {
+    a.iter().zip(b).fold(T::ZERO, |s, (a, b)| s + a.conj() * *b)
 }
 
-fn norm(a: &[f64]) -> f64 {
-    dot(a, a).sqrt()
+fn norm<T: Scalar>(a: &[T]) -> f64 {
+    a.iter().map(|a| a.modulus().powi(2)).sum::<f64>().sqrt()
 }

@@ -6,6 +6,7 @@
 
 mod dense;
 mod gmres;
+mod krylov;
 mod ordering;
 mod pattern;
 mod scalar;
@@ -13,7 +14,8 @@ mod sparse;
 
 pub use dense::DenseLu;
 pub use gmres::{Gmres, GmresOutcome, LinearOperator};
-pub use ordering::{BlockTriangular, block_triangular, markowitz, minimum_degree};
+pub use krylov::Krylov;
+pub use ordering::{BlockTriangular, block_triangular, fill, markowitz, minimum_degree};
 pub use pattern::{Csc, Pattern};
 pub use scalar::{C64, Scalar};
 pub use sparse::SparseLu;
@@ -39,9 +41,27 @@ impl std::error::Error for Singular {}
 /// Systems up to this size are factored dense whatever their pattern.
 pub const DENSE_LIMIT: usize = 40;
 
+/// How an implicit method solves its linear systems.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Linear {
+    /// By factorization, unless the factors of a large matrix would be far larger than the matrix.
+    #[default]
+    Auto,
+    /// By factorization, dense or sparse.
+    Direct,
+    /// By GMRES with an incomplete factorization as preconditioner.
+    Gmres,
+}
+
+/// From this size on [`Linear::Auto`] looks at the fill,
+const LARGE: usize = 5_000;
+/// and takes GMRES where the factors have so many times the entries of the matrix.
+const FILL: usize = 25;
+
 enum Kind<T: Scalar> {
     Dense(DenseLu<T>),
     Sparse(Box<SparseLu<T>>),
+    Krylov(Box<Krylov<T>>),
 }
 
 /// LU factorization of a square matrix with fixed pattern, dense or sparse as fits.
@@ -75,6 +95,35 @@ impl<T: Scalar> LinearSolver<T> {
         LinearSolver { kind: Kind::Sparse(Box::new(SparseLu::new(pattern))), pattern: None, n }
     }
 
+    /// As the user chose; iterations end when the weighted residual is `tol` times as large as it was.
+    pub fn choose(pattern: &Pattern, linear: Linear, tol: f64) -> Self {
+        let n = pattern.n_cols();
+        let iterate = match linear {
+            Linear::Direct => false,
+            Linear::Gmres => n > DENSE_LIMIT,
+            Linear::Auto => n >= LARGE && fill(pattern) > FILL * pattern.nnz(),
+        };
+        match Krylov::new(pattern, tol) {
+            Ok(krylov) if iterate => LinearSolver { kind: Kind::Krylov(Box::new(krylov)), pattern: None, n },
+            _ => Self::new(pattern),
+        }
+    }
+
+    /// Tells an iteration how large the unknowns typically are, as reciprocals. Before [`Self::factor`].
+    pub fn weigh(&mut self, weight: &[f64]) {
+        if let Kind::Krylov(krylov) = &mut self.kind {
+            krylov.weigh(weight);
+        }
+    }
+
+    /// Products with the matrix if GMRES is used, and whether it has given way to a factorization.
+    pub fn krylov(&self) -> Option<(usize, bool)> {
+        match &self.kind {
+            Kind::Krylov(k) => Some((k.iterations(), k.gave_up())),
+            _ => None,
+        }
+    }
+
     /// Number of unknowns.
     pub fn dim(&self) -> usize {
         self.n
@@ -90,6 +139,7 @@ impl<T: Scalar> LinearSolver<T> {
     pub fn factor(&mut self, values: &[T]) -> Result<(), Singular> {
         match &mut self.kind {
             Kind::Sparse(lu) => lu.refactor(values),
+            Kind::Krylov(krylov) => krylov.factor(values),
             Kind::Dense(lu) => {
                 let a = lu.matrix_mut();
                 if let Some(p) = &self.pattern {
@@ -112,6 +162,8 @@ impl<T: Scalar> LinearSolver<T> {
         match &mut self.kind {
             Kind::Dense(lu) => lu.determinant_is_negative(),
             Kind::Sparse(lu) => lu.determinant_is_negative(),
+            // Nobody knows.
+            Kind::Krylov(_) => false,
         }
     }
 
@@ -120,6 +172,7 @@ impl<T: Scalar> LinearSolver<T> {
         match &mut self.kind {
             Kind::Dense(lu) => lu.solve(b),
             Kind::Sparse(lu) => lu.solve(b),
+            Kind::Krylov(krylov) => krylov.solve(b),
         }
     }
 }

@@ -184,6 +184,40 @@ impl Buckets {
     }
 }
 
+/// Entries of the triangular factors of a matrix with a symmetrized pattern after minimum degree: the sizes of the row
+/// subtrees of its elimination tree (Liu 1990), without storing the factors.
+pub fn fill(pattern: &Pattern) -> usize {
+    let n = pattern.n_cols();
+    let mut near: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for (i, j) in pattern.entries().filter(|(i, j)| i != j) {
+        near[i].push(j);
+        near[j].push(i);
+    }
+    near.iter_mut().for_each(|l| {
+        l.sort_unstable();
+        l.dedup();
+    });
+    let order = minimum_degree(near.clone());
+    let mut position = vec![0; n];
+    order.iter().enumerate().for_each(|(k, &i)| position[i] = k);
+    let (mut parent, mut seen, mut count) = (vec![NONE; n], vec![NONE; n], n);
+    for (k, &i) in order.iter().enumerate() {
+        seen[k] = k;
+        for &j in &near[i] {
+            let mut at = position[j];
+            while at < k && seen[at] != k {
+                if parent[at] == NONE {
+                    parent[at] = k;
+                }
+                seen[at] = k;
+                count += 2;
+                at = parent[at];
+            }
+        }
+    }
+    count
+}
+
 /// Approximate minimum degree (Amestoy, Davis and Duff 1996) on a symmetric graph given by neighbour lists
 /// without self-loops: quotient graph, element absorption, supervariables. Returns the elimination order.
 pub fn minimum_degree(mut vars: Vec<Vec<usize>>) -> Vec<usize> {

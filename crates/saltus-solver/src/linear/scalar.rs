@@ -24,6 +24,10 @@ pub trait Scalar:
     const ONE: Self;
     /// A cheap magnitude: |x|, or |re| + |im|.
     fn mag(self) -> f64;
+    /// |x|.
+    fn modulus(self) -> f64;
+    /// The complex conjugate.
+    fn conj(self) -> Self;
     /// Product with a real number.
     fn scale(self, a: f64) -> Self;
     /// Whether it is a negative real number.
@@ -35,6 +39,12 @@ impl Scalar for f64 {
     const ONE: f64 = 1.0;
     fn mag(self) -> f64 {
         self.abs()
+    }
+    fn modulus(self) -> f64 {
+        self.abs()
+    }
+    fn conj(self) -> f64 {
+        self
     }
     fn scale(self, a: f64) -> f64 {
         self * a
@@ -119,6 +129,12 @@ impl Scalar for C64 {
     const ONE: C64 = C64 { re: 1.0, im: 0.0 };
     fn mag(self) -> f64 {
         self.re.abs() + self.im.abs()
+    }
+    fn modulus(self) -> f64 {
+        self.re.hypot(self.im)
+    }
+    fn conj(self) -> C64 {
+        C64::new(self.re, -self.im)
     }
     fn scale(self, a: f64) -> C64 {
         C64::new(self.re * a, self.im * a)

@@ -1,12 +1,16 @@
 //! The ladder: one method after the other until one solves F(z) = 0.
 //!
 //! Newton → Levenberg–Marquardt → dogleg → (one unknown: bracketing) → Newton homotopy → fixed-point homotopy →
-//! multi-start in the bounds. Every method but the first only has to come near; Newton supplies the digits.
+//! piecewise-linear continuation → multi-start in the bounds. Every method but the first only has to come near; Newton supplies the digits.
 
 use super::homotopy::{FixedPointHomotopy, HomotopyFailure, HomotopyOptions, NewtonHomotopy, continuation};
 use super::newton::{NewtonFailure, NewtonOptions, NewtonReport, NewtonWork, Trouble, jacobian, newton, row_scales};
+use super::simplicial::{SimplicialOptions, simplicial};
 use super::trust::{Descent, Stream, dogleg, levenberg_marquardt};
 use super::{DomainError, NonlinearSystem, checked};
+
+/// Systems with more unknowns are not cut into simplices: each step of the path passes through one vertex.
+pub const SIMPLICIAL_MOST: usize = 60;
 
 /// A rung of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,6 +27,8 @@ pub enum Method {
     NewtonHomotopy,
     /// Continuation of λ F(z) ± (1 − λ)(z − z₀).
     FixedPointHomotopy,
+    /// Continuation from simplex to simplex, without derivatives; up to [`SIMPLICIAL_MOST`] unknowns.
+    PiecewiseLinear,
     /// Newton and Levenberg–Marquardt from random points in the bounds.
     MultiStart,
 }
@@ -36,6 +42,7 @@ impl std::fmt::Display for Method {
             Self::Bracketing => "bracketing",
             Self::NewtonHomotopy => "Newton homotopy",
             Self::FixedPointHomotopy => "fixed-point homotopy",
+            Self::PiecewiseLinear => "piecewise-linear continuation",
             Self::MultiStart => "multi-start",
         })
     }
@@ -67,6 +74,7 @@ impl Default for SolveOptions {
                 Method::Bracketing,
                 Method::NewtonHomotopy,
                 Method::FixedPointHomotopy,
+                Method::PiecewiseLinear,
                 Method::MultiStart,
             ],
             homotopy: HomotopyOptions { max_steps: 400, ..Default::default() },
@@ -170,7 +178,7 @@ pub fn solve<S: NonlinearSystem + ?Sized>(
         return Err(SolveFailure { tried: ladder.tried, at });
     };
     for &method in &opts.methods {
-        if method == Method::Bracketing && n != 1 {
+        if (method == Method::Bracketing && n != 1) || (method == Method::PiecewiseLinear && n > SIMPLICIAL_MOST) {
             continue;
         }
         z.copy_from_slice(&start);
@@ -179,6 +187,7 @@ pub fn solve<S: NonlinearSystem + ?Sized>(
             Method::LevenbergMarquardt | Method::Dogleg => ladder.descend(method, z),
             Method::Bracketing => ladder.bracket(z),
             Method::NewtonHomotopy | Method::FixedPointHomotopy => ladder.homotopy(method, z),
+            Method::PiecewiseLinear => ladder.simplices(z),
             Method::MultiStart => ladder.multi_start(z),
         };
         if let Some(newton) = result {
@@ -432,6 +441,45 @@ impl<S: NonlinearSystem + ?Sized> Ladder<'_, S> {
         }
         self.record(method, steps, f64::INFINITY, false, note);
         None
+    }
+
+    /// Follows the zeros of the piecewise-linear interpolant, first on a coarse mesh; Newton where the residual lets it.
+    fn simplices(&mut self, z: &mut [f64]) -> Option<NewtonReport> {
+        let start = z.to_vec();
+        let weight: Vec<f64> = (0..self.n).map(|j| self.opts.newton.weight(j, z[j])).collect();
+        let (mut pivots, mut note) = (0, String::new());
+        for mesh in [0.5, 0.05, 5.0] {
+            z.copy_from_slice(&start);
+            let options = SimplicialOptions { mesh, scales: weight.clone(), ..Default::default() };
+            match simplicial(self.sys, z, &options) {
+                Ok(found) => {
+                    pivots += found.pivots;
+                    let reached = z.to_vec();
+                    let newton = self.run_newton(z).ok();
+                    // At a kink Newton may not settle; the interpolant's zero is as good as its mesh.
+                    if let Some(report) = newton.or_else(|| self.settled(&reached, z)) {
+                        self.record(Method::PiecewiseLinear, pivots, report.residual_norm, true, "solved".into());
+                        return Some(report);
+                    }
+                    note = "its end is not a solution".into();
+                }
+                Err(e) => note = e.to_string(),
+            }
+        }
+        self.record(Method::PiecewiseLinear, pivots, f64::INFINITY, false, note);
+        None
+    }
+
+    /// The point as a solution, if its residual is that of rounding.
+    fn settled(&mut self, at: &[f64], z: &mut [f64]) -> Option<NewtonReport> {
+        let (row, _) = self.scales(at);
+        let mut r = vec![0.0; self.n];
+        checked(self.sys.residual(at, &mut r), &r).ok()?;
+        let residual_norm = r.iter().zip(&row).fold(0.0f64, |m, (r, s)| m.max((r / s).abs()));
+        (residual_norm <= 1e-10).then(|| {
+            z.copy_from_slice(at);
+            NewtonReport { residual_norm, degenerate: true, ..NewtonReport::default() }
+        })
     }
 
     /// Row scales and weights at z; ones where the Jacobian is not available.

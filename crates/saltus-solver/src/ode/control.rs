@@ -287,6 +287,10 @@ pub(crate) trait Method {
     }
     /// Options this method cannot do without.
     fn adjust(&self, _opts: &mut Options) {}
+    /// An explicit formula is unstable where h|λ| exceeds this for a damped mode λ < 0; `None`: never.
+    fn stability(&self) -> Option<f64> {
+        None
+    }
     /// Called when an attempt is rejected for whatever reason.
     fn rejected(&mut self) {}
 }
@@ -303,6 +307,50 @@ pub(crate) struct Driver<M> {
     attempts: usize,
     /// Fixed-step grid: steps k from `grid_t` have size exactly h, so t does not drift.
     grid: (f64, u64),
+    growth: Growth,
+}
+
+/// Steps of a fixed size that grow although the system would damp them.
+struct Growth {
+    /// How many in a row, and by how much together.
+    steps: usize,
+    factor: f64,
+    /// The last step.
+    last: Vec<f64>,
+    /// The component that moves most and the largest stable step, once there is no doubt.
+    found: Option<(usize, f64)>,
+}
+
+impl Growth {
+    fn forget(&mut self) {
+        (self.steps, self.factor, self.found) = (0, 1.0, None);
+        self.last.fill(0.0);
+    }
+
+    /// Looks at the step from (x, f) to (x_new, f_new): the motion Δx is that of a mode λ ≈ Δf·Δx / Δx·Δx.
+    fn see(&mut self, c: &Core, h: f64, limit: f64) {
+        let (mut size, mut before, mut product, mut most) = (0.0, 0.0, 0.0, (0, 0.0));
+        for i in 0..c.n {
+            let (dx, df) = (c.w[i] * (c.x_new[i] - c.x[i]), c.w[i] * (c.dx_new[i] - c.dx[i]));
+            size += dx * dx;
+            product += dx * df;
+            before += (c.w[i] * self.last[i]).powi(2);
+            self.last[i] = c.x_new[i] - c.x[i];
+            if dx.abs() > most.1 {
+                most = (i, dx.abs());
+            }
+        }
+        let lambda = product / size;
+        if size > c.n as f64 && size > 1.002 * before && before > 0.0 && -h * lambda > limit {
+            self.steps += 1;
+            self.factor *= (size / before).sqrt();
+            if self.steps >= 12 && self.factor > 1e3 {
+                self.found = Some((most.0, -limit / lambda));
+            }
+        } else {
+            (self.steps, self.factor) = (0, 1.0);
+        }
+    }
 }
 
 impl<M: Method> Driver<M> {
@@ -335,6 +383,7 @@ impl<M: Method> Driver<M> {
             h_old: 0.0,
             attempts: 0,
             grid: (0.0, 0),
+            growth: Growth { steps: 0, factor: 1.0, last: v(), found: None },
         }
     }
 
@@ -349,6 +398,7 @@ impl<M: Method> Driver<M> {
         c.t = t;
         self.t_prev = t;
         self.grid = (t, 0);
+        self.growth.forget();
         c.x.copy_from_slice(x);
         if !same {
             eval_rhs(sys, &mut c.stats, t, &c.x, &mut c.dx).map_err(|e| e.into_error(t, 0.0))?;
@@ -367,6 +417,9 @@ impl<M: Method> Driver<M> {
         let left = tstop - t;
         if left <= 0.0 {
             return Ok(StepOutcome::ReachedStop);
+        }
+        if let (Some((component, limit)), Some(h)) = (self.growth.found, c.opts.fixed_step) {
+            return Err(StepError::Unstable { t, h, component, limit });
         }
         if c.n == 0 {
             let h = c.opts.fixed_step.unwrap_or(c.opts.h_max);
@@ -450,6 +503,9 @@ impl<M: Method> Driver<M> {
         }
         self.err_old = e.max(1e-4);
         self.h_old = h;
+        if let (Some(limit), Some(_)) = (self.method.stability(), c.opts.fixed_step) {
+            self.growth.see(c, h, limit);
+        }
         std::mem::swap(&mut c.x, &mut c.x_new);
         std::mem::swap(&mut c.dx, &mut c.dx_new);
         self.t_prev = c.t;

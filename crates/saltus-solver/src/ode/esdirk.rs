@@ -89,7 +89,7 @@ impl Method for Stages {
         4
     }
     fn start(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, kind: Restart) {
-        self.newton.start(sys, core.n, kind);
+        self.newton.start(sys, &core.opts, kind);
         self.history = false;
         self.trail.forget();
     }

@@ -208,6 +208,17 @@ impl Method for Classical {
     fn degree(&self) -> usize {
         3
     }
+    fn stability(&self) -> Option<f64> {
+        // Where the stability region leaves the negative real axis.
+        Some(match &self.formula {
+            Formula::Explicit(c) if c.b.len() == 4 => 2.785,
+            Formula::Explicit(_) => 2.0,
+            Formula::AdamsBashforth(b) => [1.0, 6.0 / 11.0, 0.3][b.len() - 2],
+            // Simpson's rule is not stable for any damped mode; the growth is slow until here.
+            Formula::Milne => 0.1,
+            Formula::BackwardEuler | Formula::Trapezoid => return None,
+        })
+    }
 
     fn adjust(&self, opts: &mut Options) {
         if self.is_multistep() && opts.fixed_step.is_none() {
@@ -219,7 +230,7 @@ impl Method for Classical {
     fn start(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, kind: Restart) {
         self.past = 0;
         if self.is_implicit() {
-            self.newton.start(sys, core.n, kind);
+            self.newton.start(sys, &core.opts, kind);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Jacobians of f and the matrices σI − ∂f/∂x that implicit methods factor.
 
 use super::control::{Core, Failure, eval_rhs, increment, worst, wrms};
-use super::{OdeSystem, Restart, Stats};
+use super::{OdeSystem, Options, Restart, Stats};
 use crate::linear::{LinearSolver, Pattern, Scalar, Singular};
 
 /// ∂f/∂x, either full column-major or by the entries of a pattern.
@@ -234,14 +234,21 @@ pub(crate) struct IterationMatrix<T: Scalar> {
     /// Position of each Jacobian entry, and of the diagonal.
     map: Vec<usize>,
     diag: Vec<usize>,
+    /// Of GMRES since the last factorization.
+    krylov_iters: usize,
+}
+
+/// Newton corrects what GMRES leaves; Rosenbrock's stages cannot, and k is as large as 1/rtol in its weights.
+pub(crate) fn krylov_tolerance(opts: &Options) -> f64 {
+    (0.01 * opts.rtol).clamp(1e-12, 1e-4)
 }
 
 impl<T: Scalar> IterationMatrix<T> {
     pub fn new() -> Self {
-        IterationMatrix { solver: None, values: Vec::new(), map: Vec::new(), diag: Vec::new() }
+        IterationMatrix { solver: None, values: Vec::new(), map: Vec::new(), diag: Vec::new(), krylov_iters: 0 }
     }
 
-    pub fn set_up(&mut self, jac: &JacobianMatrix) {
+    pub fn set_up(&mut self, jac: &JacobianMatrix, opts: &Options) {
         let n = jac.n;
         let (solver, nnz);
         match &jac.pattern {
@@ -250,7 +257,7 @@ impl<T: Scalar> IterationMatrix<T> {
                 let at = |(i, j)| all.find(i, j).expect("pattern with diagonal");
                 self.map = p.entries().map(at).collect();
                 self.diag = (0..n).map(|i| at((i, i))).collect();
-                (solver, nnz) = (LinearSolver::new(&all), all.nnz());
+                (solver, nnz) = (LinearSolver::choose(&all, opts.linear, krylov_tolerance(opts)), all.nnz());
             }
             None => {
                 self.map = (0..n * n).collect();
@@ -262,7 +269,8 @@ impl<T: Scalar> IterationMatrix<T> {
         self.values = vec![T::ZERO; nnz];
     }
 
-    pub fn factor(&mut self, jac: &JacobianMatrix, sigma: T, stats: &mut Stats) -> Result<(), Failure> {
+    /// Factors σI − J; `w` holds 1/W.
+    pub fn factor(&mut self, jac: &JacobianMatrix, sigma: T, w: &[f64], stats: &mut Stats) -> Result<(), Failure> {
         stats.lu_factorizations += 1;
         self.values.fill(T::ZERO);
         for (&k, &v) in self.map.iter().zip(&jac.values) {
@@ -272,11 +280,18 @@ impl<T: Scalar> IterationMatrix<T> {
             self.values[k] += sigma;
         }
         let solver = self.solver.as_mut().expect("set up before factoring");
+        solver.weigh(w);
+        stats.krylov_iters += std::mem::take(&mut self.krylov_iters);
         solver.factor(&self.values).map_err(|Singular { column, .. }| Failure::Newton { component: column })
     }
 
     pub fn solve(&mut self, b: &mut [T]) {
-        self.solver.as_mut().expect("factored before solving").solve(b);
+        let solver = self.solver.as_mut().expect("factored before solving");
+        let before = solver.krylov();
+        solver.solve(b);
+        if let (Some(a), Some(b)) = (before, solver.krylov()) {
+            self.krylov_iters += b.0 - a.0;
+        }
     }
 
     /// Fails, soon after a restart, if the real σ lies below an eigenvalue of J: a mode that grows faster than the step can
@@ -326,11 +341,10 @@ impl StageNewton {
         }
     }
 
-    pub fn start(&mut self, sys: &mut dyn OdeSystem, n: usize, kind: Restart) {
-        debug_assert_eq!(n, self.delta.len());
+    pub fn start(&mut self, sys: &mut dyn OdeSystem, opts: &Options, kind: Restart) {
         let new = self.jac.set_up(sys);
         if new {
-            self.matrix.set_up(&self.jac.matrix);
+            self.matrix.set_up(&self.jac.matrix, opts);
         }
         if new || kind == Restart::Cold {
             (self.jac_valid, self.factored) = (false, 0.0);
@@ -348,7 +362,7 @@ impl StageNewton {
         }
         if self.factored != hg {
             self.factored = 0.0;
-            self.matrix.factor(&self.jac.matrix, 1.0 / hg, &mut core.stats)?;
+            self.matrix.factor(&self.jac.matrix, 1.0 / hg, &core.w, &mut core.stats)?;
             self.matrix.see_growth(core)?;
             self.factored = hg;
         }

@@ -26,7 +26,7 @@
 //! | `esdirk` | ESDIRK 4(3), Kennedy and Carpenter | 4 | 4; 3 in the first step after a restart | stiff, many events |
 //! | `rosenbrock` | Rodas5P, Steinebach | 5 | 4 | stiff, small, many events |
 //! | `dopri5`, `tsit5` | explicit Runge–Kutta 5(4) | 5 | 4 | not stiff |
-//! | `rkf45` | Fehlberg 4(5) | 4 | 3 | not stiff |
+//! | `rkf45` | Fehlberg 4(5) | 4 | 4 | not stiff |
 //! | `euler`, `modified-euler`, `midpoint`, `heun`, `rk4` | explicit one-step; step doubling unless `fixed_step` | 1, 2, 2, 2, 4 | 1–3 | teaching, real time |
 //! | `backward-euler`, `trapezoid` | implicit one-step; step doubling unless `fixed_step` | 1, 2 | 1, 3 | teaching, real time |
 //! | `qss` | linearly implicit quantized states (LIQSS2): every state at its own pace | 2 | 2 | many states of which few move, loose tolerances |
@@ -37,7 +37,7 @@ mod embedded;
 mod esdirk;
 mod fixed;
 mod implicit;
-mod iteration;
+pub(crate) mod iteration;
 mod multistep;
 mod qss;
 mod radau;
@@ -55,7 +55,7 @@ pub use radau::Radau;
 pub use rosenbrock::Rosenbrock;
 pub use stiffness::{Spectrum, spectrum};
 
-pub use crate::linear::Pattern;
+pub use crate::linear::{Linear, Pattern};
 
 /// Why an evaluation could not be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,6 +147,8 @@ pub struct Options {
     pub fixed_step: Option<f64>,
     /// Attempted steps until [`StepError::TooMuchWork`], counted from construction.
     pub max_steps: usize,
+    /// How the linear systems of implicit methods are solved.
+    pub linear: Linear,
     /// Lower and upper bound of each component, or empty. A step that leaves them by more than its error
     /// weight is retried smaller; smaller violations are cut off.
     pub bounds: Vec<(f64, f64)>,
@@ -164,6 +166,7 @@ impl Options {
             max_order: 12,
             fixed_step: None,
             max_steps: usize::MAX,
+            linear: Linear::Auto,
             bounds: Vec::new(),
         }
     }
@@ -213,6 +216,17 @@ pub enum StepError {
         /// Whether it said [`EvalError::Fatal`].
         fatal: bool,
     },
+    /// A fixed step is too large for an explicit method: what the system damps grows from step to step.
+    Unstable {
+        /// Time reached.
+        t: f64,
+        /// The step.
+        h: f64,
+        /// Component that moves most.
+        component: usize,
+        /// About the largest step that is stable.
+        limit: f64,
+    },
     /// The right-hand side gave NaN or infinity down to the smallest step.
     NonFinite {
         /// Where it was evaluated.
@@ -228,6 +242,7 @@ impl StepError {
         match *self {
             StepError::TooSmall { component, .. }
             | StepError::NewtonFailed { component, .. }
+            | StepError::Unstable { component, .. }
             | StepError::NonFinite { component, .. } => Some(component),
             StepError::TooMuchWork { .. } | StepError::Eval { .. } => None,
         }
@@ -240,6 +255,10 @@ impl std::fmt::Display for StepError {
             StepError::TooSmall { t, h, component } => {
                 write!(f, "step size {h:.3e} too small at t = {t}: error test fails most in component {component}")
             }
+            StepError::Unstable { t, h, component, limit } => write!(
+                f,
+                "the fixed step {h:.3e} is too large for this method: component {component} grows from step to step at t = {t}, steps below {limit:.1e} are stable"
+            ),
             StepError::TooMuchWork { t } => write!(f, "maximum number of steps used up at t = {t}"),
             StepError::NewtonFailed { t, h, component } => {
                 write!(f, "Newton iteration fails at t = {t} with step {h:.3e}, worst in component {component}")
@@ -291,6 +310,8 @@ pub struct Stats {
     pub restarts: usize,
     /// Changes between Adams and BDF (lsoda).
     pub method_switches: usize,
+    /// Products with the matrix by GMRES, where it is used.
+    pub krylov_iters: usize,
     /// Order of the last step.
     pub last_order: usize,
     /// Size of the last step.

@@ -58,6 +58,8 @@ pub struct Multistep {
     parameters: usize,
     /// Typical sizes of the parameters.
     sizes: Vec<f64>,
+    /// Sensitivities take part in the error test.
+    tested: bool,
     /// Iterate and right-hand side of one parameter's sensitivities.
     s: Vec<f64>,
     ds: Vec<f64>,
@@ -144,6 +146,31 @@ impl Multistep {
         self
     }
 
+    /// Lets the sensitivities take part in the error test and in the choice of order and step, each with the weight
+    /// (rtol |s p| + atol)/|p| (Maly and Petzold 1996; without this their errors follow those of x).
+    pub fn testing_sensitivities(mut self) -> Self {
+        self.tested = true;
+        self
+    }
+
+    /// The norm of a vector over states and, if they are tested, sensitivities: the largest of their weighted norms.
+    fn norm(&self, v: impl Fn(usize) -> f64) -> f64 {
+        let n = self.n;
+        let mean = |s: f64| (s / n as f64).sqrt();
+        let mut largest = mean((0..n).map(|i| (v(i) * self.w[i]).powi(2)).sum());
+        for k in 0..if self.tested { self.parameters } else { 0 } {
+            let at = n * (1 + k);
+            let e = |i: usize| v(at + i) * self.sizes[k] * self.sensitivity_weight(k, i, self.z[0][at + i]);
+            largest = largest.max(mean((0..n).map(|i| e(i).powi(2)).sum()));
+        }
+        largest
+    }
+
+    /// A change of p by its own size changes x by s p: that is what the tolerance weighs.
+    fn sensitivity_weight(&self, k: usize, i: usize, s: f64) -> f64 {
+        1.0 / (self.opts.rtol * (s * self.sizes[k]).abs() + self.opts.atol[i]).max(f64::MIN_POSITIVE)
+    }
+
     /// ∂x/∂p_k at [`Integrator::t`].
     pub fn sensitivity(&self, k: usize) -> &[f64] {
         &self.z[0][self.n * (1 + k)..self.n * (2 + k)]
@@ -181,9 +208,7 @@ impl Multistep {
                 for i in 0..n {
                     self.delta[i] *= scale;
                     self.acor[at + i] += self.delta[i];
-                    // A change of p by its own size changes x by s p: that is what the tolerance weighs.
-                    let e = self.delta[i] * self.sizes[k]
-                        / (self.opts.rtol * (self.s[i] * self.sizes[k]).abs() + self.opts.atol[i]);
+                    let e = self.delta[i] * self.sizes[k] * self.sensitivity_weight(k, i, self.s[i]);
                     sum += e * e;
                 }
                 let del = (sum / n as f64).sqrt();
@@ -211,6 +236,7 @@ impl Multistep {
             n,
             parameters: 0,
             sizes: Vec::new(),
+            tested: false,
             s: v(),
             ds: v(),
             opts,
@@ -534,7 +560,7 @@ impl Multistep {
                     self.nst_jac = Some(self.nst);
                     self.jac_norm = f64::NAN;
                 }
-                self.matrix.factor(&self.jac.matrix, 1.0 / self.gamma, &mut self.stats)?;
+                self.matrix.factor(&self.jac.matrix, 1.0 / self.gamma, &self.w, &mut self.stats)?;
                 (self.gamma_factored, ratio, self.conv_rate) = (self.gamma, 1.0, 1.0);
                 self.nst_factor = Some(self.nst);
             }
@@ -644,6 +670,14 @@ impl Multistep {
         if self.parameters > 0 {
             self.staggered(sys, t_new)?;
         }
+        if self.tested {
+            self.acor_norm = self.norm(|i| self.acor[i]);
+            let error = self.acor_norm * self.tq[2];
+            if error.is_nan() || (error > 1.0 && self.opts.fixed_step.is_none()) {
+                return Err(Failure::Error { component: worst(&self.acor[..self.n], &self.w) });
+            }
+            return Ok(error);
+        }
         Ok(error)
     }
 
@@ -724,14 +758,12 @@ impl Multistep {
         if self.q_wait == 0 {
             self.q_wait = 2;
             let eta_q = eta;
-            let lower = if q > 1 { gain(6.0, wrms(&self.z[q][..self.n], &self.w) * self.tq[1], q) } else { 0.0 };
+            let lower = if q > 1 { gain(6.0, self.norm(|i| self.z[q][i]) * self.tq[1], q) } else { 0.0 };
             let mut higher = 0.0;
             if q < self.q_max() && self.saved_tq5 != 0.0 {
                 let c = (self.tq[5] / self.saved_tq5) * (self.h / self.tau[2]).powi(q as i32 + 1);
-                for i in 0..self.n {
-                    self.delta[i] = self.acor[i] - c * self.saved_acor[i];
-                }
-                higher = gain(10.0, wrms(&self.delta, &self.w) * self.tq[3], q + 2);
+                let change = self.norm(|i| self.acor[i] - c * self.saved_acor[i]);
+                higher = gain(10.0, change * self.tq[3], q + 2);
             }
             eta = eta_q.max(lower).max(higher);
             if eta >= GROWTH_THRESHOLD {
@@ -862,7 +894,7 @@ impl Integrator for Multistep {
         self.stats.restarts += 1;
         let new_pattern = self.jac.set_up(sys);
         if new_pattern {
-            self.matrix.set_up(&self.jac.matrix);
+            self.matrix.set_up(&self.jac.matrix, &self.opts);
         }
         if self.name == "lsoda" {
             self.jac.expect_differences();

@@ -105,10 +105,10 @@ impl Collocation {
         }
         if self.factored != h {
             self.factored = 0.0;
-            self.e1.factor(&self.jac.matrix, self.real / h, &mut core.stats)?;
+            self.e1.factor(&self.jac.matrix, self.real / h, &core.w, &mut core.stats)?;
             self.e1.see_growth(core)?;
             let sigma = C64::new(self.complex.re / h, self.complex.im / h);
-            self.e2.factor(&self.jac.matrix, sigma, &mut core.stats)?;
+            self.e2.factor(&self.jac.matrix, sigma, &core.w, &mut core.stats)?;
             self.factored = h;
             self.faccon = 1.0;
         }
@@ -219,11 +219,11 @@ impl Method for Collocation {
         self.after_rejection = true;
     }
 
-    fn start(&mut self, sys: &mut dyn OdeSystem, _: &mut Core, kind: Restart) {
+    fn start(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, kind: Restart) {
         let new = self.jac.set_up(sys);
         if new {
-            self.e1.set_up(&self.jac.matrix);
-            self.e2.set_up(&self.jac.matrix);
+            self.e1.set_up(&self.jac.matrix, &core.opts);
+            self.e2.set_up(&self.jac.matrix, &core.opts);
         }
         if new || kind == Restart::Cold {
             (self.jac_valid, self.factored) = (false, 0.0);

@@ -157,9 +157,9 @@ impl Method for Rodas {
         4
     }
 
-    fn start(&mut self, sys: &mut dyn OdeSystem, _: &mut Core, _: Restart) {
+    fn start(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, _: Restart) {
         if self.jac.set_up(sys) {
-            self.matrix.set_up(&self.jac.matrix);
+            self.matrix.set_up(&self.jac.matrix, &core.opts);
         }
         self.current = false;
     }
@@ -168,7 +168,7 @@ impl Method for Rodas {
         if !self.current {
             self.linearize(sys, core, h)?;
         }
-        self.matrix.factor(&self.jac.matrix, 1.0 / (h * GAMMA), &mut core.stats)?;
+        self.matrix.factor(&self.jac.matrix, 1.0 / (h * GAMMA), &core.w, &mut core.stats)?;
         self.matrix.see_growth(core)?;
         for s in 0..STAGES {
             let (done, rest) = self.k.split_at_mut(s);
