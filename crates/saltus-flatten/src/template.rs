@@ -427,6 +427,25 @@ impl<'t> Flattener<'t> {
             b = t.parts[b as usize].from;
         };
         let wins = ancestor(m.part, old.part) && m.part != old.part;
+        if let (MemberKind::Component { clause: c, component: x }, MemberKind::Component { clause: d, component: y }) =
+            (&old.kind, &m.kind)
+            && !ancestor(m.part, old.part)
+            && !ancestor(old.part, m.part)
+            && !std::ptr::eq(*x, *y)
+            && !(c.prefixes.redeclare || d.prefixes.redeclare)
+            && (c.type_spec.path.last().map(|i| i.name) != d.type_spec.path.last().map(|i| i.name)
+                || x.modification.as_ref().and_then(|m| m.binding.as_ref()).map(|e| e.to_string())
+                    != y.modification.as_ref().and_then(|m| m.binding.as_ref()).map(|e| e.to_string()))
+        {
+            let e = saltus_base::Diagnostic::error(
+                saltus_base::Stage::FrontEnd,
+                y.name.span,
+                format!("{} is inherited twice, and the declarations differ", m.name),
+            )
+            .label(x.name.span, "the other declaration")
+            .hint("inherited declarations of one name must be the same");
+            self.diagnostics.push(e);
+        }
         match (&mut old.kind, m.kind) {
             (MemberKind::Class(chain), MemberKind::Class(new)) => {
                 if wins {

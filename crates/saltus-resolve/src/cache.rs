@@ -2,7 +2,9 @@
 //!
 //! There is one *pack* per library: an index of its files (path, size, time of the last change, place and checksum of the
 //! tree) and the trees as bytes ([`saltus_syntax::store`]). A file is parsed anew if its size or time differs, if the pack was
-//! written by another version, or if anything in it is damaged; a pack never makes a difference to what comes out.
+//! written by another version, or if anything in it is damaged; a pack never makes a difference to what comes out. Size and
+//! time are looked up before the file is read, and files changed a moment ago are not kept: another change might leave both as
+//! they are.
 //!
 //! Packs are replaced as a whole by renaming, so that another process sees the old one or the new one. Of two processes
 //! that write at once the later one wins, and what the other had learned is learned again.
@@ -16,11 +18,14 @@ use std::hash::Hasher;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 const MAGIC: &[u8; 8] = b"saltus\x00\x01";
 /// Magic, format, length of the index, checksum of the index.
 const HEAD: usize = 32;
+
+/// Clocks of file systems tick in steps of milliseconds; a file that has been left alone for this long has settled.
+const SETTLED: Duration = Duration::from_millis(50);
 
 /// Trees of one or several libraries, read from and written to packs in a folder.
 pub struct TreeCache {
@@ -39,7 +44,7 @@ struct Pack {
 
 /// What tells whether a file is still the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Stamp {
+pub struct Stamp {
     size: u64,
     time: u64,
 }
@@ -62,16 +67,17 @@ impl TreeCache {
     pub fn get(&mut self, library: &str, path: &str, file: FileId) -> Option<StoredDefinition> {
         let pack = self.pack(library);
         let entry = *pack.index.get(path)?;
-        if stamp(path)? != entry.stamp {
+        if Stamp::of(path)? != entry.stamp {
             return None;
         }
         let bytes = entry.bytes(pack.file.as_mut()?)?;
         store::decode(bytes, file)
     }
 
-    /// Remembers the tree of a file.
-    pub fn put(&mut self, library: &str, path: &str, tree: &StoredDefinition) {
-        if let Some(stamp) = stamp(path) {
+    /// Remembers the tree of a file that had this stamp before it was read.
+    pub fn put(&mut self, library: &str, path: &str, stamp: Stamp, tree: &StoredDefinition) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        if u128::from(stamp.time) + SETTLED.as_nanos() <= now {
             self.pack(library).fresh.push((path.to_string(), stamp, store::encode(tree)));
         }
     }
@@ -194,10 +200,13 @@ fn pack_path(folder: &Path, library: &str) -> PathBuf {
     folder.join(format!("{name}-{key:016x}.trees"))
 }
 
-fn stamp(path: &str) -> Option<Stamp> {
-    let data = std::fs::metadata(path).ok()?;
-    let time = data.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(Stamp { size: data.len(), time: u64::try_from(time.as_nanos()).ok()? })
+impl Stamp {
+    /// The stamp that a file has now.
+    pub fn of(path: &str) -> Option<Stamp> {
+        let data = std::fs::metadata(path).ok()?;
+        let time = data.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+        Some(Stamp { size: data.len(), time: u64::try_from(time.as_nanos()).ok()? })
+    }
 }
 
 fn checksum(bytes: &[u8]) -> u64 {
@@ -219,6 +228,7 @@ mod tests {
         write(&lib.join("package.mo"), "package Lib end Lib;");
         write(&lib.join("A.mo"), "within Lib; model A Real x = 1; end A;");
         write(&lib.join("B.mo"), "within Lib; model B Real x = ; end B;");
+        std::thread::sleep(2 * super::SETTLED);
         root
     }
 
@@ -257,6 +267,8 @@ mod tests {
         assert_eq!(look(&root), (first.0.clone(), 1, 1));
         // A changed file is parsed anew.
         write(&root.join("Lib/A.mo"), "within Lib;\nmodel A Real y = 2.5; end A;");
+        assert_eq!(look(&root).2, 2, "changed a moment ago");
+        std::thread::sleep(2 * super::SETTLED);
         let third = look(&root);
         assert_eq!((third.1, third.2), (1, 2));
         assert!(third.0.contains("2.5"), "{}", third.0);

@@ -17,6 +17,6 @@ mod table;
 mod versions;
 
 pub use append::AppendVec;
-pub use cache::TreeCache;
+pub use cache::{Stamp, TreeCache};
 pub use files::{FileSystem, StdFileSystem};
 pub use table::{ClassEntry, ClassId, ClassTable, Own, OwnMember};

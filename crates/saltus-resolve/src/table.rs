@@ -1,7 +1,7 @@
 //! The table itself.
 
 use crate::append::AppendVec;
-use crate::cache::TreeCache;
+use crate::cache::{Stamp, TreeCache};
 use crate::files::{FileSystem, StdFileSystem};
 use crate::versions;
 use rustc_hash::FxHashMap;
@@ -231,9 +231,10 @@ impl ClassTable {
             self.sources.borrow_mut().add_unread(path, |p| StdFileSystem.read(p).unwrap_or_default());
             return Ok(root);
         }
+        let stamp = Stamp::of(path);
         let tree = self.parse(path, self.fs.read(path)?);
-        if tree.clean {
-            cache.borrow_mut().put(library, path, &tree.root);
+        if let (true, Some(stamp)) = (tree.clean, stamp) {
+            cache.borrow_mut().put(library, path, stamp, &tree.root);
         }
         Ok(tree.root)
     }

@@ -475,3 +475,99 @@ end M;
 --- expect ---
 time,a[1],a[2],a[3],b[1],b[2]
 0.0,2.0,4.0,6.0,10.0,12.0
+
+--- a-size-from-a-function-with-a-loop simulate --stop 1 --intervals 1 ---
+model M
+  function f
+    input Integer n;
+    output Integer m;
+  algorithm
+    m := 1;
+    for i in 1:n loop
+      m := m*2;
+    end for;
+  end f;
+  parameter Integer n = f(3);
+  Real x[n] = {i for i in 1:n};
+end M;
+--- expect ---
+time,n,x[1],x[2],x[3],x[4],x[5],x[6],x[7],x[8]
+0.0,8,1.0,2.0,3.0,4.0,5.0,6.0,7.0,8.0
+1.0,8,1.0,2.0,3.0,4.0,5.0,6.0,7.0,8.0
+
+--- recursion simulate --stop 1 --intervals 1 ---
+model M
+  function fib
+    input Integer n;
+    output Integer y;
+  algorithm
+    y := if n < 2 then n else fib(n - 1) + fib(n - 2);
+  end fib;
+  Integer a = fib(12);
+  parameter Integer b = fib(10);
+end M;
+--- expect ---
+time,a,b
+0.0,144,55
+1.0,144,55
+
+--- recursion-without-end error check ---
+model M
+  function f
+    input Integer n;
+    output Integer y;
+  algorithm
+    y := f(n + 1);
+  end f;
+  parameter Integer a = f(1);
+  Real x[a];
+end M;
+--- expect ---
+exit: 3
+error: M.f cannot be evaluated: calls are nested too deeply (endless recursion?)
+--> model.mo:8:25
+
+--- sums-in-an-algorithm simulate --stop 1 --intervals 1 ---
+model M
+  parameter Integer n = 3;
+  Real x[n];
+  Real s;
+algorithm
+  s := 0;
+  for i in 1:n loop
+    x[i] := i*time;
+    s := s + x[i];
+  end for;
+end M;
+--- expect ---
+time,n,x[1],x[2],x[3],s
+0.0,3,0.0,0.0,0.0,0.0
+1.0,3,1.0,2.0,3.0,6.0
+
+--- assertion-about-a-parameter error simulate --stop 1 ---
+model M
+  parameter Real p = -1;
+equation
+  assert(p > 0, "p must be positive, not " + String(p));
+end M;
+--- expect ---
+exit: 6
+error: assertion failed at time 0.0: p must be positive, not -1
+--> model.mo:4:3
+
+--- initial-equations-for-a-parameter simulate --stop 1 --intervals 1 ---
+model M
+  Real x, y;
+  parameter Real p(fixed = false, start = 1);
+initial equation
+  x = 1;
+  y = 2;
+  p*x = 6;
+equation
+  der(x) = -p*0;
+  der(y) = 0;
+end M;
+--- expect ---
+time,x,y,p
+0.0,1.0,2.0,6.0
+1.0,1.0,2.0,6.0

@@ -821,3 +821,179 @@ end M;
 --- expect ---
 time,c[1].x,c[2].x
 0.0,5.0,5.0
+
+--- nested-expandable-connectors simulate --stop 1 --intervals 1 ---
+model M
+  expandable connector Sub
+  end Sub;
+  expandable connector B
+    Sub s;
+  end B;
+  connector RO = output Real;
+  connector RI = input Real;
+  block S
+    RO y = time;
+  end S;
+  block T
+    RI u;
+    Real z = 3*u;
+  end T;
+  B b;
+  S s;
+  T t;
+equation
+  connect(s.y, b.s.x);
+  connect(b.s.x, t.u);
+end M;
+--- expect ---
+time,b.s.x,s.y,t.u,t.z
+0.0,0.0,0.0,0.0,0.0
+1.0,1.0,1.0,1.0,3.0
+
+--- expandable-connector-without-a-source error check ---
+model M
+  expandable connector B
+  end B;
+  connector RI = input Real;
+  block T
+    RI u;
+    Real z = 3*u;
+  end T;
+  B b;
+  T t;
+equation
+  connect(b.x, t.u);
+end M;
+--- expect ---
+exit: 4
+error: the model is structurally singular: 1 equations for 2 unknowns; not determined: t.z, b.x
+--> model.mo:7:14
+
+--- connectors-of-different-classes error check ---
+model M
+  connector A
+    Real v;
+    flow Real i;
+  end A;
+  connector B
+    Real v;
+  end B;
+  A a;
+  B b;
+equation
+  connect(a, b);
+  a.v = 1;
+end M;
+--- expect ---
+exit: 3
+error: a has i, but b has not
+--> model.mo:12:3
+
+--- connectors-of-different-sizes error check ---
+model M
+  connector A
+    Real v;
+    flow Real i;
+  end A;
+  A a[2];
+  A b[3];
+equation
+  connect(a, b);
+end M;
+--- expect ---
+exit: 3
+error: a has the shape [2], but b has the shape [3]
+--> model.mo:9:3
+
+--- inherited-twice-and-different error check ---
+model M
+  model A
+    Real x = 1;
+  end A;
+  model B
+    Real x = 2;
+  end B;
+  extends A;
+  extends B;
+end M;
+--- expect ---
+exit: 3
+error: x is inherited twice, and the declarations differ
+--> model.mo:6:10
+
+--- inherited-twice-by-two-ways simulate --stop 1 --intervals 1 ---
+model M
+  model A
+    parameter Real x = 1;
+  end A;
+  model B
+    extends A;
+  end B;
+  model C
+    extends A;
+  end C;
+  extends B;
+  extends C;
+  Real y = x;
+end M;
+--- expect ---
+time,x,y
+0.0,1.0,1.0
+1.0,1.0,1.0
+
+--- extends-of-an-unknown-class error check ---
+model M
+  extends Foo;
+end M;
+--- expect ---
+exit: 3
+error: the class Foo is not known here
+--> model.mo:2:11
+
+--- modifier-of-a-protected-parameter simulate --stop 1 --intervals 1 ---
+model M
+  model A
+  protected
+    parameter Real p = 1;
+  public
+    Real x = p;
+  end A;
+  A a(p = 3);
+end M;
+--- expect ---
+time,a.x
+0.0,3.0
+1.0,3.0
+
+--- conditional-output simulate --stop 1 --intervals 1 ---
+model M
+  parameter Boolean b = true;
+  output Real y = time if b;
+  model N
+    Real z = 5;
+  end N;
+  N n if not b;
+end M;
+--- expect ---
+time,b,y
+0.0,true,0.0
+1.0,true,1.0
+
+--- condition-that-is-no-parameter error check ---
+model M
+  Real x = 1 if time > 0.5;
+end M;
+--- expect ---
+exit: 3
+error: time is not known when compiling
+--> model.mo:2:17
+
+--- annotations-of-vendors simulate --stop 1 --intervals 1 ---
+model M
+  Real x = time annotation(Foo(bar = 1), __Vendor(x));
+  annotation(experiment(StopTime = 2), __Dymola_x = 3, Documentation(info = "<html></html>"));
+end M;
+--- expect ---
+time,x
+0.0,0.0
+1.0,1.0

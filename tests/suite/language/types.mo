@@ -273,3 +273,111 @@ end M;
 exit: 4
 error: the model is structurally singular: 1 equations for 0 unknowns; the equation -1 = 0 has no unknown
 --> model.mo:7:3
+
+--- records-of-different-classes error check ---
+model M
+  record A
+    Real x;
+  end A;
+  record B
+    Real y;
+  end B;
+  A a;
+  B b = B(1);
+equation
+  a = b;
+end M;
+--- expect ---
+exit: 3
+error: the right side has no field x
+--> model.mo:11:3
+
+--- size-that-is-no-parameter error check ---
+model M
+  Integer n = integer(time) + 2;
+  Real x[n];
+equation
+  x = ones(n);
+end M;
+--- expect ---
+exit: 3
+error: n is neither a parameter nor a constant, so its value is not known when compiling
+error: x is neither a parameter nor a constant, so its value is not known when compiling
+--> model.mo:2:11
+
+--- negative-size error check ---
+model M
+  parameter Integer n = -1;
+  Real x[n] = zeros(n);
+end M;
+--- expect ---
+exit: 3
+error: a dimension must be a nonnegative Integer, not -1
+--> model.mo:3:10
+
+--- division-of-integers simulate --stop 1 --intervals 1 ---
+model M
+  Real x = 7/2;
+  Integer i = div(7, 2);
+  Real y = 2^(-1);
+end M;
+--- expect ---
+time,x,i,y
+0.0,3.5,3,0.5
+1.0,3.5,3,0.5
+
+--- integer-from-a-division error check ---
+model M
+  Integer i = 7/2;
+end M;
+--- expect ---
+exit: 3
+error: i is of type Integer, but the value is Real
+--> model.mo:2:15
+
+--- logical-operators simulate --stop 1 --intervals 1 ---
+model M
+  Boolean a = true and not false or false;
+  Boolean b = 1 < 2 and 2 <= 2;
+  Boolean c = (1 == 1) <> (2 == 3);
+  Real x = if a and b and c then 1 else 0;
+end M;
+--- expect ---
+time,a,b,c,x
+0.0,true,true,true,1.0
+1.0,true,true,true,1.0
+
+--- equality-of-reals error check ---
+model M
+  Real x = time;
+  Boolean b = x == 1.0;
+end M;
+--- expect ---
+exit: 3
+error: b may change only at events, but this equation changes it continuously
+--> model.mo:3:15
+
+--- iteration-over-records simulate --stop 1 --intervals 1 ---
+model M
+  record R
+    Real a;
+    Real b;
+  end R;
+  parameter R r[2] = {R(1, 2), R(3, 4)};
+  Real s = sum(q.a*q.b for q in r);
+end M;
+--- expect ---
+time,s
+0.0,14.0
+1.0,14.0
+
+--- concatenation simulate --stop 1 --intervals 1 ---
+model M
+  parameter String s = "a" + String(2) + "b";
+equation
+  assert(s == "a2b", s);
+end M;
+--- expect ---
+time
+0.0
+1.0
