@@ -750,7 +750,39 @@ impl Emit<'_, '_> {
                 Arr::Steps(self.range(a, s.as_ref(), b)?)
             }
             Ax::For(body, iters) => self.comprehension(body, iters)?,
-            Ax::SumFor(..) | Ax::MatPow(_) => return unsupported("a sum of arrays or a power of a matrix"),
+            Ax::SumFor(..) => return unsupported("a sum of arrays"),
+            Ax::MatPow(parts) => {
+                let a = self.ax(&parts.0)?;
+                let [m, n] = a.dims()[..] else { return unsupported("a power of what is no matrix") };
+                let Val::Const(p) = self.sx(&parts.1)?.v else { return unsupported("an exponent that is not known") };
+                if p < 1.0 || p.fract() != 0.0 || p > 64.0 {
+                    return unsupported("such a power of a matrix");
+                }
+                self.equal(m, n);
+                // In the order of the executor.
+                let mut base = self.in_memory(&a)?;
+                let (mut k, mut out): (u32, Option<Mem>) = (p as u32, None);
+                while k > 0 {
+                    if k & 1 == 1 {
+                        out = Some(match out {
+                            None => base.clone(),
+                            Some(o) => {
+                                let p = self.product(Arr::Mem(o), Arr::Mem(base.clone()))?;
+                                self.in_memory(&p)?
+                            }
+                        });
+                    }
+                    k >>= 1;
+                    if k > 0 {
+                        let p = self.product(Arr::Mem(base.clone()), Arr::Mem(base))?;
+                        base = self.in_memory(&p)?;
+                    }
+                }
+                match out {
+                    Some(o) => Arr::Mem(o),
+                    None => return unsupported("such a power of a matrix"),
+                }
+            }
             Ax::Index(base, ix) => {
                 let base = self.ax(base)?;
                 let view = self.axes(ix, &base.dims())?;

@@ -50,6 +50,9 @@ pub fn functions_c(executor: &Executor, called: &[Called]) -> Result<String, Not
             continue;
         }
         needed.push((f, dual));
+        if let Some(func) = f.of_tangent() {
+            return Err(NotInC { func, what: "its second derivative".into() });
+        }
         let Some(l) = executor.lowered(f) else {
             return Err(NotInC { func: f, what: "it is not known".into() });
         };

@@ -19,7 +19,8 @@ use cranelift_module::{Module, default_libcall_names};
 use saltus_expr::{Binary, FuncId, Unary};
 use saltus_function::domain::unary_slope;
 use saltus_function::exec::division;
-use saltus_function::lower::{DimCode, Lowered, Op2, Slot, St, Stmt};
+use saltus_function::external::Callee;
+use saltus_function::lower::{Arg, DimCode, Lowered, Op2, Slot, St, Stmt, Sx};
 use saltus_function::{Array, Domain, Dual, DualNumber, ErrorKind, ExecError, Executor, Float, Function, Warning};
 use saltus_program::{Functions, Interval, enclose_function};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,6 +38,53 @@ struct Run {
     executor: *mut Executor,
     /// Per function: whether something it calls has effects.
     effects: *const bool,
+    /// Per function: what of it is external and simple.
+    externals: *const Option<Simple>,
+}
+
+/// External code that takes single numbers and gives one: called without the executor.
+struct Simple {
+    callee: Callee,
+    args: Vec<Source>,
+}
+
+/// An argument of external code: one of the function's inputs, or a number.
+enum Source {
+    Input(usize),
+    Number(f64),
+}
+
+impl Simple {
+    /// `None` if a function is not of this kind.
+    fn of(l: &Lowered) -> Option<Simple> {
+        let x = l.external.as_ref()?;
+        let input = |k: u32| l.inputs.iter().position(|i| i.slot == Slot::S(k)).map(Source::Input);
+        let source = |a: &Arg| match a {
+            Arg::S(Sx::Local(k)) => input(*k),
+            Arg::S(Sx::Num(v)) => Some(Source::Number(*v)),
+            _ => None,
+        };
+        let args = x.args.iter().map(source).collect::<Option<Vec<Source>>>()?;
+        let one = matches!(&l.outputs[..], [o] if Some(o.slot) == x.result.map(Slot::S));
+        let scalars = l.inputs.iter().all(|i| matches!(i.slot, Slot::S(_)));
+        let simple = one && scalars && l.entry.is_empty() && !l.impure && x.back.iter().all(Option::is_none);
+        Some(Simple { callee: x.function.clone().ok().filter(|_| simple)?, args })
+    }
+
+    /// The result; `None` if the executor has something to say about it.
+    fn call(&self, input: impl Fn(usize) -> f64) -> Option<f64> {
+        let mut args = [0.0; 16];
+        let args = args.get_mut(..self.args.len())?;
+        for (a, s) in args.iter_mut().zip(&self.args) {
+            *a = match s {
+                Source::Input(k) => input(*k),
+                Source::Number(v) => *v,
+            };
+        }
+        let result = self.callee.call_numbers(args);
+        // Warnings are told with their place.
+        if saltus_function::external::take_warnings().is_empty() { result.ok() } else { None }
+    }
 }
 
 /// Statements the executor runs for a function before it is compiled.
@@ -77,6 +125,7 @@ pub struct NativeFunctions {
     threshold: u64,
     /// Per function: whether something it calls has effects, so that it must not be run by halves.
     effects: Box<[bool]>,
+    externals: Box<[Option<Simple>]>,
     /// How often machine code gave up, less how often it did not.
     failures: Vec<i32>,
 }
@@ -116,12 +165,17 @@ impl NativeFunctions {
         // There is nothing to compile in foreign code.
         let external = |f: u32| executor.lowered(FuncId(f)).is_some_and(|l| l.external.is_some());
         let tiers: Vec<Tier> = (0..n as u32).map(|f| if external(f) { Tier::Stay } else { Tier::Cold(0) }).collect();
+        let externals: Box<[Option<Simple>]> =
+            (0..n as u32).map(|f| executor.lowered(FuncId(f)).and_then(Simple::of)).collect();
+        let entry = |s: &Option<Simple>| if s.is_some() { external_call as Entry } else { executor_call as Entry };
+        let values: Box<[Entry]> = externals.iter().map(entry).collect();
         NativeFunctions {
             executor,
+            externals,
             effects,
             failures: vec![0; n],
             tiers: [tiers.clone(), tiers],
-            tables: [vec![executor_call as Entry; n].into(), vec![executor_call_dual as Entry; n].into()],
+            tables: [values, vec![executor_call_dual as Entry; n].into()],
             compiled: [vec![false; n], vec![false; n]],
             code: None,
             arena: Vec::new(),
@@ -230,6 +284,7 @@ impl NativeFunctions {
                 stack: here().saturating_sub(STACK_BYTES),
                 executor: &mut self.executor,
                 effects: self.effects.as_ptr(),
+                externals: self.externals.as_ptr(),
             };
             let entry = self.tables[usize::from(dual)][f.0 as usize];
             // SAFETY: the frame has the function's layout; array inputs point into `args` and `dargs`, which outlive the
@@ -313,6 +368,14 @@ impl NativeFunctions {
 
 impl Functions for NativeFunctions {
     fn call(&mut self, f: FuncId, args: &[f64], out: &mut Vec<f64>) -> Result<(), ExecError> {
+        if let Some(Some(x)) = self.externals.get(f.0 as usize)
+            && self.executor.lowered(f).is_some_and(|l| l.inputs.len() == args.len())
+            && let Some(v) = x.call(|k| args[k])
+        {
+            out.clear();
+            out.push(v);
+            return Ok(());
+        }
         if let Tier::Cold(before) = self.tier(f, false) {
             let first = self.cold(f, false, before, |e| e.call_vec(f, args));
             if let Some(r) = first {
@@ -479,6 +542,28 @@ fn here() -> usize {
 
 // ---- what native code calls
 
+/// Calls simple external code.
+///
+/// # Safety
+/// Called by native code: `run` is its context, `frame` is laid out for function `id` without derivatives.
+unsafe extern "C" fn external_call(run: *mut Run, frame: *mut u64, id: u64) -> i32 {
+    catch_unwind(AssertUnwindSafe(|| {
+        // SAFETY: by the contract; there is one for every function.
+        let Some(x) = (unsafe { &*(*run).externals.add(id as usize) }) else { return 1 };
+        // SAFETY: all inputs are scalars of a word each, then comes the output.
+        let inputs = unsafe { std::slice::from_raw_parts(frame, (*run).inputs(id)) };
+        match x.call(|k| f64::from_bits(inputs[k])) {
+            Some(v) => {
+                // SAFETY: as above.
+                unsafe { *frame.add(inputs.len()) = v.to_bits() };
+                0
+            }
+            None => 1,
+        }
+    }))
+    .unwrap_or(1)
+}
+
 /// Runs a function that is not compiled by the executor.
 ///
 /// # Safety
@@ -600,6 +685,15 @@ unsafe extern "C" fn executor_call_dual(run: *mut Run, frame: *mut u64, id: u64)
 }
 
 impl Run {
+    /// Number of inputs of a function.
+    ///
+    /// # Safety
+    /// The executor is alive.
+    unsafe fn inputs(&self, id: u64) -> usize {
+        // SAFETY: by the contract.
+        unsafe { &*self.executor }.lowered(FuncId(id as u32)).map_or(0, |l| l.inputs.len())
+    }
+
     /// Room for `n` numbers in the arena.
     fn take(&mut self, n: usize) -> Option<*mut f64> {
         let at = self.top;

@@ -679,3 +679,66 @@ fn recurrences() {
         check(&all, 0, &[0.0, 0.37], &[0.0, 1.0]);
     }
 }
+
+/// A loop around external C code; its failure is told with its message.
+#[test]
+fn external_code_in_loops() {
+    if std::process::Command::new("gcc").arg("--version").output().is_err() {
+        eprintln!("no gcc: not checked");
+        return;
+    }
+    let code = "#include \"ModelicaUtilities.h\"
+static double half_square(double x, int n) { if (x < 0) ModelicaError(\"negative\"); return x*x/n; }";
+    let mut g = function(vec![real("x"), real("y")], &[0], &[1], vec![]);
+    g.name = "g".into();
+    g.external = Some(ExternalCall {
+        language: "C".into(),
+        symbol: "half_square".into(),
+        args: vec![l(0), n(2.0)],
+        result: Some(LocalId(1)),
+        includes: vec![code.into()],
+        libraries: vec![],
+        include_dirs: vec![],
+        library_dirs: vec![],
+        source_dirs: vec![],
+        destructor: None,
+    });
+    let f = function(
+        vec![real("x"), int("i"), real("y")],
+        &[0],
+        &[2],
+        vec![
+            set(2, l(0)),
+            FStmtKind::For(
+                LocalId(1),
+                range(n(1.0), n(5.0)),
+                stmts(vec![set(2, bin(Binary::Sub, FExpr::Call(FuncId(1), vec![l(2)], 0), n(0.1)))]),
+            ),
+        ],
+    );
+    let all = [f, g];
+    let out = native(&all, 0, &[2.5], &[1.0]);
+    let want = (0..5).fold(2.5, |y: f64, _| y * y / 2.0 - 0.1);
+    assert_eq!(out, [want]);
+    check(&all, 1, &[2.5], &[1.0]);
+    // 0.3 becomes negative after a turn.
+    check(&all, 0, &[0.3], &[1.0]);
+    let mut x = NativeFunctions::with_threshold(&all, 0);
+    let failed = x.call(FuncId(0), &[0.3], &mut Vec::new()).unwrap_err();
+    assert!(failed.message.contains("negative"), "{failed:?}");
+}
+
+#[test]
+fn powers_of_matrices() {
+    for p in 1..9 {
+        let f = function(
+            vec![array("m", &[3, 3]), array("q", &[3, 3])],
+            &[0],
+            &[1],
+            vec![set(1, builtin(Builtin::MatPow, vec![l(0), n(p.into())]))],
+        );
+        let m: Vec<f64> = (0..9).map(|k| (1.3 * f64::from(k)).sin()).collect();
+        let d: Vec<f64> = (0..9).map(|k| (0.7 * f64::from(k)).cos()).collect();
+        native(&[f], 0, &m, &d);
+    }
+}

@@ -94,17 +94,24 @@ impl<'a> Differentiator<'a> {
                 let dargs = dargs.into_iter().map(|d| d.unwrap_or(zero)).collect();
                 Some(self.pool.intern(Node::CallDer { func, args, dargs, out }))
             }
-            // Second derivatives of algorithmic functions are not formed symbolically: see `Function::derivative`.
             Node::CallDer { func, args, dargs, out } => {
                 let d: Vec<Option<ExprId>> = args.iter().map(|&a| self.go(a)).collect();
                 let dd: Vec<Option<ExprId>> = dargs.iter().map(|&a| self.go(a)).collect();
                 let zero = self.pool.num(0.0);
+                // The second derivative is the first of (x, dx) ↦ ∂f/∂x(x)·dx.
+                if d.iter().any(Option::is_some)
+                    && let Some(func) = func.tangent()
+                {
+                    let at = args.iter().chain(&dargs).copied().collect();
+                    let along = d.iter().chain(&dd).map(|x| x.unwrap_or(zero)).collect();
+                    return Some(self.pool.intern(Node::CallDer { func, args: at, dargs: along, out }));
+                }
                 // Linear in the direction: the part along d(dargs) is exact.
                 let linear = dd.iter().any(Option::is_some).then(|| {
                     let dd = dd.iter().map(|x| x.unwrap_or(zero)).collect();
                     self.pool.intern(Node::CallDer { func, args: args.clone(), dargs: dd, out })
                 });
-                // Curvature: central difference of the directional derivative, step scaled to the argument.
+                // Of the third derivative, a central difference of the second.
                 let curved = d.iter().any(Option::is_some).then(|| {
                     let d: Vec<ExprId> = d.iter().map(|x| x.unwrap_or(zero)).collect();
                     let h = self.pool.num(1e-5);

@@ -9,6 +9,21 @@ pub type ExprId = Id<Node>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FuncId(pub u32);
 
+impl FuncId {
+    const TANGENT: u32 = 1 << 31;
+
+    /// The function (x, dx) ↦ ∂f/∂x(x)·dx of this function f; `None` if it is one already. It is differentiated, not
+    /// called: its directional derivative is the second derivative of f.
+    pub fn tangent(self) -> Option<FuncId> {
+        (self.0 & Self::TANGENT == 0).then_some(FuncId(self.0 | Self::TANGENT))
+    }
+
+    /// The function f whose [`FuncId::tangent`] this is, if it is one.
+    pub fn of_tangent(self) -> Option<FuncId> {
+        (self.0 & Self::TANGENT != 0).then_some(FuncId(self.0 & !Self::TANGENT))
+    }
+}
+
 /// Functions of one argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]

@@ -28,6 +28,10 @@ pub trait Domain {
     fn with_derivative(&mut self, v: f64, _d: f64) -> Self::S {
         self.num(v)
     }
+    /// Whether a scalar carries derivatives that [`Domain::derivative`] does not tell.
+    fn varies(&self, _a: &Self::S) -> bool {
+        false
+    }
     /// Scalar output `out` of a function that cannot be executed in this domain; `None` if the domain cannot say so.
     fn call(&mut self, _func: FuncId, _args: &[Self::S], _out: u32) -> Option<Self::S> {
         None
@@ -191,6 +195,137 @@ impl Domain for Dual {
     }
     fn with_derivative(&mut self, v: f64, d: f64) -> DualNumber {
         DualNumber { v, d }
+    }
+}
+
+/// A number with derivatives along two directions and the mixed second derivative.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HyperDual {
+    /// Value.
+    pub v: f64,
+    /// Derivative along the first direction.
+    pub a: f64,
+    /// Derivative along the second.
+    pub b: f64,
+    /// Derivative along the second of the derivative along the first.
+    pub ab: f64,
+}
+
+/// A product in which a vanishing factor wins over an infinite one.
+fn times(d: f64, factor: f64) -> f64 {
+    if d == 0.0 { 0.0 } else { d * factor }
+}
+
+impl HyperDual {
+    /// φ(x), given φ, φ' and φ'' at x.
+    fn function(self, v: f64, slope: f64, curvature: f64) -> HyperDual {
+        let ab = times(self.ab, slope) + times(self.a * self.b, curvature);
+        HyperDual { v, a: times(self.a, slope), b: times(self.b, slope), ab }
+    }
+
+    /// φ(x, y), given φ and its first (by x, y) and second (by xx, xy, yy) derivatives.
+    fn function2(v: f64, x: HyperDual, y: HyperDual, [px, py]: [f64; 2], [pxx, pxy, pyy]: [f64; 3]) -> HyperDual {
+        HyperDual {
+            v,
+            a: times(x.a, px) + times(y.a, py),
+            b: times(x.b, px) + times(y.b, py),
+            ab: times(x.ab, px)
+                + times(y.ab, py)
+                + times(x.a * x.b, pxx)
+                + times(x.a * y.b + x.b * y.a, pxy)
+                + times(y.a * y.b, pyy),
+        }
+    }
+}
+
+/// Numbers with second derivatives (forward mode twice). Control flow follows the values.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Second;
+
+/// d² op(a)/da² at `a`, where `r` is op(a).
+pub fn unary_curvature(op: Unary, a: f64, r: f64) -> f64 {
+    match op {
+        Unary::Neg | Unary::Abs => 0.0,
+        Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc => 0.0,
+        Unary::Sqrt => -0.25 / (r * a),
+        Unary::Exp | Unary::Sinh | Unary::Cosh => r,
+        Unary::Log => -1.0 / (a * a),
+        Unary::Log10 => -std::f64::consts::LOG10_E / (a * a),
+        Unary::Sin | Unary::Cos => -r,
+        Unary::Tan => 2.0 * r * (1.0 + r * r),
+        Unary::Asin => a / ((1.0 - a * a) * (1.0 - a * a).sqrt()),
+        Unary::Acos => -a / ((1.0 - a * a) * (1.0 - a * a).sqrt()),
+        Unary::Atan => -2.0 * a / ((1.0 + a * a) * (1.0 + a * a)),
+        Unary::Tanh => -2.0 * r * (1.0 - r * r),
+    }
+}
+
+impl Domain for Second {
+    type S = HyperDual;
+    const SPECULATES: bool = false;
+    const DERIVATIVES: bool = false;
+    fn num(&mut self, v: f64) -> HyperDual {
+        HyperDual { v, ..HyperDual::default() }
+    }
+    fn unary(&mut self, op: Unary, a: &HyperDual) -> HyperDual {
+        let v = saltus_expr::unary(op, a.v);
+        if !self.varies(a) {
+            return self.num(v);
+        }
+        a.function(v, unary_slope(op, a.v, v), unary_curvature(op, a.v, v))
+    }
+    fn binary(&mut self, op: Binary, x: &HyperDual, y: &HyperDual) -> HyperDual {
+        let v = saltus_expr::binary(op, x.v, y.v);
+        if !self.varies(x) && !self.varies(y) {
+            return self.num(v);
+        }
+        let pow = |b: f64| saltus_expr::binary(Binary::Pow, x.v, b);
+        match op {
+            Binary::Add => HyperDual { v, a: x.a + y.a, b: x.b + y.b, ab: x.ab + y.ab },
+            Binary::Sub => HyperDual { v, a: x.a - y.a, b: x.b - y.b, ab: x.ab - y.ab },
+            Binary::Mul => HyperDual::function2(v, *x, *y, [y.v, x.v], [0.0, 1.0, 0.0]),
+            Binary::Div => {
+                let r = 1.0 / y.v;
+                HyperDual::function2(v, *x, *y, [r, -v * r], [0.0, -r * r, 2.0 * v * r * r])
+            }
+            Binary::Pow => {
+                // By the base; by the exponent only where it moves and the base is positive.
+                let by_base = [y.v * pow(y.v - 1.0), y.v * (y.v - 1.0) * pow(y.v - 2.0)];
+                let ln = if x.v > 0.0 && self.varies(y) { x.v.ln() } else { 0.0 };
+                let mixed = if x.v > 0.0 && self.varies(y) { pow(y.v - 1.0) * (1.0 + y.v * ln) } else { 0.0 };
+                HyperDual::function2(v, *x, *y, [by_base[0], v * ln], [by_base[1], mixed, v * ln * ln])
+            }
+            Binary::Atan2 => {
+                let (s, q) = (x.v * x.v + y.v * y.v, x.v * y.v);
+                let ss = s * s;
+                let second = [-2.0 * q / ss, (x.v * x.v - y.v * y.v) / ss, 2.0 * q / ss];
+                HyperDual::function2(v, *x, *y, [y.v / s, -x.v / s], second)
+            }
+            Binary::Min => {
+                if y.v < x.v {
+                    *y
+                } else {
+                    *x
+                }
+            }
+            Binary::Max => {
+                if y.v > x.v {
+                    *y
+                } else {
+                    *x
+                }
+            }
+            _ => self.num(v),
+        }
+    }
+    fn select(&mut self, c: &HyperDual, a: &HyperDual, b: &HyperDual) -> HyperDual {
+        if c.v != 0.0 { *a } else { *b }
+    }
+    fn as_const(&self, a: &HyperDual) -> Option<f64> {
+        Some(a.v)
+    }
+    fn varies(&self, a: &HyperDual) -> bool {
+        a.a != 0.0 || a.b != 0.0 || a.ab != 0.0
     }
 }
 

@@ -3,7 +3,7 @@
 //! Functions are lowered once; scalar locals live in one stack, array locals in another whose buffers are kept, so
 //! that scalar code runs without allocation.
 
-use crate::domain::{Domain, Dual, DualNumber, Float, Symbolic};
+use crate::domain::{Domain, Dual, DualNumber, Float, HyperDual, Second, Symbolic};
 use crate::error::{ErrorKind, ExecError, NotInlinable, Warning};
 use crate::external::{Callee, ExtArg, ExtDerivative};
 use crate::format;
@@ -321,6 +321,9 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 }
             };
             for v in values {
+                if self.dom.varies(v) {
+                    return self.run_call(id, f, frame);
+                }
                 let Some(x) = self.dom.as_const(v) else { return self.run_call(id, f, frame) };
                 key.push(x.to_bits());
                 if D::DERIVATIVES {
@@ -823,6 +826,9 @@ impl<'c, D: Domain> Run<'c, '_, D> {
             match a {
                 Arg::S(s) => {
                     let v = self.sx(s)?;
+                    if self.dom.varies(&v) {
+                        return Err(self.err(ErrorKind::NotConstant, "an external function has no second derivative"));
+                    }
                     args.push(ExtArg::Num(self.known(&v)?));
                     if D::DERIVATIVES {
                         let d = self.dom.derivative(&v);
@@ -832,6 +838,9 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 }
                 Arg::A(a) => {
                     let v = self.ax(a)?;
+                    if v.data.iter().any(|v| self.dom.varies(v)) {
+                        return Err(self.err(ErrorKind::NotConstant, "an external function has no second derivative"));
+                    }
                     let data = v.data.iter().map(|v| self.known(v)).collect::<Res<Vec<f64>>>()?;
                     args.push(ExtArg::Array { dims: v.dims.to_vec(), data });
                     if D::DERIVATIVES {
@@ -2145,6 +2154,8 @@ pub fn division<D: Domain>(dom: &mut D, op: Op2, a: &D::S, b: &D::S) -> Option<D
         && y.abs() < 9e15
         && dom.derivative(a) == 0.0
         && dom.derivative(b) == 0.0
+        && !dom.varies(a)
+        && !dom.varies(b)
     {
         let (x, y) = (x as i64, y as i64);
         let r = match op {
@@ -2436,6 +2447,9 @@ impl Executor {
         out: &mut Vec<f64>,
         dout: &mut Vec<f64>,
     ) -> Result<(), ExecError> {
+        if let Some(f) = f.of_tangent() {
+            return self.call_second(f, args, dargs, out, dout);
+        }
         let code = &*self.code;
         let lowered = code.get(f).map_err(|e| *e)?;
         if args.len() != dargs.len() {
@@ -2462,6 +2476,45 @@ impl Executor {
         }
         self.state.warnings.append(&mut self.dual.warnings);
         Ok(())
+    }
+
+    /// Directional derivatives ∂f·dx at `args` = (x, dx), and how they change along `dargs` = (x', dx'): exactly, or, where
+    /// foreign code is called, by central differences of the first derivatives.
+    fn call_second(
+        &mut self,
+        f: FuncId,
+        args: &[f64],
+        dargs: &[f64],
+        out: &mut Vec<f64>,
+        dout: &mut Vec<f64>,
+    ) -> Result<(), ExecError> {
+        let n = args.len() / 2;
+        let number = |k: usize| HyperDual { v: args[k], a: args[n + k], b: dargs[k], ab: dargs[n + k] };
+        let exact = if args.len() == dargs.len() && args.len() == 2 * n {
+            self.call_in(&mut Second, f, &(0..n).map(number).collect::<Vec<_>>())
+        } else {
+            return self.call_dual(f, args, dargs, out, dout);
+        };
+        match exact {
+            Ok(y) => {
+                *out = y.iter().map(|y| y.a).collect();
+                *dout = y.iter().map(|y| y.ab).collect();
+                Ok(())
+            }
+            Err(e) if e.kind == ErrorKind::NotConstant => {
+                const H: f64 = 1e-5;
+                let mut side = |h: f64| {
+                    let moved = |from: usize| (from..from + n).map(|k| args[k] + h * dargs[k]).collect::<Vec<f64>>();
+                    let (mut v, mut d) = (Vec::new(), Vec::new());
+                    self.call_dual(f, &moved(0), &moved(n), &mut v, &mut d).map(|()| d)
+                };
+                let (down, up) = (side(-H)?, side(H)?);
+                *out = side(0.0)?;
+                *dout = up.iter().zip(&down).map(|(u, d)| (u - d) / (2.0 * H)).collect();
+                Ok(())
+            }
+            Err(e) => Err(e),
+        }
     }
 
     /// The flattened outputs of a function in any domain, with stacks of its own. Calls that cannot be executed there are
@@ -2497,7 +2550,7 @@ pub fn call_f64(functions: &[Function], f: FuncId, args: &[f64]) -> Result<Vec<f
 
 /// The directional derivatives of the outputs of a function at `args` along `dargs`.
 pub fn call_dual(functions: &[Function], f: FuncId, args: &[f64], dargs: &[f64]) -> Result<Vec<f64>, ExecError> {
-    let mut e = Executor::for_function(functions, f);
+    let mut e = Executor::for_function(functions, f.of_tangent().unwrap_or(f));
     let (mut out, mut dout) = (Vec::new(), Vec::new());
     e.call_dual(f, args, dargs, &mut out, &mut dout)?;
     keep_warnings(e.take_warnings());

@@ -3,7 +3,7 @@
 //!
 //! - [`ir`]: the data types.
 //! - [`lower`]: ranks resolved, locals in slots: what runs.
-//! - [`exec`]: one executor over any scalar [`domain`]: numbers, numbers with derivatives, expressions.
+//! - [`exec`]: one executor over any scalar [`domain`]: numbers, numbers with first and second derivatives, expressions.
 //! - [`external`]: the external functions of the Modelica Standard Library, natively.
 //! - [`strings`]: the process-wide string table.
 //!
@@ -18,7 +18,7 @@ pub mod ir;
 pub mod lower;
 pub mod strings;
 
-pub use domain::{Domain, Dual, DualNumber, Float, Symbolic};
+pub use domain::{Domain, Dual, DualNumber, Float, HyperDual, Second, Symbolic};
 pub use error::{ErrorKind, ExecError, NotInlinable, Warning};
 pub use exec::{Array, Executor, call_dual, call_f64, call_symbolic, call_symbolic_keeping};
 pub use ir::*;

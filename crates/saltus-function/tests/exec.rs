@@ -519,3 +519,78 @@ fn results_of_one_call_are_computed_once() {
     assert_eq!(call_f64(&all, FuncId(30), &[2.0]).unwrap(), [200.0, 2.0, 31.0]);
     assert_eq!(call_f64(&all, FuncId(30), &[3.0]).unwrap(), [300.0, 3.0, 31.0]);
 }
+
+/// Second derivatives of a function with a loop, against the symbolic ones of what the loop computes.
+#[test]
+fn exact_second_derivatives() {
+    use saltus_expr::{Differentiator, ExprId};
+    let unary = [
+        Unary::Neg,
+        Unary::Abs,
+        Unary::Sqrt,
+        Unary::Exp,
+        Unary::Log,
+        Unary::Log10,
+        Unary::Sin,
+        Unary::Cos,
+        Unary::Tan,
+        Unary::Asin,
+        Unary::Acos,
+        Unary::Atan,
+        Unary::Sinh,
+        Unary::Cosh,
+        Unary::Tanh,
+    ];
+    let binary =
+        [Binary::Add, Binary::Sub, Binary::Mul, Binary::Div, Binary::Pow, Binary::Atan2, Binary::Min, Binary::Max];
+    // y := 0; for i in 1:3 loop y := y + op(x*u/4, …)*i; end for
+    let term = |e: FExpr| {
+        function(
+            vec![real("x"), real("u"), real("y"), int("i")],
+            &[0, 1],
+            &[2],
+            vec![
+                set(2, n(0.0)),
+                FStmtKind::For(
+                    LocalId(3),
+                    range(1.0, 3.0),
+                    stmts(vec![set(2, bin(Binary::Add, l(2), bin(Binary::Mul, e, l(3))))]),
+                ),
+            ],
+        )
+    };
+    let inner = || bin(Binary::Mul, bin(Binary::Mul, l(0), l(1)), n(0.25));
+    let other = || bin(Binary::Add, l(1), bin(Binary::Mul, l(0), l(0)));
+    let mut pool = Pool::new();
+    let mut cases: Vec<(Function, ExprId)> = Vec::new();
+    let (x, u) = (pool.hole(0), pool.hole(1));
+    let quarter = pool.num(0.25);
+    let xu = pool.mul(x, u);
+    let a = pool.mul(xu, quarter);
+    let xx = pool.mul(x, x);
+    let b = pool.add(u, xx);
+    let six = pool.num(6.0);
+    for op in unary {
+        let e = pool.un(op, a);
+        cases.push((term(FExpr::Unary(op, Box::new(inner()))), pool.mul(six, e)));
+    }
+    for op in binary {
+        let e = pool.bin(op, a, b);
+        cases.push((term(bin(op, inner(), other())), pool.mul(six, e)));
+    }
+    // Holes: x, u, the first direction, the second direction, how the first changes.
+    let point = [0.7, 1.3, 0.4, -0.9, 1.1, 0.6, -0.3, 0.8];
+    for (f, e) in cases {
+        let first = Differentiator::new(&mut pool, &mut |p: &mut Pool, k| Some(p.hole(k + 2))).derivative(e);
+        let mut second = |p: &mut Pool, k: u32| Some(p.hole(k + 4));
+        let second = Differentiator::new(&mut pool, &mut second).derivative(first);
+        let at = |e: ExprId| eval(&pool, e, &|k| point[k as usize], &mut NoCalls);
+        let mut executor = Executor::new(&[f]);
+        let (mut out, mut dout) = (Vec::new(), Vec::new());
+        let tangent = FuncId(0).tangent().unwrap();
+        executor.call_dual(tangent, &point[..4], &point[4..], &mut out, &mut dout).unwrap();
+        let (want, dwant) = (at(first), at(second));
+        assert!((out[0] - want).abs() <= 1e-13 * (1.0 + want.abs()), "{out:?} {want}");
+        assert!((dout[0] - dwant).abs() <= 1e-12 * (1.0 + dwant.abs()), "{dout:?} {dwant}");
+    }
+}

@@ -9,6 +9,7 @@ use std::cell::{Cell, OnceCell};
 pub const NEGATE: u32 = 1 << 31;
 
 /// The slot of an index word.
+#[inline]
 pub fn slot_of(word: u32) -> usize {
     (word & !NEGATE) as usize
 }

@@ -116,6 +116,37 @@ impl Foreign {
         Ok(Foreign { wrapper, parameters, result, destructor })
     }
 
+    /// Calls a function that takes and gives single numbers, without allocating; `None` if it is another.
+    pub fn call_numbers(&self, args: &[f64]) -> Option<ExtResult> {
+        const MOST: usize = 8;
+        let number = |ty: ScalarType| !matches!(ty, ScalarType::String | ScalarType::Object);
+        let plain = |p: &Parameter| !p.array && !p.output && number(p.ty);
+        if args.len() > MOST
+            || args.len() != self.parameters.len()
+            || !self.parameters.iter().all(plain)
+            || !self.result.is_some_and(number)
+        {
+            return None;
+        }
+        let mut numbers = [0.0; MOST];
+        numbers[..args.len()].copy_from_slice(args);
+        let (none, at) = (std::ptr::null_mut(), numbers.as_mut_ptr());
+        // SAFETY: as many places as there are numbers.
+        let place = |k: usize| unsafe { at.add(k) };
+        let mut list: [CArg; MOST] =
+            std::array::from_fn(|k| CArg { numbers: place(k), texts: std::ptr::null_mut(), pointer: none, len: 1 });
+        let mut value = 0.0f64;
+        let mut result = CArg { numbers: &mut value, texts: std::ptr::null_mut(), pointer: none, len: 1 };
+        let _one = CALLS.lock().unwrap_or_else(|e| e.into_inner());
+        // SAFETY: the wrapper reads and writes only what the arguments point to, with the lengths given.
+        let failure = unsafe { (self.wrapper)(list.as_mut_ptr(), &mut result) };
+        if !failure.is_null() {
+            // SAFETY: the wrapper's message is a zero-terminated buffer of its own.
+            return Some(Err(unsafe { CStr::from_ptr(failure) }.to_string_lossy().into_owned()));
+        }
+        Some(Ok(value))
+    }
+
     /// Calls it; outputs are written into the arguments.
     pub fn call(&self, args: &mut [ExtArg]) -> ExtResult {
         if args.len() != self.parameters.len() {

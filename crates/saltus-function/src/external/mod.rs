@@ -78,6 +78,17 @@ impl Callee {
         }
     }
 
+    /// The same for single numbers, none of them written.
+    pub fn call_numbers(&self, args: &[f64]) -> ExtResult {
+        if let Callee::Foreign(x) = self
+            && let Some(r) = x.call_numbers(args)
+        {
+            return r;
+        }
+        let mut args: smallvec::SmallVec<[ExtArg; 8]> = args.iter().map(|v| ExtArg::Num(*v)).collect();
+        self.call(&mut args)
+    }
+
     /// How its derivative is found.
     pub fn derivative(&self) -> ExtDerivative {
         match self {
@@ -214,7 +225,7 @@ thread_local! {
 }
 
 /// Warnings of external functions on this thread since the last time.
-pub(crate) fn take_warnings() -> Vec<String> {
+pub fn take_warnings() -> Vec<String> {
     WARNINGS.with_borrow_mut(|w| if w.is_empty() { Vec::new() } else { std::mem::take(w) })
 }
 
