@@ -10,7 +10,7 @@ use crate::function::{combine, empty};
 use rustc_hash::FxHashMap;
 use saltus_expr::{Binary, FuncId, Unary};
 use saltus_function::lower::{Arg, Ax, DimCode, Init, Iter, Ix, Lowered, Op2, Slot, St, Stmt, Sx, Target};
-use saltus_function::{Executor, strings};
+use saltus_function::{Executor, ExternalCall, Function, ScalarType, strings};
 use std::fmt::Write;
 
 const RUNTIME: &str = include_str!("functions.c");
@@ -38,10 +38,39 @@ pub struct NotInC {
     pub what: String,
 }
 
+/// External C code that can be part of the file: single numbers in and out, the code in the annotation `Include` or in the C
+/// library, nothing that calls back.
+fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<&'a ExternalCall, String> {
+    const LIBRARY: [&str; 32] = [
+        "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
+        "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "pow", "hypot", "fabs", "floor", "ceil",
+        "round", "trunc", "fmod", "erf", "tgamma",
+    ];
+    let code = || "external code".to_string();
+    let (Some(x), Some(lowered)) = (&f.external, &l.external) else { return Err(code()) };
+    let scalar = |a: &Arg| matches!(a, Arg::S(Sx::Local(_) | Sx::Num(_)));
+    let one = matches!(&l.outputs[..], [o] if Some(o.slot) == lowered.result.map(Slot::S));
+    let simple = one
+        && x.language == "C"
+        && lowered.args.iter().all(scalar)
+        && lowered.back.iter().all(Option::is_none)
+        && l.inputs.iter().all(|i| matches!(i.slot, Slot::S(_)))
+        && l.entry.is_empty()
+        && !l.has_object
+        && !l.impure;
+    let text = f.locals.iter().any(|v| v.ty == ScalarType::String);
+    if !simple || text || !x.libraries.is_empty() || x.includes.iter().any(|i| i.contains("Modelica")) {
+        return Err(code());
+    }
+    // Code in the annotation itself, not in a file of its own.
+    let inside = x.includes.iter().any(|i| i.contains(&x.symbol) && i.contains('{'));
+    if inside || (x.includes.is_empty() && LIBRARY.contains(&&*x.symbol)) { Ok(x) } else { Err(code()) }
+}
+
 /// The functions that kernels call, and all those call, as C: to be put after [`crate::PRELUDE_C`] and before the kernels. The text
 /// defines `saltus_functions`, a structure with their memory, and `saltus_call` and `saltus_call_der` for a
 /// `saltus_host` whose `self` points to one (cleared). Failed calls give NaN and set its `message`.
-pub fn functions_c(executor: &Executor, called: &[Called]) -> Result<String, NotInC> {
+pub fn functions_c(functions: &[Function], executor: &Executor, called: &[Called]) -> Result<String, NotInC> {
     // Everything reachable, in both forms where needed.
     let mut needed: Vec<(FuncId, bool)> = Vec::new();
     let mut work: Vec<(FuncId, bool)> = called.iter().map(|c| (c.func, c.dual)).collect();
@@ -72,6 +101,18 @@ pub fn functions_c(executor: &Executor, called: &[Called]) -> Result<String, Not
         }
     }
     o.push('\n');
+    let mut includes: Vec<&str> = Vec::new();
+    for &(f, _) in &needed {
+        if let (Some(l), Some(function)) = (executor.lowered(f), functions.get(f.0 as usize))
+            && l.external.is_some()
+        {
+            let x = external_c(function, l).map_err(|what| NotInC { func: f, what })?;
+            includes.extend(x.includes.iter().map(String::as_str));
+        }
+    }
+    includes.sort_unstable();
+    includes.dedup();
+    includes.iter().for_each(|i| o.extend([i, "\n"]));
     for &(f, dual) in &needed {
         if let Some(l) = executor.lowered(f) {
             let _ = writeln!(o, "/* {} */\n{};", comment(&l.name), Body::new(executor, l, f, dual).head());
@@ -80,7 +121,8 @@ pub fn functions_c(executor: &Executor, called: &[Called]) -> Result<String, Not
     for &(f, dual) in &needed {
         if let Some(l) = executor.lowered(f) {
             let refused = |what| NotInC { func: f, what };
-            o.push_str(&Body::new(executor, l, f, dual).function().map_err(refused)?);
+            let symbol = functions.get(f.0 as usize).and_then(|f| f.external.as_ref()).map(|x| &*x.symbol);
+            o.push_str(&Body::new(executor, l, f, dual).function(symbol).map_err(refused)?);
             o.push_str(&Body::new(executor, l, f, dual).flat().map_err(refused)?);
         }
     }
@@ -219,11 +261,17 @@ impl<'a> Body<'a> {
         self.f.free.iter().any(|m| !m.is_empty())
     }
 
-    fn function(mut self) -> Res<String> {
-        if self.f.external.is_some() {
-            return Err("external code".into());
-        }
+    fn function(mut self, symbol: Option<&str>) -> Res<String> {
         let head = self.head();
+        if let (Some(x), Some(symbol)) = (&self.f.external, symbol) {
+            let p = self.p();
+            // With an annotation, the derivative comes from there; this serves where nothing moves.
+            let plain = format!("{p}_plain{}(", self.id.0);
+            let named = self.dual && self.f.derivative.is_some();
+            let head = if named { head.replace(&format!("{p}_f{}(", self.id.0), &plain) } else { head };
+            self.external(&x.args, symbol);
+            return Ok(format!("{head} {{\n{}}}\n", self.o));
+        }
         if self.dual && self.f.derivative.is_some() {
             // Written by `by_derivative`, which falls back on this.
             let (p, id) = (self.p(), self.id.0);
@@ -232,6 +280,45 @@ impl<'a> Body<'a> {
             return Ok(text);
         }
         self.body(&head)
+    }
+
+    /// A call of C code; its derivative by central differences, as the executor does.
+    fn external(&mut self, args: &[Arg], symbol: &str) {
+        let input = |k: u32| self.f.inputs.iter().position(|i| i.slot == Slot::S(k)).unwrap_or(0);
+        let list = |part: &dyn Fn(usize) -> String| {
+            let one = |a: &Arg| match a {
+                Arg::S(Sx::Local(k)) => part(input(*k)),
+                Arg::S(Sx::Num(v)) => literal_c(*v),
+                _ => "0.0".into(),
+            };
+            args.iter().map(one).collect::<Vec<_>>().join(", ")
+        };
+        if !self.dual {
+            let text = format!("(void)c;\n  *y0 = {symbol}({});", list(&|k| format!("x{k}")));
+            return self.line(&text);
+        }
+        let (value, up, down) = (
+            list(&|k| format!("x{k}.v")),
+            list(&|k| format!("x{k}.v + h * x{k}.d")),
+            list(&|k| format!("x{k}.v - h * x{k}.d")),
+        );
+        self.line("double size = 0.0, along = 0.0, h;\n  (void)c;");
+        // What is not passed on has no part in the step.
+        for a in args {
+            match a {
+                Arg::S(Sx::Local(k)) => {
+                    let k = self.f.inputs.iter().position(|i| i.slot == Slot::S(*k)).unwrap_or(0);
+                    self.line(&format!(
+                        "size = saltus_max(size, fabs(x{k}.v)); along = saltus_max(along, fabs(x{k}.d));"
+                    ));
+                }
+                Arg::S(Sx::Num(v)) => self.line(&format!("size = saltus_max(size, {});", literal_c(v.abs()))),
+                _ => {}
+            }
+        }
+        self.line(&format!("*y0 = d_({symbol}({value}), 0.0);\n  if (along == 0.0) return;"));
+        self.line("h = 1e-6 * (1.0 + saltus_min(size, 1e6)) / saltus_max(along, 1e-300);");
+        self.line(&format!("y0->d = ({symbol}({up}) - {symbol}({down})) / (2.0 * h);"));
     }
 
     fn body(&mut self, head: &str) -> Res<String> {

@@ -432,7 +432,7 @@ impl Writer<'_> {
         if calls.is_empty() {
             return Ok((o, None));
         }
-        let functions = functions_c(&Executor::new(&dae.functions), &called(calls)).or_else(|e| {
+        let functions = functions_c(&dae.functions, &Executor::new(&dae.functions), &called(calls)).or_else(|e| {
             let f = dae.functions.get(e.func.0 as usize);
             refuse_at(
                 f.map_or(Span::NONE, |f| f.span),

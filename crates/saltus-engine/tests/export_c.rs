@@ -262,13 +262,29 @@ end Annotated;";
 }
 
 #[test]
+fn external_code_in_annotations() {
+    let text = "function f input Real x; input Integer n; output Real y; external \"C\" y = power_sum(x, n)
+  annotation(Include = \"static double power_sum(double x, int n) { double s = 0; for (int k = n; k > 0; k--) s = x*(s + 1.0/k); return s; }\");
+  end f;
+  function g input Real x; output Real y; external \"C\" y = erf(x); end g;
+model Foreign
+  Real x(start = 0.4, fixed = true);
+  Real z(start = 0.1);
+equation
+  der(x) = -f(x, 7) + g(x);
+  z + f(z/2, 3) = x;
+end Foreign;";
+    check("external", text, 1.0, 100, 1e-8, false);
+}
+
+#[test]
 fn foreign_functions_are_refused() {
     let folder = folder();
     let file = folder.join("foreign.mo");
     std::fs::write(
         &file,
         "model Foreign
-  function f input Real x; output Real y; external \"C\" y = sin(x); end f;
+  function f input Real x; output Real y; external \"C\" y = cosh(x) annotation(Library = \"m\"); end f;
   Real x(start = 1, fixed = true);
 equation
   der(x) = -f(x);

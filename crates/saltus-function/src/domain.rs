@@ -28,6 +28,16 @@ pub trait Domain {
     fn with_derivative(&mut self, v: f64, _d: f64) -> Self::S {
         self.num(v)
     }
+    /// Whether scalars carry second derivatives.
+    const SECOND: bool = false;
+    /// The scalar with all its derivatives, in the domain of second derivatives.
+    fn parts(&self, a: &Self::S) -> HyperDual {
+        HyperDual { v: self.as_const(a).unwrap_or(f64::NAN), ..HyperDual::default() }
+    }
+    /// The same the other way.
+    fn with_parts(&mut self, h: HyperDual) -> Self::S {
+        self.num(h.v)
+    }
     /// Whether a scalar carries derivatives that [`Domain::derivative`] does not tell.
     fn varies(&self, _a: &Self::S) -> bool {
         false
@@ -264,6 +274,13 @@ impl Domain for Second {
     type S = HyperDual;
     const SPECULATES: bool = false;
     const DERIVATIVES: bool = false;
+    const SECOND: bool = true;
+    fn parts(&self, a: &HyperDual) -> HyperDual {
+        *a
+    }
+    fn with_parts(&mut self, h: HyperDual) -> HyperDual {
+        h
+    }
     fn num(&mut self, v: f64) -> HyperDual {
         HyperDual { v, ..HyperDual::default() }
     }

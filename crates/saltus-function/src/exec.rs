@@ -398,6 +398,9 @@ impl<'c, D: Domain> Run<'c, '_, D> {
         if D::DERIVATIVES && (f.derivative.is_some()) && self.by_derivative(id, f, frame)? {
             return Ok(());
         }
+        if D::SECOND && f.derivative.is_some() && self.by_derivative_twice(id, f, frame)? {
+            return Ok(());
+        }
         if D::SPECULATES {
             return self.run_symbolic(id, f, frame);
         }
@@ -592,6 +595,84 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                     let dims = shapes.next().unwrap_or_default();
                     let n = self.count(&dims)?;
                     let data = pairs.by_ref().take(n).map(|(v, d)| self.dom.with_derivative(v, d)).collect();
+                    self.st.arrays[frame.a + k as usize] = Array { dims, data };
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// In the domain of second derivatives: numbers with the second direction through the function, and through its annotated
+    /// derivative function, whose slopes are those of the first direction.
+    fn by_derivative_twice(&mut self, id: FuncId, f: &'c Lowered, frame: Frame) -> Res<bool> {
+        let Some(der) = f.derivative else { return Ok(false) };
+        let Ok(g) = self.code.get(der) else { return Ok(false) };
+        let (mut args, mut slopes, mut moving) = (Vec::new(), Vec::new(), false);
+        for i in &f.inputs {
+            let many: &[D::S] = match i.slot {
+                Slot::S(k) => std::slice::from_ref(&self.st.scalars[frame.s + k as usize]),
+                Slot::A(k) => &self.st.arrays[frame.a + k as usize].data,
+            };
+            for v in many {
+                moving |= self.dom.varies(v);
+                let h = self.dom.parts(v);
+                args.push(DualNumber { v: h.v, d: h.b });
+                if i.real {
+                    slopes.push(DualNumber { v: h.a, d: h.ab });
+                }
+            }
+        }
+        if !moving {
+            return Ok(false);
+        }
+        let mut state: State<DualNumber> = State::default();
+        let call = |state: &mut State<DualNumber>, id: FuncId, l: &'c Lowered, args: &[DualNumber]| {
+            let mut dual = Dual;
+            let mut run = Run {
+                code: self.code,
+                f: l,
+                st: &mut *state,
+                dom: &mut dual,
+                frame: Frame { s: 0, a: 0 },
+                span: l.span,
+                depth: 0,
+                bottom: self.bottom,
+                steps: 0,
+                max_steps: self.max_steps,
+            };
+            run.call_flat(id, args)
+        };
+        let done = call(&mut state, id, f, &args)?;
+        let values = flat_outputs(f, &state, done);
+        let shapes: Vec<Dims> = f
+            .outputs
+            .iter()
+            .map(|o| match o.slot {
+                Slot::S(_) => Dims::new(),
+                Slot::A(k) => state.arrays[done.a + k as usize].dims.clone(),
+            })
+            .collect();
+        args.extend(slopes);
+        let done = call(&mut state, der, g, &args)?;
+        let slopes = flat_outputs(g, &state, done);
+        self.st.warnings.append(&mut state.warnings);
+        if slopes.len() != values.len() {
+            return Err(self.err(
+                ErrorKind::Malformed,
+                format!("{} gives {} derivatives for {} outputs", g.name, slopes.len(), values.len()),
+            ));
+        }
+        let mut pairs = values.iter().zip(&slopes).map(|(y, d)| HyperDual { v: y.v, b: y.d, a: d.v, ab: d.d });
+        for (o, dims) in f.outputs.iter().zip(shapes) {
+            match o.slot {
+                Slot::S(k) => {
+                    if let Some(h) = pairs.next() {
+                        self.st.scalars[frame.s + k as usize] = self.dom.with_parts(h);
+                    }
+                }
+                Slot::A(k) => {
+                    let n = dims.iter().product();
+                    let data = pairs.by_ref().take(n).map(|h| self.dom.with_parts(h)).collect();
                     self.st.arrays[frame.a + k as usize] = Array { dims, data };
                 }
             }
@@ -2495,22 +2576,35 @@ impl Executor {
         } else {
             return self.call_dual(f, args, dargs, out, dout);
         };
+        const H: f64 = 1e-5;
+        let mut side = |h: f64| {
+            let moved = |from: usize| (from..from + n).map(|k| args[k] + h * dargs[k]).collect::<Vec<f64>>();
+            let (mut v, mut d) = (Vec::new(), Vec::new());
+            self.call_dual(f, &moved(0), &moved(n), &mut v, &mut d).map(|()| d)
+        };
+        let differences = |side: &mut dyn FnMut(f64) -> Result<Vec<f64>, ExecError>| {
+            let (down, up) = (side(-H)?, side(H)?);
+            Ok(up.iter().zip(&down).map(|(u, d)| (u - d) / (2.0 * H)).collect::<Vec<f64>>())
+        };
         match exact {
             Ok(y) => {
                 *out = y.iter().map(|y| y.a).collect();
                 *dout = y.iter().map(|y| y.ab).collect();
+                // A loop that happens to end early at this very point (a series at zero) is another function beside it.
+                if let Ok(near) = differences(&mut side) {
+                    for ((d, near), first) in dout.iter_mut().zip(near).zip(out.iter()) {
+                        // Differences are wrong by rounding of the first derivatives.
+                        let wrong = 1e-2 * (d.abs() + near.abs()) + 1e-7 * first.abs();
+                        if near.is_finite() && (*d - near).abs() > wrong {
+                            *d = near;
+                        }
+                    }
+                }
                 Ok(())
             }
             Err(e) if e.kind == ErrorKind::NotConstant => {
-                const H: f64 = 1e-5;
-                let mut side = |h: f64| {
-                    let moved = |from: usize| (from..from + n).map(|k| args[k] + h * dargs[k]).collect::<Vec<f64>>();
-                    let (mut v, mut d) = (Vec::new(), Vec::new());
-                    self.call_dual(f, &moved(0), &moved(n), &mut v, &mut d).map(|()| d)
-                };
-                let (down, up) = (side(-H)?, side(H)?);
+                *dout = differences(&mut side)?;
                 *out = side(0.0)?;
-                *dout = up.iter().zip(&down).map(|(u, d)| (u - d) / (2.0 * H)).collect();
                 Ok(())
             }
             Err(e) => Err(e),
