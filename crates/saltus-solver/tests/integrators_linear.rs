@@ -336,3 +336,20 @@ fn where_the_iteration_fails_the_matrix_is_factored() {
     let error = b.iter().zip(&exact).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(error < 1e-6, "{error:e}");
 }
+
+#[test]
+fn entries_that_grow_call_for_larger_pivots() {
+    // Pivots a hundredth of their columns let entries of the factors grow to 1e8 here.
+    let mut a = matrix(59, 11492875643751959536, 1.8205494429374565);
+    let b: Vec<f64> = (0..59).map(|i| (i as f64).sin()).collect();
+    let mut lu = SparseLu::new(&a.pattern);
+    for round in 0..4 {
+        lu.refactor(&a.values).unwrap();
+        let mut x = b.clone();
+        lu.solve(&mut x);
+        assert!(residual(&a, &x, &b) < 1e-12, "{:e}", residual(&a, &x, &b));
+        for (k, v) in a.values.iter_mut().enumerate() {
+            *v *= 1.0 + 0.3 * ((k * 7 + round * 3) as f64).cos();
+        }
+    }
+}

@@ -10,6 +10,9 @@ const NONE: usize = usize::MAX;
 const THRESHOLD: f64 = 0.01;
 /// A refactorization whose multipliers exceed this is redone with fresh pivots.
 const MAX_GROWTH: f64 = 1e3;
+/// Entries of the factors of a matrix whose rows have 1 as their largest entry; beyond, so many digits are lost that pivots must
+/// be the largest of their columns, whatever that fills.
+const MAX_ENTRY: f64 = 1e5;
 
 /// LU factors of a sparse square matrix with fixed pattern.
 pub struct SparseLu<T: Scalar = f64> {
@@ -37,6 +40,8 @@ pub struct SparseLu<T: Scalar = f64> {
     stack: Vec<(usize, usize)>,
     topo: Vec<usize>,
     fresh: Vec<usize>,
+    /// See [`THRESHOLD`]; 1 once entries have grown beyond [`MAX_ENTRY`].
+    threshold: f64,
     /// The order within blocks has been chosen.
     ordered: bool,
     factored: bool,
@@ -105,6 +110,7 @@ impl<T: Scalar> SparseLu<T> {
             rows0,
             pos0: vec![NONE; n],
             ordered: false,
+            threshold: THRESHOLD,
             scale: vec![1.0; n],
             l: columns(),
             u: columns(),
@@ -181,10 +187,19 @@ impl<T: Scalar> SparseLu<T> {
         for (k, &i) in self.rows.iter().enumerate() {
             self.pos[i] = k;
         }
+        if self.threshold < 1.0 && self.largest() > MAX_ENTRY {
+            self.threshold = 1.0;
+            return self.factor(values);
+        }
         self.factored = true;
         self.l.make_room();
         self.u.make_room();
         Ok(())
+    }
+
+    /// The largest entry of U.
+    fn largest(&self) -> f64 {
+        self.u.val.iter().chain(&self.diag).fold(0.0, |m, v| m.max(v.mag()))
     }
 
     fn factor_column(&mut self, k: usize, k1: usize, values: &[T]) -> Result<(), Singular> {
@@ -225,8 +240,11 @@ impl<T: Scalar> SparseLu<T> {
             return Err(Singular { column: j, structural: false });
         }
         // Pre-pivot row k is the matched diagonal of column k.
-        let pivot =
-            if self.mark[k] == k && self.pos[k] == NONE && self.x[k].mag() >= THRESHOLD * best.1 { k } else { best.0 };
+        let pivot = if self.mark[k] == k && self.pos[k] == NONE && self.x[k].mag() >= self.threshold * best.1 {
+            k
+        } else {
+            best.0
+        };
         let d = self.x[pivot];
         self.diag[k] = d;
         self.pos[pivot] = k;
@@ -316,6 +334,9 @@ impl<T: Scalar> SparseLu<T> {
                     return self.factor(values);
                 }
             }
+        }
+        if self.largest() > MAX_ENTRY {
+            self.factor(values)?;
         }
         self.refactorizations += 1;
         Ok(())
