@@ -103,9 +103,10 @@ impl<T: Scalar> LinearSolver<T> {
             Linear::Gmres => n > DENSE_LIMIT,
             Linear::Auto => n >= LARGE && fill(pattern) > FILL * pattern.nnz(),
         };
-        match Krylov::new(pattern, tol) {
-            Ok(krylov) if iterate => LinearSolver { kind: Kind::Krylov(Box::new(krylov)), pattern: None, n },
-            _ => Self::new(pattern),
+        let krylov = if iterate { Krylov::new(pattern, tol).ok() } else { None };
+        match krylov {
+            Some(krylov) => LinearSolver { kind: Kind::Krylov(Box::new(krylov)), pattern: None, n },
+            None => Self::new(pattern),
         }
     }
 
