@@ -306,7 +306,7 @@ impl Machine {
             for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
                 *z = start[j as usize];
             }
-            if self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction) {
+            if self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction) && !self.at_infinity(b) {
                 w.start = start;
                 self.note(|| Note::End { solved: true, how: "Newton on the torn unknowns".into() });
                 return Ok(());
@@ -316,7 +316,7 @@ impl Machine {
             self.set_unknowns(b, &start);
         }
         w.full.z.copy_from_slice(&start);
-        if wanted && self.newton(b, Form::Full, &mut w.full, &mut w.reduction) {
+        if wanted && self.newton(b, Form::Full, &mut w.full, &mut w.reduction) && !self.at_infinity(b) {
             w.start = start;
             self.note(|| Note::End { solved: true, how: "Newton".into() });
             return Ok(());
@@ -327,12 +327,13 @@ impl Machine {
             self.note(|| Note::End { solved: true, how: "minimum-norm steps; the Jacobian is singular".into() });
             return Ok(());
         }
-        if wanted && self.patient && self.solve_nudged(b, &start) {
+        if wanted && self.patient && self.solve_nudged(b, &start) && !self.at_infinity(b) {
             self.note(|| Note::End { solved: true, how: "Newton from beside zero".into() });
             return Ok(());
         }
         if self.patient
             && let Some(method) = self.solve_reduced(b, &start)
+            && !self.at_infinity(b)
         {
             self.note(|| Note::End { solved: true, how: format!("{method} on the torn unknowns") });
             return Ok(());
@@ -784,6 +785,17 @@ impl Machine {
                             (e.at.residual_norm, tried)
                         })
                     };
+                    let outcome = match outcome {
+                        Ok(how)
+                            if {
+                                self.set_unknowns(b, &z);
+                                self.at_infinity(b)
+                            } =>
+                        {
+                            Err((f64::INFINITY, vec![format!("{how} (led to infinity)")]))
+                        }
+                        other => other,
+                    };
                     match outcome {
                         Ok(how) => {
                             for (&s, &v) in b.unknowns.iter().zip(&z) {
@@ -794,7 +806,7 @@ impl Machine {
                             return Ok(());
                         }
                         Err((norm, mut words)) => {
-                            if norm < best.0 || best.1.is_empty() {
+                            if norm < best.0 || (norm.is_finite() && best.1.is_empty()) {
                                 best = (norm, z.clone());
                             }
                             if attempt == 0 {
@@ -826,6 +838,28 @@ impl Machine {
         let findings = if self.patient && n <= 400 { self.look_around(b, &z, &r) } else { Box::default() };
         restore(self);
         Err(Trouble::Unsolved { reason, unknowns, equations, findings })
+    }
+
+    /// Whether the residuals of a "solution" vanish by rounding alone: an unknown has gone where it swallows everything
+    /// else, and the equations do not depend on it there.
+    fn at_infinity(&mut self, b: &SolveBlock) -> bool {
+        let n = b.unknowns.len();
+        let value = |j: usize| self.values[b.unknowns[j] as usize];
+        if b.linear || n > 400 || !(0..n).any(|j| value(j).abs() > 1e10 * b.nominal[j]) {
+            return false;
+        }
+        let z: Vec<f64> = (0..n).map(value).collect();
+        let mut jac = vec![0.0; n * n];
+        let mut sys = Sys { machine: self, block: b, method: "" };
+        if NonlinearSystem::jacobian(&mut sys, &z, &mut jac).is_err() {
+            return true;
+        }
+        for j in 0..n {
+            jac[j * n..][..n].iter_mut().for_each(|v| *v *= z[j].abs().max(b.nominal[j]));
+        }
+        let mut qr = PivotedQr::default();
+        qr.factor(n, n, &jac, 1e-11);
+        qr.rank() < n
     }
 
     /// The methods, in groups that one call of the solver works through; apart if a journal wants to tell them apart.

@@ -234,12 +234,17 @@ impl Location {
         }
     }
 
-    fn note(&mut self, m: &mut Machine, relation: usize, big: f64) {
+    /// A function has gone as far as this before its next crossing.
+    fn went(&mut self, relation: usize, far: f64) {
         if self.amplitude.len() <= relation {
-            self.amplitude.resize(m.relations.len(), 0.0);
+            self.amplitude.resize(relation + 1, 0.0);
         }
         let a = &mut self.amplitude[relation];
-        *a = a.max(big);
+        *a = a.max(far);
+    }
+
+    /// A function is as large as this somewhere in the step.
+    fn note(&mut self, m: &mut Machine, relation: usize, big: f64) {
         let r = &mut m.relations[relation];
         r.size = r.size.max(big);
         if r.floor > 0.0 {
@@ -423,6 +428,7 @@ impl Location {
             return None;
         }
         self.note(&mut model.machine, i, g.abs());
+        self.went(i, g.abs());
         Some(side - margin)
     }
 
@@ -503,6 +509,7 @@ impl Location {
             (r.kind.clone(), model.machine.values[r.var as usize])
         };
         let rest: f64 = self.coefficients[1..].iter().map(|c| c.abs()).sum();
+        let mut until = 1.0f64;
         for (offset, sigma) in sides(&kind, bit) {
             let c0 = self.coefficients[0] - offset;
             // The whole step on one side: by far the most frequent case.
@@ -524,8 +531,11 @@ impl Location {
             if let Some(c) = found.filter(|c| !c.touching) {
                 let s = begin + c.s_after * (1.0 - begin);
                 self.push(k, step.t0 + s * h, c, from, step.t1);
+                until = until.min(c.s_after);
             }
         }
+        let far = |part: f64| poly::evaluate(&self.coefficients, part * until).abs();
+        self.went(i, [0.0, 0.25, 0.5, 0.75, 1.0].into_iter().map(far).fold(0.0, f64::max));
     }
 
     fn push(&mut self, function: usize, after: f64, c: Crossing, from: f64, to: f64) {
@@ -557,9 +567,14 @@ impl Location {
             };
             let level = self.reached(i, &kind, bit);
             let still = level.is_some_and(|at| samples.iter().all(|g| (g - at).abs() <= band));
+            let known = self.ahead.len();
             if still || sides(&kind, bit).iter().any(|&(o, s)| suspicious(&PLACES, &samples, o, s, band)) {
                 self.isolate_sampled(model, step, k, step.t0, step.t1);
             }
+            let until = self.ahead[known..].iter().map(|a| a.after).fold(step.t1, f64::min);
+            let before = PLACES.iter().zip(&samples).filter(|(p, _)| step.t0 + *p * (step.t1 - step.t0) <= until);
+            let far = before.filter(|(_, g)| g.is_finite()).fold(0.0f64, |m, (_, g)| m.max(g.abs()));
+            self.went(i, far);
         }
     }
 

@@ -10,7 +10,7 @@ use crate::slice::slice;
 use crate::start::{StartOptions, StartReport};
 use crate::tangent::Tangent;
 use crate::touched::Readers;
-use crate::transport::Line;
+use crate::transport::{Line, Mark};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability, equation_text};
@@ -503,6 +503,14 @@ impl Model {
         }
         lines.iter_mut().for_each(|l| l.write(t, values, event));
         Ok(())
+    }
+
+    /// How far, relative to their values, lines are from what would be written into them now.
+    pub(crate) fn lines_miss(&mut self, t: f64, marks: &[Mark]) -> f64 {
+        self.line_inputs();
+        let values = &self.machine.values;
+        let lines = self.machine.host.lines.list.iter().zip(marks);
+        lines.map(|(l, m)| l.misses(t, values, m)).fold(0.0, f64::max)
     }
 
     /// How far the nearest jump is from where it is read.

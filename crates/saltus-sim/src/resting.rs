@@ -100,6 +100,31 @@ impl Model {
         rest
     }
 
+    /// How high a body that an impact has just turned goes (in units of the relation's function) and for how long, if it comes
+    /// back.
+    pub(crate) fn rebound(&mut self, program: &ModeProgram, relation: usize, t: f64, span: f64) -> Option<(f64, f64)> {
+        let kept = self.machine.values.clone();
+        let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
+        let falling = matches!(&self.machine.relations[relation].kind, RelationKind::Sign(RelOp::Lt | RelOp::Le));
+        let away = if falling { 1.0 } else { -1.0 };
+        let h = 1e-4 * span.min(1.0);
+        let mut rhs = self.free(program);
+        let mut rates = || {
+            let mut dx = vec![0.0; x.len()];
+            rhs.field(t, &x, &mut dx)?;
+            let now = rhs.rate(relation, t, &x, &dx)?;
+            let moved: Vec<f64> = x.iter().zip(&dx).map(|(x, d)| x + h * d).collect();
+            rhs.field(t + h, &moved, &mut dx)?;
+            Ok::<_, EvalError>((away * now, away * rhs.rate(relation, t + h, &moved, &dx)?))
+        };
+        let found = rates().ok();
+        self.machine.values = kept;
+        self.machine.host.error = None;
+        let (now, later) = found?;
+        let turn = (now - later) / h;
+        (now > 0.0 && turn > 0.0).then_some((0.5 * now * now / turn, 2.0 * now / turn))
+    }
+
     /// How strongly the free motion carries a resting body away from where its impacts push; positive: it leaves.
     pub(crate) fn lift(&mut self, program: &ModeProgram, rest: &Resting, t: f64, x: &[f64]) -> f64 {
         let kept = self.machine.values.clone();

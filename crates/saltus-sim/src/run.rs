@@ -10,6 +10,7 @@ use crate::model::{ModeProgram, Model};
 use crate::resting::{Resting, ZenoWatch};
 use crate::rhs::{Rhs, place};
 use crate::sliding::{Fate, Meeting, Sliding, Surface};
+use crate::transport::{Line, Mark};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Row, VarId, VarType, Variability};
 use saltus_results::{Column, Kind, Sink};
@@ -27,8 +28,13 @@ enum Source {
     Const(f64),
 }
 
-/// Parts of a step at whose ends delays and distributions take note of what travels.
+/// Parts of a step at whose ends delays and distributions take note of what travels; at most so many where it moves much faster
+/// than the states.
 const TRANSPORTED: usize = 5;
+const MOST_TRANSPORTED: usize = TRANSPORTED << 10;
+
+/// Where in a step it is checked that this was enough; away from the places of [`TRANSPORTED`] and its multiples.
+const BETWEEN: [f64; 3] = [0.8731, 0.4637, 0.1129];
 
 /// The absolute tolerance of a state of nominal value 1, as a part of the relative one: many states are well below 1 and no
 /// model says so (magnetic fluxes, fluid levels, currents of signals).
@@ -108,6 +114,8 @@ pub fn run(
         failing: (f64::NEG_INFINITY, 0),
         folded: false,
         causal: false,
+        blamed: None,
+        coarse: false,
         standstill: (start, 0),
         due: None,
     };
@@ -150,6 +158,10 @@ struct Runner<'a> {
     /// The implicit form has failed since the last event (a loop that is singular, and solved all the same): the causal one
     /// serves.
     causal: bool,
+    /// Where a step last failed by what could not be evaluated.
+    blamed: Option<(f64, Trouble)>,
+    /// Something that is delayed is not smooth between events.
+    coarse: bool,
     /// Since when time stands still, and for how many events.
     standstill: (f64, usize),
     /// Next time events: one that steps must end at, one that they may pass over. Known until the next event.
@@ -499,6 +511,7 @@ impl Runner<'_> {
             }
             if let Err(e) = outcome {
                 let here = integrator.t();
+                let trouble = self.blame(trouble, here);
                 if let Some((at, after)) = self.elsewhere(model, &program, &*integrator, here, sink, observer)? {
                     now = at;
                     self.follow(after, &mut program, &mut integrator, &mut restart)?;
@@ -630,7 +643,7 @@ impl Runner<'_> {
                 return Ok(end);
             }
             timed |= arrived == Some(end);
-            self.transport(model, &p, &**integrator, from, end)
+            self.transport(model, &p, &**integrator, from, end, observer)
                 .map_err(|e| model.explain(&e, Stage::Run, end, "the run failed"))?;
             self.outputs(model, &p, &**integrator, end, fired.is_some() || timed, sink)?;
             if let Err(d) = self.at_event(model, &p, &**integrator, end, observer) {
@@ -654,6 +667,15 @@ impl Runner<'_> {
                 return Ok(end);
             }
         }
+    }
+
+    /// What a step failed by; if it does not tell, what the one before failed by near here.
+    fn blame(&mut self, trouble: Option<Trouble>, t: f64) -> Option<Trouble> {
+        match trouble {
+            Some(e) => self.blamed = Some((t, e)),
+            None => self.blamed.take_if(|b| t - b.0 > 1e-6 * self.stop.max(-self.start)).map_or((), drop),
+        }
+        self.blamed.as_ref().map(|b| b.1.clone())
     }
 
     /// Whether steps have failed so often near here that nothing is gained by trying once more.
@@ -993,10 +1015,12 @@ impl Runner<'_> {
             }
         }
         if !h.reinitialized.is_empty() {
-            for (&i, amplitude) in fired.iter().zip(amplitudes) {
-                let size = model.machine.relations[i].size.max(1e-6);
+            for ((&i, amplitude), &bit) in fired.iter().zip(amplitudes).zip(&bits) {
+                let (size, var) = (model.machine.relations[i].size.max(1e-6), model.machine.relations[i].var);
                 let small = amplitude.is_some_and(|a| a < 100.0 * self.tolerance * size);
-                if let Some(at) = self.zeno.record(i, t, self.span(), small) {
+                let impact = bit == 0.0 && model.machine.values[var as usize] != 0.0;
+                let accumulates = self.zeno.record(i, t, self.span(), small);
+                if let Some(at) = accumulates.or_else(|| self.sticks(model, &program_after, i, t).filter(|_| impact)) {
                     self.accumulate(model, &program_after, i, &h.reinitialized, at, observer)?;
                 }
             }
@@ -1036,6 +1060,20 @@ impl Runner<'_> {
             }
         }
         amplitude
+    }
+
+    /// When a body comes back that has just been turned by an impact, if it does not go beyond the errors of the
+    /// integration: the next impact could not be told from this one.
+    fn sticks(&mut self, model: &mut Model, program: &ModeProgram, i: usize, t: f64) -> Option<f64> {
+        let (height, duration) = model.rebound(program, i, t, self.span())?;
+        let kept = model.machine.values.clone();
+        let x: Vec<f64> = program.states.iter().map(|&(s, _)| kept[s as usize]).collect();
+        let o = self.integrator_options(program);
+        let errors: Vec<f64> = x.iter().zip(&o.atol).map(|(v, a)| 0.01 * (o.rtol * v.abs() + a)).collect();
+        let noise = sway(model, program, i, t, &x, &errors);
+        model.machine.values = kept;
+        model.machine.host.error = None;
+        (height < 2.0 * noise).then_some(t + duration)
     }
 
     /// How far a crossing function moves if the states move by what the integration may be wrong by.
@@ -1426,20 +1464,52 @@ impl Runner<'_> {
         integrator: &dyn Integrator,
         from: f64,
         to: f64,
+        observer: &mut dyn Observer,
     ) -> Result<(), Trouble> {
         if model.machine.host.lines.list.is_empty() {
             return Ok(());
         }
         model.machine.host.lines.list.iter_mut().for_each(|l| l.forget());
-        for k in 1..TRANSPORTED {
-            let t = from + (to - from) * k as f64 / TRANSPORTED as f64;
-            self.evaluate_at(model, program, integrator, t)?;
-            if model.write_lines(t, false).is_err() {
-                // Told where the step ends.
-                break;
+        let marks: Vec<Mark> = model.machine.host.lines.list.iter().map(Line::mark).collect();
+        let mut parts = TRANSPORTED;
+        loop {
+            for k in 1..=parts {
+                let t = if k == parts { to } else { from + (to - from) * k as f64 / parts as f64 };
+                self.evaluate_at(model, program, integrator, t)?;
+                if model.write_lines(t, false).is_err() {
+                    return Ok(()); // told where the step ends
+                }
             }
+            if self.coarse {
+                return Ok(());
+            }
+            // Between the places, what is read must be what was written.
+            let mut missed = 0.0f64;
+            for part in BETWEEN {
+                let t = from + part * (to - from);
+                self.evaluate_at(model, program, integrator, t)?;
+                missed = missed.max(model.lines_miss(t, &marks));
+                if missed > self.tolerance {
+                    break;
+                }
+            }
+            if !(missed > self.tolerance) {
+                return Ok(());
+            }
+            if parts >= MOST_TRANSPORTED {
+                // Noise, or jumps without events: no number of places would do.
+                self.coarse = true;
+                let delays = model.sys.dae.delays.iter().map(|d| &d.origin);
+                let origins = delays.chain(model.sys.dae.distributions.iter().map(|d| &d.origin));
+                let place = origins.filter_map(|o| o.span).next().unwrap_or(Span::NONE);
+                let text =
+                    format!("what is delayed is not smooth at time {from:?}; it is kept at a few places of each step");
+                self.say(observer, &text, place, "coarse");
+                return Ok(());
+            }
+            model.machine.host.lines.list.iter_mut().zip(&marks).for_each(|(l, m)| l.rewind(m));
+            parts *= 4;
         }
-        Ok(())
     }
 
     /// Where in (from, to] a jump that travels arrives.

@@ -35,6 +35,8 @@ struct Profile {
     first: i64,
     /// Numbers of the points that begin after a jump.
     jumps: VecDeque<i64>,
+    /// Largest value ever written.
+    size: f64,
 }
 
 /// Points that one interpolation uses.
@@ -61,6 +63,7 @@ impl Profile {
 
     /// Adds a value at the upper end (`up`) or the lower one; an event may make it jump or bend there.
     fn write(&mut self, up: bool, s: f64, v: f64, event: bool) {
+        self.size = self.size.max(v.abs());
         let last = if up { self.points.back() } else { self.points.front() };
         let Some(&last) = last else {
             self.points.push_back(Point { s, v, joint: Joint::Smooth });
@@ -263,6 +266,13 @@ enum Kind {
     },
 }
 
+/// Where writing into a line has got to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark {
+    ends: (i64, i64),
+    last: (f64, f64, f64),
+}
+
 /// A delay or a distribution.
 pub(crate) struct Line {
     kind: Kind,
@@ -436,6 +446,44 @@ impl Line {
                 }
             }
         }
+    }
+
+    /// Where writing has got to, for [`Line::rewind`].
+    pub fn mark(&self) -> Mark {
+        Mark { ends: (self.profile.first, self.profile.end()), last: self.last }
+    }
+
+    /// Takes back what was written since, without an event in between.
+    pub fn rewind(&mut self, mark: &Mark) {
+        let p = &mut self.profile;
+        while p.first < mark.ends.0 && p.points.pop_front().is_some() {
+            p.first += 1;
+        }
+        p.points.truncate((mark.ends.1 - p.first).max(0) as usize);
+        self.last = mark.last;
+    }
+
+    /// How far the profile is from what would be written now, as a part of the values written since the mark (or of a
+    /// thousandth of the largest ever).
+    pub fn misses(&self, t: f64, values: &[f64], mark: &Mark) -> f64 {
+        let read = |i: &(Batch, u32)| values[i.1 as usize];
+        let (s, v) = match &self.kind {
+            Kind::Delay { value, .. } => (t, read(value)),
+            Kind::Distribution { inputs, origin, positive } => {
+                let moved = read(&inputs[2]) - origin;
+                if *positive { (-moved, read(&inputs[0])) } else { (1.0 - moved, read(&inputs[1])) }
+            }
+        };
+        let p = &self.profile;
+        let (low, high) = (p.first..mark.ends.0, mark.ends.1..p.end());
+        // The piece at the end that grows.
+        let piece = match (low.is_empty(), high.is_empty()) {
+            (_, false) => (p.jumps.back().copied().unwrap_or(p.first), p.end()),
+            (false, true) => (p.first, p.jumps.front().copied().unwrap_or(p.end())),
+            (true, true) => return 0.0, // the flow stands still
+        };
+        let size = low.chain(high).map(|k| p.point(k).v.abs()).fold(v.abs(), f64::max);
+        (p.at(s, piece.0, piece.1).0 - v).abs() / size.max(1e-3 * p.size).max(1e-300)
     }
 
     /// Forgets what is not read after the last writing.
