@@ -15,7 +15,7 @@ use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Row, VarId, VarType, Variability};
 use saltus_results::{Column, Kind, Sink};
 use saltus_solver::ode::{
-    FIXED_STEP, Integrator, Multistep, Options, Restart, Spectrum, StepError, make_integrator, spectrum,
+    FIXED_STEP, Integrator, Multistep, OdeSystem, Options, Restart, Spectrum, StepError, make_integrator, spectrum,
 };
 use saltus_solver::roots::bracket::sign_change;
 use saltus_structure::RelationKind;
@@ -39,6 +39,12 @@ const BETWEEN: [f64; 3] = [0.8731, 0.4637, 0.1129];
 /// The absolute tolerance of a state of nominal value 1, as a part of the relative one: many states are well below 1 and no
 /// model says so (magnetic fluxes, fluid levels, currents of signals).
 const SMALL_STATES: f64 = 0.01;
+
+/// Methods whose dense output swings in stiff components.
+const STIFF_ONE_STEP: [&str; 3] = ["radau", "esdirk", "rosenbrock"];
+
+/// How far, in error weights, dense output may stray from the equations over a step where an event is taken.
+const STRAY: f64 = 10.0;
 
 /// Events at one instant, or so close together that time does not advance, before the run gives up.
 const MAX_STANDSTILL: usize = 2000;
@@ -604,7 +610,7 @@ impl Runner<'_> {
         observer: &mut dyn Observer,
     ) -> Result<f64, Diagnostic> {
         let p = program.clone();
-        let mut from = t0;
+        let (mut from, mut t1) = (t0, t1);
         {
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
             self.location.search(model, &step);
@@ -613,6 +619,17 @@ impl Runner<'_> {
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
             let span = self.span();
             let crossing = self.location.earliest(model, &step, from, span);
+            if let Some((t, _)) = &crossing
+                && from == t0
+                && self.strays(model, &p, &**integrator, *t)
+                && integrator.retake(&mut self.rhs(model, &p), *t)
+            {
+                t1 = *t;
+                let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
+                self.location.search(model, &step);
+                continue;
+            }
+            let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
             let (hard, soft) = self.due(model, &p);
             let due = hard.min(soft).max(from);
             let mut end = crossing.as_ref().map_or(t1, |c| c.0);
@@ -667,6 +684,24 @@ impl Runner<'_> {
                 return Ok(end);
             }
         }
+    }
+
+    /// Whether the dense output at a crossing is far from a solution: its slope is not what the states there demand. Stiff
+    /// components swing between the ends of a step; what follows an event in their midst would swing back at once.
+    fn strays(&mut self, model: &mut Model, program: &ModeProgram, integrator: &dyn Integrator, t: f64) -> bool {
+        let (begin, end, n) = (integrator.t_prev(), integrator.t(), program.states.len());
+        if !(begin < t && t < end) || n == 0 || !STIFF_ONE_STEP.contains(&integrator.name()) {
+            return false;
+        }
+        let (mut x, mut dx, mut f) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        integrator.interpolate(t, &mut x);
+        integrator.interpolate_derivative(t, &mut dx);
+        let o = integrator.options().clone();
+        if self.rhs(model, program).rhs(t, &x, &mut f).is_err() {
+            return false;
+        }
+        self.report.evaluations += 1;
+        (0..n).any(|i| ((f[i] - dx[i]) * (end - begin)).abs() > STRAY * (o.rtol * x[i].abs() + o.atol[i]))
     }
 
     /// What a step failed by; if it does not tell, what the one before failed by near here.

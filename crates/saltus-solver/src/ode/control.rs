@@ -474,6 +474,36 @@ impl<M: Method> Driver<M> {
         }
     }
 
+    /// See [`super::Integrator::retake`].
+    pub fn retake(&mut self, sys: &mut dyn OdeSystem, t: f64) -> bool {
+        let (begin, end) = (self.t_prev, self.core.t);
+        if !(begin < t && t < end) || self.core.n == 0 || self.core.opts.fixed_step.is_some() {
+            return false;
+        }
+        let c = &mut self.core;
+        // After a step its beginning lies where the next one's candidate will be.
+        let last = (c.x.clone(), c.dx.clone(), c.x_new.clone(), c.dx_new.clone(), c.poly.clone());
+        c.t = begin;
+        std::mem::swap(&mut c.x, &mut c.x_new);
+        std::mem::swap(&mut c.dx, &mut c.dx_new);
+        inverse_weights(&c.opts, &c.x, &mut c.w);
+        let (h, wish) = (t - begin, self.h_next);
+        match try_step(&mut self.method, c, sys, h, t, true) {
+            Ok(err) => {
+                self.accept(h, t, err, wish, false, true);
+                true
+            }
+            Err((failure, _)) => {
+                failure.count(&mut c.stats);
+                self.method.rejected();
+                c.t = end;
+                (c.x, c.dx, c.x_new, c.dx_new, c.poly) = last;
+                inverse_weights(&c.opts, &c.x, &mut c.w);
+                false
+            }
+        }
+    }
+
     fn accept(&mut self, h: f64, t_new: f64, err: f64, wish: f64, rejected: bool, lands: bool) {
         let c = &mut self.core;
         let (k, safe) = (self.method.error_power(), self.method.safety());
@@ -573,6 +603,9 @@ macro_rules! integrator_by_driver {
                 tstop: f64,
             ) -> Result<super::StepOutcome, super::StepError> {
                 self.0.step(sys, tstop)
+            }
+            fn retake(&mut self, sys: &mut dyn super::OdeSystem, t: f64) -> bool {
+                self.0.retake(sys, t)
             }
             fn t(&self) -> f64 {
                 self.0.core.t
