@@ -156,7 +156,7 @@ impl Model {
         for &i in fired {
             let r = &self.machine.relations[i];
             let (slot, kind) = (r.var as usize, r.kind.clone());
-            let text = self.sys.relations[i].text.clone();
+            let text = brief(&self.sys.relations[i].text);
             match kind {
                 RelationKind::Sign(_) => {
                     // It crosses here: what locating it leaves over is no distance to jump back from.
@@ -433,7 +433,7 @@ impl Model {
         if observer.wants_residuals() {
             let (residual, worst) = self.residual(&program);
             record.residual = Some(residual);
-            record.worst = worst.map(|(eq, level)| self.equation(eq, level).0);
+            record.worst = worst.map(|(eq, level)| brief(&self.equation(eq, level).0));
         }
         let memoryless = !memory && reinitialized.is_empty() && mode_changes == 0 && ticked.is_empty() && !when_fired;
         Ok(Handled { program, terminated, record, reinitialized, changed: slots, memoryless })
@@ -538,6 +538,18 @@ impl Model {
         }
         (hard, soft)
     }
+}
+
+/// A text for a log: its beginning and end, if it is long.
+pub(crate) fn brief(text: &str) -> String {
+    const LONGEST: usize = 160;
+    let n = text.chars().count();
+    if n <= LONGEST {
+        return text.to_string();
+    }
+    let head: String = text.chars().take(LONGEST - 60).collect();
+    let tail: String = text.chars().skip(n - 50).collect();
+    format!("{head} … {tail}")
 }
 
 /// Impulses of several changes at one instant add up.

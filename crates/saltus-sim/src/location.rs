@@ -169,6 +169,11 @@ pub(crate) fn sway(
     [1, 2, 4].into_iter().fold(0.0f64, |far, pattern| far.max((value(Some(pattern)) - g).abs()))
 }
 
+/// Whether a relation counts integers.
+fn whole(m: &Machine, relation: usize) -> bool {
+    matches!(m.relations[relation].kind, RelationKind::Floor)
+}
+
 /// Whether a function is beyond doubt on the side that its bit excludes.
 fn gone(m: &Machine, relation: usize, g: f64) -> bool {
     let r = &m.relations[relation];
@@ -240,7 +245,7 @@ impl Location {
             self.amplitude.resize(relation + 1, 0.0);
         }
         let a = &mut self.amplitude[relation];
-        *a = a.max(far);
+        *a = a.max(far).max(f64::MIN_POSITIVE);
     }
 
     /// A function is as large as this somewhere in the step.
@@ -710,6 +715,12 @@ impl Location {
                     }
                 }
                 if !fired.is_empty() {
+                    // A flat crossing (u³) stays in the band for long: it is where the function changes its sign.
+                    if t - first.after > 1e-10 * span && !fired.iter().any(|&i| whole(&model.machine, i)) {
+                        let flat = step.program.crossings.functions[first.function].relation;
+                        t = first.after.max(from);
+                        fired = vec![flat];
+                    }
                     self.ahead.retain(|a| !fired.contains(&step.program.crossings.functions[a.function].relation));
                     self.grazing.extend(&fired);
                     return Some((t, fired));

@@ -41,7 +41,10 @@ const BETWEEN: [f64; 3] = [0.8731, 0.4637, 0.1129];
 const SMALL_STATES: f64 = 0.01;
 
 /// Methods whose dense output swings in stiff components.
-const STIFF_ONE_STEP: [&str; 3] = ["radau", "esdirk", "rosenbrock"];
+const SWINGING: [&str; 3] = ["radau", "esdirk", "rosenbrock"];
+
+/// How often one step is taken again.
+const MOST_RETAKES: usize = 4;
 
 /// How far, in error weights, dense output may stray from the equations over a step where an event is taken.
 const STRAY: f64 = 10.0;
@@ -120,6 +123,7 @@ pub fn run(
         failing: (f64::NEG_INFINITY, 0),
         folded: false,
         causal: false,
+        extent: Vec::new(),
         blamed: None,
         coarse: false,
         standstill: (start, 0),
@@ -164,6 +168,8 @@ struct Runner<'a> {
     /// The implicit form has failed since the last event (a loop that is singular, and solved all the same): the causal one
     /// serves.
     causal: bool,
+    /// Largest value of each state of the mode so far.
+    extent: Vec<f64>,
     /// Where a step last failed by what could not be evaluated.
     blamed: Option<(f64, Trouble)>,
     /// Something that is delayed is not smooth between events.
@@ -558,6 +564,10 @@ impl Runner<'_> {
                     now = self.through(model, &mut program, &mut integrator, end, t1, &mut restart, sink, observer)?;
                 }
             }
+            if self.extent.len() != program.states.len() {
+                self.extent = vec![0.0; program.states.len()];
+            }
+            self.extent.iter_mut().zip(integrator.x()).for_each(|(far, x)| *far = far.max(x.abs()));
             self.pace(now, &wall, observer);
             observer.progress(now);
             if restart.is_none()
@@ -575,6 +585,7 @@ impl Runner<'_> {
                 restart = Some(Restart::Cold);
             }
         }
+        self.tiny(model, &program, observer);
         // The end: terminal() is true there.
         if let Some(s) = &self.sliding {
             s.settle(model);
@@ -610,7 +621,7 @@ impl Runner<'_> {
         observer: &mut dyn Observer,
     ) -> Result<f64, Diagnostic> {
         let p = program.clone();
-        let (mut from, mut t1) = (t0, t1);
+        let (mut from, mut t1, mut retakes) = (t0, t1, 0);
         {
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
             self.location.search(model, &step);
@@ -621,10 +632,11 @@ impl Runner<'_> {
             let crossing = self.location.earliest(model, &step, from, span);
             if let Some((t, _)) = &crossing
                 && from == t0
+                && retakes < MOST_RETAKES
                 && self.strays(model, &p, &**integrator, *t)
                 && integrator.retake(&mut self.rhs(model, &p), *t)
             {
-                t1 = *t;
+                (t1, retakes) = (integrator.t(), retakes + 1);
                 let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
                 self.location.search(model, &step);
                 continue;
@@ -653,8 +665,12 @@ impl Runner<'_> {
             }
             if let Some(t) = self.leaves(model, &p, &**integrator, from, end) {
                 end = t;
-                self.outputs(model, &p, &**integrator, end, true, sink)?;
-                self.at_event(model, &p, &**integrator, end, observer)?;
+                if let Some(t) = self.outputs(model, &p, &**integrator, end, true, sink)?
+                    && let Some(d) = self.sooner(model, &p, &**integrator, from, t, observer)
+                {
+                    return Err(d);
+                }
+                self.at_event(model, &p, &**integrator, from, end, observer)?;
                 let after = self.leave(model, &p, end, sink, observer)?;
                 self.follow(after, program, integrator, restart)?;
                 return Ok(end);
@@ -662,8 +678,12 @@ impl Runner<'_> {
             timed |= arrived == Some(end);
             self.transport(model, &p, &**integrator, from, end, observer)
                 .map_err(|e| model.explain(&e, Stage::Run, end, "the run failed"))?;
-            self.outputs(model, &p, &**integrator, end, fired.is_some() || timed, sink)?;
-            if let Err(d) = self.at_event(model, &p, &**integrator, end, observer) {
+            if let Some(t) = self.outputs(model, &p, &**integrator, end, fired.is_some() || timed, sink)?
+                && let Some(d) = self.sooner(model, &p, &**integrator, from, t, observer)
+            {
+                return Err(d);
+            }
+            if let Err(d) = self.at_event(model, &p, &**integrator, from, end, observer) {
                 return Err(self.sooner(model, &p, &**integrator, from, end, observer).unwrap_or(d));
             }
             if fired.is_none() && !timed {
@@ -690,7 +710,7 @@ impl Runner<'_> {
     /// components swing between the ends of a step; what follows an event in their midst would swing back at once.
     fn strays(&mut self, model: &mut Model, program: &ModeProgram, integrator: &dyn Integrator, t: f64) -> bool {
         let (begin, end, n) = (integrator.t_prev(), integrator.t(), program.states.len());
-        if !(begin < t && t < end) || n == 0 || !STIFF_ONE_STEP.contains(&integrator.name()) {
+        if !(begin < t && t < end) || n == 0 || !SWINGING.contains(&integrator.name()) || self.forward.is_some() {
             return false;
         }
         let (mut x, mut dx, mut f) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
@@ -759,6 +779,7 @@ impl Runner<'_> {
         model: &mut Model,
         program: &ModeProgram,
         integrator: &dyn Integrator,
+        from: f64,
         t: f64,
         observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
@@ -768,9 +789,54 @@ impl Runner<'_> {
                 .unwrap_or_else(|| model.explain(&e, Stage::Run, t, "the run failed")));
         }
         model.write_lines(t, false)?;
+        if self.doubted(model, program, integrator, from, t, observer) {
+            let _ = self.evaluate_at(model, program, integrator, t);
+        }
         self.check_assertions(model, t, observer)?;
         self.warnings(model, observer);
         Ok(())
+    }
+
+    /// Warns of assertions of level warning that do not hold at `to` for the first time, as of when they ceased to after
+    /// `from`. Whether there were any; the values are then others.
+    fn doubted(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        from: f64,
+        to: f64,
+        observer: &mut dyn Observer,
+    ) -> bool {
+        model.machine.chain(&model.assertions);
+        let new = |k: &usize| {
+            model.machine.values[model.assertion_slots[*k] as usize] == 0.0
+                && !model.sys.dae.assertions[model.sys.assertions[*k].1].error
+                && !self.warned.contains(&format!("assert {k}"))
+        };
+        let doubted: Vec<usize> = (0..model.assertion_slots.len()).filter(new).collect();
+        for &k in &doubted {
+            let holds = |me: &mut Self, model: &mut Model, t: f64| {
+                let known = me.evaluate_at(model, program, integrator, t).is_ok();
+                model.machine.chain(&model.assertions);
+                if known && model.machine.values[model.assertion_slots[k] as usize] != 0.0 { 1.0 } else { -1.0 }
+            };
+            let mut at = to;
+            if holds(self, model, from) > 0.0 {
+                at = sign_change(|t| holds(self, model, t), from, 1.0, to, -1.0, 0.0).1;
+            }
+            if self.evaluate_at(model, program, integrator, at).is_ok() {
+                self.warn_of(model, k, at, observer);
+            }
+        }
+        !doubted.is_empty()
+    }
+
+    /// Tells once that an assertion of level warning does not hold now.
+    fn warn_of(&mut self, model: &mut Model, k: usize, t: f64, observer: &mut dyn Observer) {
+        let a = model.sys.dae.assertions[model.sys.assertions[k].1].clone();
+        let text = format!("at time {t:?}: {}", model.message(&a.message));
+        self.say(observer, &text, a.origin.span.unwrap_or(Span::NONE), &format!("assert {k}"));
     }
 
     /// An assertion fails at `to`: the same failure where it first happens after `from`.
@@ -881,6 +947,23 @@ impl Runner<'_> {
         *self.due.get_or_insert_with(|| model.next_time_events(&program.sensitivity))
     }
 
+    /// Says which states have stayed below what the absolute tolerance lets them be wrong by, and have no nominal value.
+    fn tiny(&mut self, model: &Model, program: &ModeProgram, observer: &mut dyn Observer) {
+        let o = self.integrator_options(program);
+        for (k, far) in self.extent.clone().into_iter().enumerate().take(program.states.len()) {
+            let v = program.plan.states[k].var;
+            let var = &model.sys.dae.vars[v];
+            if far > 1e-12 && far < 10.0 * o.atol[k] && var.nominal.is_none() && program.plan.states[k].order == 0 {
+                let text = format!(
+                    "{} stays below {far:.1e}, the absolute tolerance is {:.1e}: give it a nominal value of its size, or \
+                     --absolute",
+                    var.name, o.atol[k]
+                );
+                self.say(observer, &text, var.origin.span.unwrap_or(Span::NONE), &text);
+            }
+        }
+    }
+
     /// Waits for the wall clock.
     fn pace(&self, t: f64, wall: &std::time::Instant, observer: &dyn Observer) {
         let Some(scale) = self.options.realtime.filter(|s| *s > 0.0) else { return };
@@ -923,7 +1006,8 @@ impl Runner<'_> {
         self.report.rejected += s.error_test_failures + s.conv_failures + s.eval_failures;
     }
 
-    /// Rows on the output grid up to `end` (a row at `end` itself is left to the event).
+    /// Rows on the output grid up to `end` (a row at `end` itself is left to the event). If an assertion fails on the way, the
+    /// time of the row at which it does; that row is not written.
     fn outputs(
         &mut self,
         model: &mut Model,
@@ -932,7 +1016,7 @@ impl Runner<'_> {
         end: f64,
         event: bool,
         sink: &mut dyn Sink,
-    ) -> Result<(), Diagnostic> {
+    ) -> Result<Option<f64>, Diagnostic> {
         let close = 1e-11 * self.span();
         while self.next_output <= self.intervals {
             let t = if self.next_output == self.intervals {
@@ -950,10 +1034,13 @@ impl Runner<'_> {
             if let Some(bad) = model.not_finite(program) {
                 return Err(model.explain(&bad, Stage::Run, t, "the run failed"));
             }
+            if self.failing(model).is_some() {
+                return Ok(Some(t));
+            }
             self.write(model, program, t, sink)?;
             self.next_output += 1;
         }
-        Ok(())
+        Ok(None)
     }
 
     fn event(
@@ -1081,7 +1168,7 @@ impl Runner<'_> {
         let count = if t - last < 1e-3 * self.span() { count + 1 } else { 0 };
         self.flips.insert(i, (t, count));
         let amplitude = self.location.take_amplitude(i);
-        if let Some(a) = amplitude.filter(|_| count >= 12) {
+        if let Some(a) = amplitude.filter(|_| count >= 12).map(|a| a.max(model.machine.band(i))) {
             let size = model.machine.relations[i].size.max(1e-2);
             if a < 0.1 * self.tolerance * size {
                 self.location.released.insert(i, 10.0 * a);
@@ -1478,14 +1565,15 @@ impl Runner<'_> {
                 continue;
             }
             let index = model.sys.assertions[k].1;
+            if !model.sys.dae.assertions[index].error {
+                self.warn_of(model, k, t, observer);
+                continue;
+            }
             let a = model.sys.dae.assertions[index].clone();
             let text = model.message(&a.message);
             let span = a.origin.span.unwrap_or(Span::NONE);
-            if a.error {
-                return Err(Diagnostic::error(Stage::Run, span, format!("assertion failed at time {t:?}: {text}"))
-                    .within(a.origin.instance));
-            }
-            self.say(observer, &format!("at time {t:?}: {text}"), span, &format!("assert {k}"));
+            return Err(Diagnostic::error(Stage::Run, span, format!("assertion failed at time {t:?}: {text}"))
+                .within(a.origin.instance));
         }
         model.machine.host.error = None;
         Ok(())

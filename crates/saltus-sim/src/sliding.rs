@@ -342,12 +342,42 @@ impl Model {
         if !(size > 0.0 && a > least * size && b > least * size) {
             return None;
         }
+        if self.continuous(program, lead, &bits, t, &x, &rates) {
+            return None;
+        }
         // A mix of the fields holds g at zero only if the other field leads back where the own one leads on.
         let (across, back) = (-sign * rates[0][1], sign * rates[1][0]);
         if a.min(b) > 1e-9 * size && across > 0.5 * a && back > 0.5 * b {
             return Some(Meeting::Folds);
         }
         Some(Meeting::Slides(Surface { relations, bits, share: 0.5, margin }))
+    }
+
+    /// Whether the fields of both sides are one field where g is zero: what tells them apart here goes with the distance.
+    fn continuous(
+        &mut self,
+        program: &ModeProgram,
+        lead: usize,
+        bits: &[(u32, f64, f64)],
+        t: f64,
+        x: &[f64],
+        rates: &[[f64; 2]; 2],
+    ) -> bool {
+        let kept = self.machine.values.clone();
+        let mut rhs = Rhs::new(&mut self.machine, program);
+        let mut dx = vec![0.0; x.len()];
+        bits.iter().for_each(|&(s, a, _)| rhs.machine.values[s as usize] = a);
+        let g = rhs.field(t, x, &mut dx).map(|()| rhs.value(lead));
+        self.machine.values = kept;
+        let (Ok(g), rate) = (g, rates[0][0]) else { return false };
+        let apart = (rates[0][1] - rate).abs();
+        let back = -g / rate;
+        if g == 0.0 || !back.is_finite() {
+            return false;
+        }
+        let nearer: Vec<f64> = x.iter().zip(&dx).map(|(x, d)| x + 0.9 * back * d).collect();
+        let there = self.side_rates(program, lead, bits, t + 0.9 * back, &nearer);
+        there.is_some_and(|r| (r[0][1] - r[0][0]).abs() < 0.3 * apart)
     }
 
     /// After an event: does the solution still slide on this surface?

@@ -179,3 +179,31 @@ end M;
 exit: 6
 error: assertion failed at time 1.5
 --> model.mo:10:7
+
+--- solution-lost-at-a-point error simulate --stop 2 ---
+model M
+  Real h(start = 0, fixed = true), z(start = 0, fixed = true), o;
+equation
+  der(h) = 1;
+  der(z) = o - z;
+  o = max(0, o + h - 1);
+end M;
+--- expect ---
+exit: 6
+1 simultaneous equation for o could not be solved
+--> model.mo:6:3
+
+--- assertions-tell-when-they-cease-to-hold error simulate --stop 1 ---
+model M
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  assert(x < 0.3333, "x is high", AssertionLevel.warning);
+  assert(x < 0.7777, "x is too high");
+end M;
+--- expect ---
+exit: 6
+warning: at time 0.3333: x is high
+--> model.mo:5:3
+error: assertion failed at time 0.7777: x is too high
+up to t = 0.776

@@ -326,8 +326,8 @@ pub trait Integrator {
     fn restart(&mut self, sys: &mut dyn OdeSystem, t: f64, x: &[f64], kind: Restart) -> Result<(), StepError>;
     /// Advances by one accepted step, never past `tstop`. After an error the state is that of the last accepted step.
     fn step(&mut self, sys: &mut dyn OdeSystem, tstop: f64) -> Result<StepOutcome, StepError>;
-    /// Takes the last step again, ending at `t` inside it: the dense output of stiff components is good at the ends of a step
-    /// only. False, and nothing has changed, if the method does not offer that or the shorter step fails.
+    /// Takes the last step again, ending at `t` inside it or before: the dense output of stiff components is good at the ends
+    /// of a step only. False, and nothing has changed, if the method does not offer that or the shorter step fails.
     fn retake(&mut self, _sys: &mut dyn OdeSystem, _t: f64) -> bool {
         false
     }
