@@ -39,6 +39,9 @@ pub struct Stats<'a> {
     pub evaluations: usize,
     /// Evaluations inside steps, to locate events.
     pub searches: usize,
+    pub enclosures: usize,
+    pub sampled_searches: usize,
+    pub locating_seconds: f64,
     /// Evaluations of the Jacobian.
     pub jacobians: usize,
     /// Factorizations.
@@ -97,6 +100,9 @@ impl<'a> Stats<'a> {
             rejected: r.rejected,
             evaluations: r.evaluations,
             searches: r.searches,
+            enclosures: r.enclosures,
+            sampled_searches: r.sampled,
+            locating_seconds: r.locating,
             jacobians: r.jacobians,
             factorizations: r.factorizations,
             krylov: r.krylov,
@@ -133,7 +139,20 @@ impl<'a> Stats<'a> {
             ("states", self.states.to_string()),
             ("steps", format!("{} ({} rejected)", self.steps, self.rejected)),
             ("evaluations", self.evaluations.to_string()),
-            ("to locate events", format!("{} more", self.searches)),
+            (
+                "to locate events",
+                format!(
+                    "{} more, {} enclosures, {} ({:.1} % of the run){}",
+                    self.searches,
+                    self.enclosures,
+                    seconds(self.locating_seconds),
+                    100.0 * self.locating_seconds / self.run_seconds.max(1e-9),
+                    match self.sampled_searches {
+                        0 => String::new(),
+                        n => format!("; {n} searches by samples alone"),
+                    }
+                ),
+            ),
             ("Jacobians", self.jacobians.to_string()),
             ("factorizations", self.factorizations.to_string()),
             ("events", format!("{} state, {} time", self.state_events, self.time_events)),

@@ -148,6 +148,12 @@ pub struct RunReport {
     pub evaluations: usize,
     /// Evaluations of crossing functions between the ends of steps.
     pub searches: usize,
+    /// Enclosures of crossing functions over parts of steps.
+    pub enclosures: usize,
+    /// Searches of a function over a step that samples decided, because enclosures tell nothing about the function.
+    pub sampled: usize,
+    /// Seconds spent on locating events.
+    pub locating: f64,
     /// Jacobian evaluations.
     pub jacobians: usize,
     /// Linear factorizations.

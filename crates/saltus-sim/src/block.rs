@@ -854,8 +854,15 @@ impl Machine {
         if NonlinearSystem::jacobian(&mut sys, &z, &mut jac).is_err() {
             return true;
         }
+        let mut rows = vec![0.0f64; n];
         for j in 0..n {
-            jac[j * n..][..n].iter_mut().for_each(|v| *v *= z[j].abs().max(b.nominal[j]));
+            for i in 0..n {
+                jac[j * n + i] *= z[j].abs().max(b.nominal[j]);
+                rows[i] = rows[i].max(jac[j * n + i].abs());
+            }
+        }
+        for j in 0..n {
+            (0..n).filter(|&i| rows[i] > 0.0).for_each(|i| jac[j * n + i] /= rows[i]);
         }
         let mut qr = PivotedQr::default();
         qr.factor(n, n, &jac, 1e-11);

@@ -4,9 +4,10 @@
 use crate::compile::Step;
 use crate::model::Model;
 use crate::slice;
+use crate::touched::step_reads;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{Action, HybridDae, Operand, VarId};
-use saltus_program::Chain;
+use saltus_program::{Chain, slot_of};
 use saltus_structure::{Cell, DiscKind, Item, RelationKind, Role, Sequence, StructuralPlan, System};
 
 /// The crossing functions of a mode and what evaluates them.
@@ -15,7 +16,7 @@ pub struct Crossings {
     pub functions: Vec<Function>,
     /// The part of the continuous evaluation that functions read which are not [`Gradient`]-carrying.
     pub slice: Vec<Step>,
-    /// States that affine functions read.
+    /// States that functions read, directly or through the slice.
     pub states: Vec<usize>,
     /// Functions by the slots of the discrete values they read, and of their own truth value.
     pub by_slot: FxHashMap<u32, Vec<usize>>,
@@ -40,6 +41,12 @@ pub struct Function {
     pub discrete: FxHashSet<u32>,
     /// The part of the slice that it reads.
     pub slice: Vec<Step>,
+    /// States that it reads, directly or through the slice.
+    pub states: Vec<usize>,
+    /// Whether it reads time.
+    pub timed: bool,
+    /// Whether the slice solves equations.
+    pub solves: bool,
 }
 
 /// Derivatives of a crossing function g(t, x).
@@ -147,7 +154,8 @@ impl Model {
                 None
             };
             let discrete = discrete.into_iter().map(|c| self.layout.slot(c)).collect();
-            functions.push(Function { relation, gradient, discrete, slice: Vec::new() });
+            let (slice, states) = (Vec::new(), Vec::new());
+            functions.push(Function { relation, gradient, discrete, slice, states, timed: false, solves: false });
         }
         let need = needed(&self.sys, &plan.continuous, targets);
         let sequence = cut(&plan.continuous, &need);
@@ -161,8 +169,18 @@ impl Model {
         for f in functions.iter_mut().filter(|f| f.gradient.is_none()) {
             f.slice = slice::slice(&slice, reads(f), moving.iter().copied());
         }
-        let affine = functions.iter().filter_map(|f: &Function| f.gradient.as_ref()).filter(|g| g.affine);
-        let mut states: Vec<usize> = affine.flat_map(|g| g.states.iter().map(|s| s.0)).collect();
+        let place: FxHashMap<u32, usize> = moving[..plan.states.len()].iter().copied().zip(0..).collect();
+        for f in &mut functions {
+            let mut read = Vec::new();
+            f.slice.iter().for_each(|s| step_reads(&self.machine, s, &mut read));
+            read.extend(self.machine.relations[f.relation].batch.rows.words[1..].iter().map(|&w| slot_of(w) as u32));
+            f.timed = read.contains(&self.machine.time);
+            f.states = read.iter().filter_map(|s| place.get(s).copied()).collect();
+            f.states.sort_unstable();
+            f.states.dedup();
+            f.solves = f.slice.iter().any(|s| matches!(s, Step::Solve(_)));
+        }
+        let mut states: Vec<usize> = functions.iter().flat_map(|f| f.states.iter().copied()).collect();
         states.sort_unstable();
         states.dedup();
         let mut by_slot: FxHashMap<u32, Vec<usize>> = FxHashMap::default();

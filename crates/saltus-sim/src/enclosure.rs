@@ -24,7 +24,12 @@ const WIDENINGS: usize = 8;
 #[derive(Default)]
 pub struct Enclosure {
     region: Region,
+    /// Rows enclosed so far; a call of a function counts as many.
+    pub work: u64,
 }
+
+/// Rows that a call of a function counts as.
+const CALL: u64 = 250;
 
 impl Enclosure {
     /// All values of crossing function `k` of a mode (an index into its [`crate::crossings::Crossings::functions`]) while time and states lie in
@@ -38,11 +43,24 @@ impl Enclosure {
         t: Interval,
         x: &[Interval],
     ) -> Interval {
+        let states: Vec<(usize, Interval)> = x.iter().copied().enumerate().collect();
+        self.of_states(m, program, k, t, &states)
+    }
+
+    /// The same where the intervals of some states are given, those that the function reads among them.
+    pub(crate) fn of_states(
+        &mut self,
+        m: &mut Machine,
+        program: &ModeProgram,
+        k: usize,
+        t: Interval,
+        states: &[(usize, Interval)],
+    ) -> Interval {
         let f = &program.crossings.functions[k];
         self.region.clear();
         self.region.set(m.time, t);
-        for (&(slot, _), &range) in program.states.iter().zip(x) {
-            self.region.set(slot, range);
+        for &(state, range) in states {
+            self.region.set(program.states[state].0, range);
         }
         self.steps(m, &f.slice);
         let r = &m.relations[f.relation];
@@ -55,8 +73,10 @@ impl Enclosure {
 
     fn chain(&mut self, m: &mut Machine, chain: &Chain) {
         for b in chain {
+            self.work += b.rows.len() as u64;
             m.backend.enclose(b, &m.values, &mut self.region, &mut m.host);
         }
+        self.work += CALL * std::mem::take(&mut m.host.enclosed);
     }
 
     fn unknown(&mut self, slots: &[u32]) {

@@ -6,7 +6,8 @@
 //! - [`choice`]: which integrator and why.
 //! - `slice`, [`dependence`], `tangent`: what derivatives need; pattern and values of their Jacobian.
 //! - `implicit`: the same as F(t, z, ż) = 0, blocks unsolved.
-//! - [`crossings`], `location`, [`enclosure`]: crossing functions of a mode, where they cross in a step, and what values they can take in a box.
+//! - [`crossings`], `location`, `exclusion`, [`enclosure`]: crossing functions of a mode, where they cross in a step, where they
+//!   cannot, and what values they take in a box.
 //! - `reinit`: new values of variables that are not states.
 //! - `rhs`, `sliding`, `resting`: the field the integrator sees; sliding along surfaces, rest after accumulation.
 //! - `touched`: what an event has to evaluate again.
@@ -27,6 +28,7 @@ mod dependence;
 mod difference;
 pub mod enclosure;
 pub mod events;
+mod exclusion;
 mod forward;
 mod implicit;
 mod journal;

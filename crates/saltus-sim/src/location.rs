@@ -1,18 +1,22 @@
 //! Where in an accepted step the crossing functions leave the sides their locked bits tell.
 //!
-//! A function that is a polynomial of the step (affine in states and time) is isolated exactly; any other is sampled at
-//! a few places of the step, and isolated on a Chebyshev proxy if it comes near zero. All crossings of a step are found at
-//! once and kept in order; an event that restarts nothing only looks again at the functions it touched.
+//! A function that is a polynomial of the step (affine in states and time) is isolated exactly. Any other is excluded by
+//! enclosures over the interpolant (`exclusion`); on stretches where they leave a doubt it is isolated on a Chebyshev proxy. Where
+//! nothing is known about a function but its values, it is sampled at a few places of the step, and isolated if it comes
+//! near zero. All crossings of a step are found at once and kept in order; an event that restarts nothing only looks again
+//! at the functions it touched.
 //!
 //! A function far from zero *sleeps* until the states it reads have travelled a good part of that distance: a step costs no more
 //! for thousands of them.
 
 use crate::compile::Step;
 use crate::crossings::{Function, positive_side, sides};
+use crate::exclusion::{DEEPEST, Exclusion};
 use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
 use crate::rhs::place;
 use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_program::Interval;
 use saltus_solver::interp::substitute_affine;
 use saltus_solver::ode::Integrator;
 use saltus_solver::roots::{Crossing, CrossingOptions, Sign, generic::first_crossing_sampled, poly};
@@ -20,6 +24,10 @@ use saltus_structure::RelationKind;
 
 /// Places of a step where functions are sampled.
 const PLACES: [f64; 6] = [0.0, 0.2, 0.45, 0.7, 0.9, 1.0];
+
+/// Those of them that are enough for a function that moves by less than 1/CALM of its distance from zero.
+const FEW: [usize; 2] = [2, 5];
+const CALM: f64 = 20.0;
 
 /// A crossing ahead.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +73,9 @@ impl PartialEq for Sleep {
 }
 impl Eq for Sleep {}
 
+/// Stretches that enclosures leave in doubt after the closest look, and that values are asked about again.
+const MOST_LOOKS: usize = 8;
+
 /// Functions with more terms do not sleep.
 const MOST_TERMS: usize = 4;
 
@@ -93,6 +104,16 @@ impl Sleepers {
         }
     }
 
+    /// Lets a function sleep until one of these states, or time, has gone this far.
+    fn wait(&mut self, function: usize, roads: &[(usize, f64)]) {
+        let (night, awake) = &mut self.nights[function];
+        *awake = false;
+        for &(road, far) in roads {
+            let road = &mut self.roads[road];
+            road.1.push(Sleep { until: road.0 + far, function, night: *night });
+        }
+    }
+
     /// Wakes who waits for a state that travels `reach` in this step.
     fn call(&mut self, road: usize, reach: f64) {
         let far = self.roads[road].0 + reach;
@@ -109,6 +130,13 @@ impl Sleepers {
 #[derive(Default)]
 pub(crate) struct Location {
     sleepers: Sleepers,
+    pub exclusion: Exclusion,
+    /// Searches that samples alone decided.
+    pub sampled: usize,
+    /// Values of sampled functions where the last step ended.
+    ends: Vec<(f64, f64)>,
+    /// Steps since one of them was near zero or moved much.
+    calm: u32,
     /// Forms of the mode's affine functions, where known.
     forms: Vec<Option<Form>>,
     /// Where each state begins in the step and how far it can go; only states that affine functions read.
@@ -132,6 +160,32 @@ pub(crate) struct Location {
     coefficients: Vec<f64>,
     /// Coefficients of one state.
     part: Vec<f64>,
+}
+
+/// What became of a function that enclosures were asked about.
+enum Look {
+    /// It is excluded for some time.
+    Sleeps,
+    /// Its crossings in the step are known.
+    Done,
+    /// Values must decide.
+    Unknown,
+}
+
+/// Where a function has to stay: σ (g − offset) ≥ 0.
+struct Side {
+    sides: Vec<(f64, f64)>,
+    band: f64,
+}
+
+impl Side {
+    /// Whether these values are beyond doubt on the side.
+    fn clear(&self, g: Interval) -> bool {
+        self.sides.iter().all(|&(offset, sigma)| {
+            let least = if sigma > 0.0 { g.lo - offset } else { offset - g.hi };
+            least > self.band
+        })
+    }
 }
 
 /// The step that is being searched.
@@ -278,8 +332,11 @@ impl Location {
             self.forms.resize_with(functions.len(), || None);
             self.reach.clear();
             self.sleepers.reset(functions.len(), step.program.states.len());
+            self.exclusion.reset(functions.len(), &step.program.derivatives);
+            self.ends.clear();
         }
         self.reaches(step);
+        self.exclusion.earn(step.integrator.stats().rhs_evals);
         let mut awake = std::mem::take(&mut self.sleepers.awake);
         awake.retain(|&k| {
             let f = &functions[k];
@@ -287,7 +344,11 @@ impl Location {
                 return true;
             }
             if !self.form(model, step, k) {
-                sampled.push(k);
+                match self.look(model, step, k) {
+                    Look::Sleeps => return false,
+                    Look::Done => {}
+                    Look::Unknown => sampled.push(k),
+                }
             } else if let Some(distance) = self.clear(model, step, k) {
                 return !self.sleep(k, distance);
             } else {
@@ -298,6 +359,7 @@ impl Location {
         });
         self.sleepers.awake = awake;
         if !sampled.is_empty() {
+            self.sampled += sampled.len();
             sampled.sort_unstable();
             self.search_sampled(model, step, &sampled);
         }
@@ -316,16 +378,13 @@ impl Location {
         if terms > MOST_TERMS {
             return false;
         }
-        let (night, awake) = &mut self.sleepers.nights[k];
-        *awake = false;
         let time = self.sleepers.roads.len() - 1;
-        for (road, slope) in form.states.iter().copied().chain([(time, form.time)]) {
-            if slope != 0.0 {
-                let road = &mut self.sleepers.roads[road];
-                let until = road.0 + 0.33 * distance / (terms as f64 * slope.abs());
-                road.1.push(Sleep { until, function: k, night: *night });
-            }
-        }
+        let roads: Vec<(usize, f64)> = (form.states.iter().copied())
+            .chain([(time, form.time)])
+            .filter(|r| r.1 != 0.0)
+            .map(|(road, slope)| (road, 0.33 * distance / (terms as f64 * slope.abs())))
+            .collect();
+        self.sleepers.wait(k, &roads);
         true
     }
 
@@ -358,11 +417,109 @@ impl Location {
             if self.form(model, step, k) {
                 self.polynomial(step, k);
                 self.isolate_polynomial(model, step, k, from);
-            } else {
+            } else if self.unusual(model, step, k) || !self.exclusion.tries(k) || !self.isolate(model, step, k, from) {
                 self.isolate_sampled(model, step, k, from, step.t1);
             }
         }
         self.sort();
+    }
+
+    /// Whether a function is near zero for reasons of its own: values decide.
+    fn unusual(&self, model: &Model, step: &SearchedStep<'_>, k: usize) -> bool {
+        let i = step.program.crossings.functions[k].relation;
+        self.released.contains_key(&i) || self.hesitating.contains_key(&i) || model.machine.relations[i].floor > 0.0
+    }
+
+    /// Looks at a function that is not affine by enclosures.
+    fn look(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize) -> Look {
+        if self.unusual(model, step, k) || !self.exclusion.tries(k) {
+            return Look::Unknown;
+        }
+        // Simultaneous equations are enclosed around a solution, too.
+        if !self.at_for(model, step, step.t0, k) {
+            return Look::Unknown;
+        }
+        let i = step.program.crossings.functions[k].relation;
+        let mut g = [f64::NAN];
+        model.machine.crossing_values(&[i], &mut g);
+        if !g[0].is_finite() {
+            return Look::Unknown;
+        }
+        self.note(&mut model.machine, i, g[0].abs());
+        self.went(i, g[0].abs());
+        let side = self.side(model, step, k);
+        let clear = |g: Interval| side.clear(g);
+        let roads = self.exclusion.far(&mut model.machine, step, k, &self.reach, clear);
+        if let Some(roads) = roads {
+            self.sleepers.wait(k, &roads);
+            return Look::Sleeps;
+        }
+        if self.isolate(model, step, k, step.t0) { Look::Done } else { Look::Unknown }
+    }
+
+    /// The crossings of a function that is not affine, from `from` on, where enclosures leave a doubt; false if they tell
+    /// nothing.
+    fn isolate(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, from: f64) -> bool {
+        let (to, i) = (step.t1, step.program.crossings.functions[k].relation);
+        if !(from < to) {
+            return true;
+        }
+        if step.program.crossings.functions[k].solves && !self.at_for(model, step, 0.5 * (from + to), k) {
+            return false;
+        }
+        let side = self.side(model, step, k);
+        let clear = |g: Interval| side.clear(g);
+        let depth = self.exclusion.depth(k);
+        let Some(stretches) = self.exclusion.doubtful(&mut model.machine, step, k, (from, to), depth, clear) else {
+            self.exclusion.blind(k);
+            return false;
+        };
+        let known = self.ahead.len();
+        let mut doubt: f64 = stretches.iter().map(|s| s.1 - s.0).sum();
+        let hopeless = doubt > 0.5 * (to - from);
+        for &(a, b) in &stretches {
+            self.isolate_sampled(model, step, k, a, b);
+            let crossing = self.ahead[known..].iter().map(|c| c.after).fold(f64::INFINITY, f64::min);
+            // What values have not shown may be there all the same: enclosures look closer, up to the crossing found.
+            if !hopeless && crossing > a {
+                let part = (a, b.min(crossing));
+                let rest = self.exclusion.doubtful(&mut model.machine, step, k, part, DEEPEST, clear);
+                let rest = rest.unwrap_or_default();
+                doubt += rest.iter().map(|s| s.1 - s.0).sum::<f64>() - (part.1 - part.0);
+                for &(c, d) in rest.iter().take(MOST_LOOKS) {
+                    if d < crossing && (c > from || d - c > 1e-4 * (to - from)) {
+                        self.isolate_sampled(model, step, k, c, d);
+                    }
+                }
+            }
+            if self.ahead.len() > known {
+                break;
+            }
+        }
+        let found = self.ahead[known..].iter().copied().min_by(|a, b| a.after.total_cmp(&b.after));
+        if doubt > 0.25 * (to - from) && found.is_none() {
+            self.exclusion.failed(k);
+        } else {
+            self.exclusion.helped(k);
+        }
+        // How far it goes before it crosses.
+        if let Some(found) = found
+            && self.at_for(model, step, 0.5 * (from + found.after), k)
+        {
+            let mut g = [f64::NAN];
+            model.machine.crossing_values(&[i], &mut g);
+            self.note(&mut model.machine, i, if g[0].is_finite() { g[0].abs() } else { 0.0 });
+            self.went(i, if g[0].is_finite() { g[0].abs() } else { 0.0 });
+        }
+        true
+    }
+
+    /// The side that a function's locked bit tells, and what counts as zero there.
+    fn side(&self, model: &Model, step: &SearchedStep<'_>, k: usize) -> Side {
+        let f = &step.program.crossings.functions[k];
+        let r = &model.machine.relations[f.relation];
+        let band = self.band(&model.machine, step, f);
+        Side { sides: sides(&r.kind, model.machine.values[r.var as usize]), band }
     }
 
     /// Forgets the forms of functions that read changed values; all of them if the mode has changed.
@@ -551,12 +708,41 @@ impl Location {
     fn search_sampled(&mut self, model: &mut Model, step: &SearchedStep<'_>, which: &[usize]) {
         let relations: Vec<usize> = which.iter().map(|&k| step.program.crossings.functions[k].relation).collect();
         let mut g = vec![vec![f64::NAN; which.len()]; PLACES.len()];
-        for (p, s) in PLACES.iter().enumerate() {
-            let t = if *s == 1.0 { step.t1 } else { step.t0 + s * (step.t1 - step.t0) };
-            if self.at(model, step, t) {
+        let sample = |me: &mut Self, model: &mut Model, p: usize, g: &mut [Vec<f64>]| {
+            let s = PLACES[p];
+            let t = if s == 1.0 { step.t1 } else { step.t0 + s * (step.t1 - step.t0) };
+            if me.at(model, step, t) {
                 model.machine.crossing_values(&relations, &mut g[p]);
             }
+        };
+        // Two places are enough for functions that have been far from zero and hardly move; in three of four steps the end,
+        // once that has been so for a while.
+        let few = if self.calm >= 2 && self.calm % 4 != 0 { &FEW[1..] } else { &FEW[..] };
+        few.iter().for_each(|&p| sample(self, model, p, &mut g));
+        self.ends.resize(step.program.crossings.functions.len(), (f64::NAN, 0.0));
+        let calm = |me: &Self, model: &Model, j: usize| {
+            let (t, before) = me.ends[which[j]];
+            let r = &model.machine.relations[relations[j]];
+            let (mut low, mut high) = (before, before);
+            few.iter().for_each(|&p| (low, high) = (low.min(g[p][j]), high.max(g[p][j])));
+            let all = few.iter().all(|&p| g[p][j].is_finite());
+            let sides = sides(&r.kind, model.machine.values[r.var as usize]);
+            let least = |&(o, s): &(f64, f64)| if s > 0.0 { low - o } else { o - high };
+            all && t == step.t0
+                && sides.iter().all(|s| least(s) > CALM * (high - low) + model.machine.band(relations[j]))
+        };
+        let calm: Vec<bool> = (0..which.len()).map(|j| calm(self, model, j)).collect();
+        which.iter().enumerate().for_each(|(j, &k)| self.ends[k] = (step.t1, g[PLACES.len() - 1][j]));
+        self.calm += 1;
+        if calm.iter().all(|c| *c) {
+            for (j, &i) in relations.iter().enumerate() {
+                self.note(&mut model.machine, i, g[PLACES.len() - 1][j].abs());
+                self.went(i, g[PLACES.len() - 1][j].abs());
+            }
+            return;
         }
+        self.calm = 0;
+        (0..PLACES.len()).filter(|p| !few.contains(p)).for_each(|p| sample(self, model, p, &mut g));
         for (j, &k) in which.iter().enumerate() {
             let i = relations[j];
             let samples: Vec<f64> = g.iter().map(|r| r[j]).collect();

@@ -160,6 +160,8 @@ pub struct Host {
     scratch: Vec<f64>,
     /// The first error since it was last taken.
     pub error: Option<ExecError>,
+    /// Calls over intervals since last taken note of.
+    pub(crate) enclosed: u64,
 }
 
 impl Host {
@@ -175,6 +177,7 @@ impl Host {
             slopes: vec![Recent::default(); functions.len()],
             scratch: Vec::new(),
             error: None,
+            enclosed: 0,
         }
     }
 
@@ -288,6 +291,7 @@ impl CallHost for Host {
         if self.lines.reads(func) {
             return Interval::WHOLE;
         }
+        self.enclosed += 1;
         let known = self.functions.enclose(func, args);
         known.ok().and_then(|v| v.get(out as usize).copied()).unwrap_or(Interval::WHOLE)
     }

@@ -624,12 +624,16 @@ impl Runner<'_> {
         let (mut from, mut t1, mut retakes) = (t0, t1, 0);
         {
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
+            let begun = std::time::Instant::now();
             self.location.search(model, &step);
+            self.report.locating += begun.elapsed().as_secs_f64();
         }
         loop {
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
             let span = self.span();
+            let begun = std::time::Instant::now();
             let crossing = self.location.earliest(model, &step, from, span);
+            self.report.locating += begun.elapsed().as_secs_f64();
             if let Some((t, _)) = &crossing
                 && from == t0
                 && retakes < MOST_RETAKES
@@ -698,7 +702,9 @@ impl Runner<'_> {
             }
             from = end;
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
+            let begun = std::time::Instant::now();
             self.location.again(model, &step, from, &fired, &after.changed);
+            self.report.locating += begun.elapsed().as_secs_f64();
             if observer.cancelled() {
                 *restart = Some(Restart::Hot);
                 return Ok(end);
@@ -857,6 +863,9 @@ impl Runner<'_> {
         }
         let (_, t) = sign_change(|t| if holds(self, t) { 1.0 } else { -1.0 }, from, 1.0, to, -1.0, 0.0);
         self.evaluate_at(model, program, integrator, t).ok()?;
+        if self.doubted(model, program, integrator, from, t, observer) {
+            self.evaluate_at(model, program, integrator, t).ok()?;
+        }
         self.check_assertions(model, t, observer).err()
     }
 
@@ -1000,6 +1009,8 @@ impl Runner<'_> {
         self.report.steps += s.steps;
         self.report.evaluations += s.rhs_evals;
         self.report.searches = self.location.evaluations;
+        self.report.enclosures = self.location.exclusion.count;
+        self.report.sampled = self.location.sampled;
         self.report.jacobians += s.jac_evals;
         self.report.factorizations += s.lu_factorizations;
         self.report.krylov += s.krylov_iters;

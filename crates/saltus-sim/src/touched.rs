@@ -61,7 +61,8 @@ fn chain_reads(c: &Chain, out: &mut Vec<u32>) {
     }
 }
 
-fn step_reads(m: &Machine, step: &Step, out: &mut Vec<u32>) {
+/// Slots that a step reads.
+pub(crate) fn step_reads(m: &Machine, step: &Step, out: &mut Vec<u32>) {
     match step {
         Step::Assign(c) => chain_reads(c, out),
         Step::Solve(b) => [&b.residual, &b.jacobian, &b.torn.inner].into_iter().for_each(|c| chain_reads(c, out)),

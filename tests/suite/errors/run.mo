@@ -180,7 +180,7 @@ exit: 6
 error: assertion failed at time 1.5
 --> model.mo:10:7
 
---- solution-lost-at-a-point error simulate --stop 2 ---
+--- solution-lost-at-a-point error simulate --stop 2 --solver bdf ---
 model M
   Real h(start = 0, fixed = true), z(start = 0, fixed = true), o;
 equation
@@ -203,7 +203,6 @@ equation
 end M;
 --- expect ---
 exit: 6
-warning: at time 0.3333: x is high
+warning: at time 0.3333
 --> model.mo:5:3
 error: assertion failed at time 0.7777: x is too high
-up to t = 0.776
