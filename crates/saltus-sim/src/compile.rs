@@ -55,6 +55,8 @@ pub struct MixedBlock {
     pub continuous_slots: Vec<u32>,
     /// What they are.
     pub continuous_cells: Vec<Cell>,
+    /// How often it was looked for other solutions.
+    pub looks: std::cell::Cell<u8>,
 }
 
 /// Turns sequences into steps.
@@ -245,6 +247,7 @@ impl Compiler<'_> {
             cells,
             continuous_slots,
             continuous_cells,
+            looks: Default::default(),
         })));
     }
 

@@ -9,7 +9,7 @@ use crate::reinit::Target;
 use crate::touched::{Readers, Touched};
 use rustc_hash::FxHashSet;
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{Action, HybridDae, Message, Piece, VarId};
+use saltus_dae::{Action, HybridDae, Message, Operand, Piece, VarId};
 use saltus_structure::{Cell, ModeKey, RelationKind};
 use std::rc::Rc;
 
@@ -69,12 +69,7 @@ impl Model {
             EventKind::Time => true,
             _ => false,
         };
-        if !known
-            || self.whole_events
-            || !program.plan.key.is_empty()
-            || !program.latent.is_empty()
-            || !self.machine.host.lines.list.is_empty()
-        {
+        if !known || self.whole_events {
             return None;
         }
         let mut seeds: Vec<u32> = fired.iter().chain(near).map(|&i| self.machine.relations[i].var).collect();
@@ -93,9 +88,16 @@ impl Model {
         let mut readers = program.readers.borrow_mut();
         let readers = readers.get_or_insert_with(|| {
             let discrete: Vec<(u32, u32)> = self.discrete.iter().map(|d| (d.0, d.1)).collect();
-            Readers::new(&self.machine, &program.event, &discrete, &self.previous)
+            let mut readers = Readers::new(&self.machine, &program.event, &discrete, &self.previous);
+            // What the mode hangs on, and what moves states by constraints.
+            let guards = self.modes.conditions(&program.plan.key);
+            let guards = guards.iter().filter_map(|&v| self.sys.resolve(Operand::var(v)).variable());
+            readers.decisive = guards.filter_map(|v| self.layout.find(Cell::new(v, 0))).collect();
+            readers.decisive.extend(program.latent.iter().map(|l| l.0));
+            readers
         });
-        Some(readers.touched(seeds))
+        let touched = readers.touched(seeds);
+        (!touched.decisive).then_some(touched)
     }
 
     /// Previous values become the present ones.
@@ -207,7 +209,7 @@ impl Model {
                 Some(d) if matches!(e, Trouble::Unsolved { .. }) => d,
                 _ => me.explain(&e, Stage::Run, t, "event handling failed"),
             };
-            let over = !program.plan.key.is_empty() && {
+            let over = !program.plan.key.is_empty() && touched.is_none() && {
                 let values: Vec<f64> = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
                 self.machine.run(&program.guards).map_err(|e| failed(self, e))?;
                 let over = self.key() != program.plan.key;
@@ -392,9 +394,7 @@ impl Model {
                 // What reads previous values remembers: it cannot be undone by going back.
                 memory |= match &e.kind {
                     saltus_structure::DiscKind::When(..) => true,
-                    saltus_structure::DiscKind::Value(row) => {
-                        row.args.iter().any(|a| matches!(a, saltus_dae::Operand::Pre { .. }))
-                    }
+                    saltus_structure::DiscKind::Value(row) => row.args.iter().any(|a| matches!(a, Operand::Pre { .. })),
                     saltus_structure::DiscKind::Relation(_) => false,
                 };
                 let name = &self.sys.dae.vars[d.2].name;

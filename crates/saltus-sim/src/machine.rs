@@ -380,7 +380,12 @@ pub struct Machine {
     pub mode_methods: Vec<ModeMethod>,
     /// What happens, if somebody wants to know.
     pub journal: Option<Vec<Note>>,
+    /// Loops with several solutions: discrete unknowns, their values in the solution taken, and in another.
+    pub ambiguous: Vec<(Vec<Cell>, Vec<f64>, Vec<f64>)>,
 }
+
+/// How often a loop is looked at for other solutions.
+const LOOKS: u8 = 3;
 
 /// A robust method for one system of equations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -590,8 +595,69 @@ impl Machine {
         }
     }
 
-    /// Iterates a loop through discrete and continuous unknowns to a fixed point; if plain iteration cycles, searches.
+    /// Solves a loop through discrete and continuous unknowns; at the first events, looks whether there is another solution.
     fn mixed(&mut self, m: &MixedBlock) -> Result<(), Trouble> {
+        self.fixed_point(m)?;
+        if self.patient && !self.plain_relations && !self.hold_relations && m.looks.get() < LOOKS {
+            m.looks.set(m.looks.get() + 1);
+            if let Some(other) = self.another(m) {
+                let taken = m.slots.iter().map(|&s| self.values[s as usize]).collect();
+                self.ambiguous.push((m.cells.clone(), taken, other));
+                m.looks.set(LOOKS);
+            }
+        }
+        Ok(())
+    }
+
+    /// Another consistent mode of a solved loop, in which unknowns have other values. The loop keeps its own.
+    fn another(&mut self, m: &MixedBlock) -> Option<Vec<f64>> {
+        let mut bits: Vec<u32> = Vec::new();
+        for step in &m.discrete {
+            if let Step::Relation(i) = step {
+                let r = &self.relations[*i];
+                if r.frozen || !matches!(r.kind, RelationKind::Sign(_)) {
+                    return None;
+                }
+                bits.push(r.var);
+            }
+        }
+        let n = bits.len();
+        let keep = self.values.clone();
+        let of = |v: &[f64], slots: &[u32]| -> Vec<f64> { slots.iter().map(|&s| v[s as usize]).collect() };
+        let (own, unknowns) = (of(&keep, &m.slots), of(&keep, &m.continuous_slots));
+        // All modes of a few relations, the neighbours of more.
+        let masks: Vec<usize> = if n <= 4 { (1..1 << n).collect() } else { (0..n.min(24)).map(|k| 1 << k).collect() };
+        let degenerate = self.degenerate;
+        let mut found = None;
+        for mask in masks {
+            for (k, &slot) in bits.iter().enumerate() {
+                let bit = keep[slot as usize];
+                self.values[slot as usize] = if mask >> k & 1 == 1 { f64::from(bit == 0.0) } else { bit };
+            }
+            self.hold_relations = true;
+            let defined = self.run(&m.discrete).is_ok();
+            self.hold_relations = false;
+            let before = of(&self.values, &m.slots);
+            let solved = defined && before != own && self.run(&m.continuous).is_ok() && self.run(&m.discrete).is_ok();
+            let apart = |(a, b): (&f64, &f64)| (a - b).abs() > 1e-6 * (a.abs() + b.abs()) + 1e-9;
+            if solved
+                && self.degenerate == degenerate
+                && of(&self.values, &m.slots) == before
+                && of(&self.values, &m.continuous_slots).iter().zip(&unknowns).any(apart)
+            {
+                found = Some(before);
+            }
+            self.host.error = None;
+            self.values.copy_from_slice(&keep);
+            if found.is_some() || self.degenerate > degenerate {
+                break;
+            }
+        }
+        found
+    }
+
+    /// Iterates a loop through discrete and continuous unknowns to a fixed point; if plain iteration cycles, searches.
+    fn fixed_point(&mut self, m: &MixedBlock) -> Result<(), Trouble> {
         let start: Vec<f64> = m.continuous_slots.iter().map(|&s| self.values[s as usize]).collect();
         let mut seen: Vec<Vec<f64>> = Vec::new();
         let mut failed = None;

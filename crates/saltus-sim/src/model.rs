@@ -297,6 +297,7 @@ impl Model {
             methods: crate::start::block_methods(&StartOptions::default()),
             mode_methods: StartOptions::default().modes,
             journal: None,
+            ambiguous: Vec::new(),
         };
         let mut m = Model {
             sys,

@@ -3,6 +3,7 @@
 use crate::api::{EventKind, Observer, RunOptions, RunReport, Zeno};
 use crate::choice::{Choice, SOLVERS};
 use crate::crossings::positive_side;
+use crate::events::brief;
 use crate::forward::Forward;
 use crate::location::{Location, SearchedStep, sway};
 use crate::machine::Trouble;
@@ -18,7 +19,7 @@ use saltus_solver::ode::{
     FIXED_STEP, Integrator, Multistep, OdeSystem, Options, Restart, Spectrum, StepError, make_integrator, spectrum,
 };
 use saltus_solver::roots::bracket::sign_change;
-use saltus_structure::RelationKind;
+use saltus_structure::{Cell, RelationKind};
 use std::rc::Rc;
 
 /// Where a result column comes from.
@@ -1079,7 +1080,7 @@ impl Runner<'_> {
             s.freeze(model, true);
         }
         let levels = self.levels(model);
-        model.whole_events = self.sliding.is_some() || !self.resting.is_empty() || self.forward.is_some();
+        model.whole_events = self.sliding.is_some() || self.forward.is_some() || arrived;
         let near = self.location.near(program, t, 1e-10 * self.span().max(t.abs()));
         let jump = self.forward.as_ref().map(|f| f.before(model, program, fired, kind)).transpose()?;
         let (begun, modes) = (std::time::Instant::now(), model.programs.len());
@@ -1542,6 +1543,28 @@ impl Runner<'_> {
         for w in model.machine.host.warnings() {
             self.say(observer, &w.message, w.span, &w.message);
         }
+        for (cells, taken, other) in std::mem::take(&mut model.machine.ambiguous) {
+            self.several(model, &cells, &taken, &other, observer);
+        }
+    }
+
+    /// Says that the equations of a loop hold in more than one mode.
+    fn several(&mut self, model: &Model, cells: &[Cell], taken: &[f64], other: &[f64], observer: &mut dyn Observer) {
+        let differ = (0..cells.len()).filter(|&k| taken[k] != other[k]);
+        let relation = |k: usize| model.sys.relations.iter().find(|r| r.var == cells[k].var);
+        let words: Vec<String> = differ
+            .clone()
+            .filter(|&k| relation(k).is_some())
+            .take(6)
+            .map(|k| format!("{} is {}", brief(&model.sys.condition_text(cells[k].var)), taken[k] != 0.0))
+            .collect();
+        let place = differ.filter_map(relation).find_map(|r| r.origin.span).unwrap_or(Span::NONE);
+        let t = model.machine.values[model.machine.time as usize];
+        let text = format!(
+            "at time {t:?} the equations have several solutions: the one taken, where {}, and one where the contrary holds",
+            words.join(", ")
+        );
+        self.say(observer, &text, place, &format!("several {:?}", cells.first()));
     }
 
     /// Says which parameters lie outside their own bounds.

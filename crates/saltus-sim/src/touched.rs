@@ -6,7 +6,7 @@
 
 use crate::compile::Step;
 use crate::machine::Machine;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_program::{Batch, Chain, Rows, slot_of};
 use std::rc::Rc;
 
@@ -22,6 +22,8 @@ pub(crate) struct Touched {
     pub previous: Vec<(u32, u32)>,
     /// When-equations that may fire.
     pub whens: Vec<usize>,
+    /// Whether what decides about the mode may change.
+    pub decisive: bool,
 }
 
 /// One row of a batch, or one other step.
@@ -42,6 +44,8 @@ pub(crate) struct Readers {
     /// When-equations by the slots of their conditions.
     whens: FxHashMap<u32, Vec<usize>>,
     known: FxHashMap<Vec<u32>, Rc<Touched>>,
+    /// Slots that the mode hangs on.
+    pub decisive: FxHashSet<u32>,
     /// Steps of all known ones.
     size: usize,
 }
@@ -132,6 +136,7 @@ impl Readers {
             discrete: discrete.iter().enumerate().map(|(k, d)| (d.0, k)).collect(),
             whens,
             known: FxHashMap::default(),
+            decisive: FxHashSet::default(),
             size: 0,
         }
     }
@@ -199,7 +204,8 @@ impl Readers {
         whens.dedup();
         let discrete = slots.iter().filter_map(|s| self.discrete.get(s).copied()).collect();
         let previous = slots.iter().filter_map(|s| Some((*s, *self.previous.get(s)?))).collect();
-        Touched { steps, relations, discrete, previous, whens }
+        let decisive = slots.iter().any(|s| self.decisive.contains(s));
+        Touched { steps, relations, discrete, previous, whens, decisive }
     }
 }
 
