@@ -850,23 +850,14 @@ impl Machine {
         }
         let z: Vec<f64> = (0..n).map(value).collect();
         let mut jac = vec![0.0; n * n];
+        let before = self.host.error.take();
         let mut sys = Sys { machine: self, block: b, method: "" };
-        if NonlinearSystem::jacobian(&mut sys, &z, &mut jac).is_err() {
-            return true;
-        }
-        let mut rows = vec![0.0f64; n];
-        for j in 0..n {
-            for i in 0..n {
-                jac[j * n + i] *= z[j].abs().max(b.nominal[j]);
-                rows[i] = rows[i].max(jac[j * n + i].abs());
-            }
-        }
-        for j in 0..n {
-            (0..n).filter(|&i| rows[i] > 0.0).for_each(|i| jac[j * n + i] /= rows[i]);
-        }
-        let mut qr = PivotedQr::default();
-        qr.factor(n, n, &jac, 1e-11);
-        qr.rank() < n
+        let known = NonlinearSystem::jacobian(&mut sys, &z, &mut jac).is_ok();
+        self.host.error = before;
+        let size = |i: usize, j: usize| (jac[j * n + i] * z[j]).abs();
+        let rows: Vec<f64> = (0..n).map(|i| (0..n).map(|j| size(i, j)).fold(0.0, f64::max)).collect();
+        let lost = |j: usize| (0..n).all(|i| size(i, j) <= 1e-15 * rows[i]);
+        known && (0..n).any(|j| z[j].abs() > 1e10 * b.nominal[j] && lost(j))
     }
 
     /// The methods, in groups that one call of the solver works through; apart if a journal wants to tell them apart.

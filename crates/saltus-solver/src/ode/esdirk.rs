@@ -29,8 +29,6 @@ const B_HAT: [f64; STAGES] = [
 pub(crate) struct Stages {
     k: Vec<Vec<f64>>,
     base: Vec<f64>,
-    /// The stage in the middle of the step.
-    middle: Vec<f64>,
     newton: StageNewton,
     /// The polynomial of the last step may be extrapolated.
     history: bool,
@@ -68,9 +66,6 @@ impl Stages {
             self.newton.solve(sys, &mut core.stats, t, &self.base, hg, &core.w, &mut core.x_new)?;
             for m in 0..core.n {
                 self.k[i][m] = (core.x_new[m] - self.base[m]) / hg;
-            }
-            if i == 1 {
-                self.middle.copy_from_slice(&core.x_new);
             }
         }
         Ok(())
@@ -122,18 +117,6 @@ impl Method for Stages {
         core.dx_new.copy_from_slice(&self.k[STAGES - 1]);
         core.poly.set_hermite(core.t, t_new, &core.x, &core.dx, &core.x_new, &core.dx_new);
         self.trail.raise(core, t_new);
-        // Slopes of stiff components tell nothing: there the parabola through the middle stage.
-        let h = t_new - core.t;
-        for i in 0..core.n {
-            let (a, m, b) = (core.x[i], self.middle[i], core.x_new[i]);
-            let cubic = 0.5 * (a + b) + 0.125 * h * (core.dx[i] - core.dx_new[i]);
-            if !((m - cubic).abs() * core.w[i] <= 20.0) {
-                let c = [4.0 * m - 3.0 * a - b, 2.0 * (a + b) - 4.0 * m, 0.0, 0.0];
-                for (j, c) in c.into_iter().enumerate().take(core.poly.degree()) {
-                    core.poly.coefficient_mut(j + 1)[i] = c;
-                }
-            }
-        }
         self.newton.accepted();
         self.history = true;
         Ok(())
@@ -150,7 +133,6 @@ impl Esdirk {
         let stages = Stages {
             k: vec![v(); STAGES],
             base: v(),
-            middle: v(),
             newton: StageNewton::new(n),
             history: false,
             trail: Trail::new(n),
