@@ -809,3 +809,15 @@ fn quantized_states_see_kinks_without_events() {
         assert!(m.stats().steps < 4000, "{}", m.stats().steps);
     }
 }
+
+#[test]
+fn a_stop_one_rounding_ahead_is_reached() {
+    let t0 = 0.09999999999999999;
+    for name in INTEGRATORS {
+        let mut o = Options::new(1, 1e-6, 1e-6);
+        o.fixed_step = FIXED_STEP.contains(name).then_some(0.01);
+        let mut s = sys(1, |t, x, dx| dx[0] = -1e5 * (x[0] - (50.0 * t).sin()));
+        let m = run(name, o, &mut s, t0, &[1.0], 0.1);
+        assert!((m.x()[0] - 1.0).abs() < 1e-9, "{name}: {}", m.x()[0]);
+    }
+}

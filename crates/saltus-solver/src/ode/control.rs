@@ -418,6 +418,13 @@ impl<M: Method> Driver<M> {
         if left <= 0.0 {
             return Ok(StepOutcome::ReachedStop);
         }
+        // Nothing happens in a few roundings of the time, and no difference quotient is a number there.
+        if left <= 8.0 * f64::EPSILON * t.abs() {
+            self.t_prev = t;
+            c.t = tstop;
+            c.poly.set_constant(tstop, &c.x);
+            return Ok(StepOutcome::ReachedStop);
+        }
         if let (Some((component, limit)), Some(h)) = (self.growth.found, c.opts.fixed_step) {
             return Err(StepError::Unstable { t, h, component, limit });
         }
