@@ -1011,7 +1011,8 @@ impl<'t> Flattener<'t> {
         let along: Vec<ExprId> = match name {
             "ExplicitEuler" => slope.clone(),
             "ImplicitEuler" => now.clone(),
-            "ImplicitTrapezoid" => self.weighted(&[(0.5, &slope), (0.5, &now)]),
+            // "External" leaves the choice to the tool.
+            "ImplicitTrapezoid" | "External" => self.weighted(&[(0.5, &slope), (0.5, &now)]),
             "ExplicitMidPoint2" => self.stage(eqs, &states, &before, &slope, h / 2.0, h / 2.0, &mut new),
             "ExplicitRungeKutta4" => {
                 let k2 = self.stage(eqs, &states, &before, &slope, h / 2.0, h / 2.0, &mut new);

@@ -89,7 +89,7 @@ exit: 3
 error: signals of different clocks meet: one ticks every 0.25 s, the other every 0.1 s
 --> model.mo:3:25
 
---- solver-method-external error check ---
+--- solver-method-external simulate --stop 0.2 --intervals 2 ---
 model M
   Clock c = Clock(Clock(0.1), solverMethod="External");
   Real x(start=1);
@@ -98,7 +98,11 @@ equation
   u = sample(1.0, c);
   der(x) = -x*u;
 end M;
+
 --- expect ---
-exit: 3
-error: not supported yet: the solver method External of a clock
---> model.mo:2:13
+time,c,x,u
+0.0,false,1.0,1.0
+0.1,false,1.0,1.0
+0.1,false,0.9047619047619048,1.0
+0.2,false,0.9047619047619048,1.0
+0.2,false,0.81859410430839,1.0
