@@ -1,5 +1,6 @@
 //! Enclosures contain what evaluation gives at points of the box, in every backend.
 
+#[allow(dead_code)] // other tests use the rest
 mod common;
 
 use common::{HOLES, Host, genes, template};
