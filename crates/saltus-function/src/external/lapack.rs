@@ -515,7 +515,7 @@ fn dorghr(a: &mut [ExtArg]) -> ExtResult {
 }
 
 /// U (m×m), σ descending, Vᵀ (n×n).
-fn svd(x: &M) -> Option<(M, Vec<f64>, M)> {
+pub(super) fn svd(x: &M) -> Option<(M, Vec<f64>, M)> {
     if !x.finite() {
         return None;
     }

@@ -5,7 +5,7 @@
 //! * [`reorder`]: adjacent blocks exchange their places by an orthogonal transformation (Bai and Demmel 1993);
 //! * [`Pencil`]: A x = λ B x by the eigenvalues ν = 1/(λ − μ) of (A − μB)⁻¹ B, so that B may be singular.
 
-use super::lapack::{M, eigen, lu, lu_solve, mat, square, transposed};
+use super::lapack::{M, eigen, lu, lu_solve, mat, square, svd, transposed};
 use super::{ExtArg, ExtResult, array, num, set, set_array, string};
 
 /// Reflects rows `k..k+v.len()` of the columns from `from` on: (I − β v vᵀ) A.
@@ -361,6 +361,119 @@ fn vectors(x: &M, left: bool, want: (&[f64], &[f64])) -> Option<M> {
     Some(v)
 }
 
+/// A vector of complex numbers.
+struct Complexes {
+    re: Vec<f64>,
+    im: Vec<f64>,
+}
+
+impl Complexes {
+    /// The k-th eigenvector out of columns that hold pairs as real and imaginary part; of a pair the first.
+    fn column(v: &M, im: &[f64], k: usize) -> Complexes {
+        let k = if im[k] < 0.0 { k.saturating_sub(1) } else { k };
+        let part = |j: usize| (0..v.m).map(|i| v.get(i, j)).collect::<Vec<_>>();
+        Complexes { re: part(k), im: if im[k] == 0.0 { vec![0.0; v.m] } else { part(k + 1) } }
+    }
+
+    /// uᴴ v as a vector of one number.
+    fn dot(u: &Complexes, v: &Complexes) -> Complexes {
+        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+        let re = dot(&u.re, &v.re) + dot(&u.im, &v.im);
+        Complexes { re: vec![re], im: vec![dot(&u.re, &v.im) - dot(&u.im, &v.re)] }
+    }
+
+    fn norm(&self) -> f64 {
+        self.re.iter().chain(&self.im).map(|x| x * x).sum::<f64>().sqrt()
+    }
+
+    /// A v.
+    fn times(a: &M, v: &Complexes) -> Complexes {
+        let times = |x: &[f64]| a.mul(&M { m: x.len(), n: 1, v: x.to_vec() }).v;
+        Complexes { re: times(&v.re), im: times(&v.im) }
+    }
+
+    /// An orthonormal basis of what is orthogonal to this vector, with (re, im) as the coordinates of complex vectors.
+    fn complement(&self) -> M {
+        let n = self.re.len();
+        let mut span = M::zeros(2 * n, 2);
+        for i in 0..n {
+            (*span.at(i, 0), *span.at(n + i, 0)) = (self.re[i], self.im[i]);
+            (*span.at(i, 1), *span.at(n + i, 1)) = (-self.im[i], self.re[i]);
+        }
+        let mut q = M::identity(2 * n);
+        for j in 0..2 {
+            let column: Vec<f64> = (j..2 * n).map(|i| span.get(i, j)).collect();
+            let (v, beta) = house(&column);
+            reflect_rows(&mut span, j, j, &v, beta);
+            reflect_columns(&mut q, j, 2 * n, &v, beta);
+        }
+        let mut out = M::zeros(2 * n, 2 * n - 2);
+        (0..2 * n).for_each(|i| (2..2 * n).for_each(|j| *out.at(i, j - 2) = q.get(i, j)));
+        out
+    }
+}
+
+/// A + (a + ib) I on (re, im).
+fn embedded(x: &M, (a, b): (f64, f64)) -> M {
+    let n = x.n;
+    let mut out = M::zeros(2 * n, 2 * n);
+    for i in 0..n {
+        for j in 0..n {
+            *out.at(i, j) = x.get(i, j);
+            *out.at(n + i, n + j) = x.get(i, j);
+        }
+        *out.at(i, i) += a;
+        *out.at(n + i, n + i) += a;
+        *out.at(i, n + i) -= b;
+        *out.at(n + i, i) += b;
+    }
+    out
+}
+
+fn smallest_singular_value(x: &M) -> f64 {
+    svd(x).and_then(|(_, s, _)| s.last().copied()).unwrap_or(0.0)
+}
+
+/// How far λ is from the rest of the spectrum, which its eigenvector v is as sensitive to as 1/sep: the smallest
+/// singular value of A − λ on what is orthogonal to v.
+fn vector_separation(x: &M, (re, im): (f64, f64), v: &Complexes) -> f64 {
+    if x.n == 1 {
+        return re.abs();
+    }
+    let z = v.complement();
+    smallest_singular_value(&z.t().mul(&embedded(x, (-re, -im))).mul(&z))
+}
+
+/// The conditions of an eigenvalue of A x = λ B x with its left and right vectors: chordal, |(uᴴAv, uᴴBv)| / (|u| |v|);
+/// and of the vectors, the smallest singular value of (r, l) ↦ (a r − l A₂₂, b r − l B₂₂), where A₂₂ and B₂₂ are what is
+/// left of the matrices beside (a, b) = (qᴴAv, qᴴBv).
+fn pencil_conditions((a, b): (&M, &M), u: &Complexes, v: &Complexes) -> (f64, f64) {
+    let (av, bv) = (Complexes::times(a, v), Complexes::times(b, v));
+    let length = v.norm();
+    let of = |u: &Complexes, w: &Complexes| Complexes::dot(u, w);
+    let value = of(u, &av).norm().hypot(of(u, &bv).norm()) / (u.norm() * length);
+    let q = if av.norm() >= bv.norm() { &av } else { &bv };
+    let scale = 1.0 / (q.norm() * length);
+    let corner = [of(q, &av), of(q, &bv)].map(|c| (c.re[0] * scale, c.im[0] * scale));
+    if a.n == 1 {
+        return (value, corner.iter().map(|c| c.0.hypot(c.1)).fold(0.0, f64::hypot));
+    }
+    let (q, z) = (q.complement(), v.complement());
+    let m = z.n;
+    let turn = z.t().mul(&embedded(&M::zeros(a.n, a.n), (0.0, 1.0))).mul(&z);
+    let mut map = M::zeros(2 * m, 2 * m);
+    for (k, (x, (re, im))) in [a, b].into_iter().zip(corner).enumerate() {
+        let rest = q.t().mul(&embedded(x, (0.0, 0.0))).mul(&z);
+        for i in 0..m {
+            for j in 0..m {
+                *map.at(k * m + i, j) = -im * turn.get(i, j) + if i == j { re } else { 0.0 };
+                *map.at(k * m + i, m + j) = -rest.get(j, i);
+            }
+        }
+    }
+    (value, smallest_singular_value(&map))
+}
+
 pub(super) fn dgeevx(a: &mut [ExtArg]) -> ExtResult {
     let x = square(a, 5)?;
     let n = x.n;
@@ -373,19 +486,11 @@ pub(super) fn dgeevx(a: &mut [ExtArg]) -> ExtResult {
         set(a, 22, 1.0)?;
         return Ok(0.0);
     };
-    // |uᴴ v| of vectors of length one.
-    let mut condition = Vec::new();
+    let (mut values, mut spaces) = (Vec::new(), Vec::new());
     for k in 0..n {
-        let k = if im[k] < 0.0 { k - 1 } else { k };
-        let part = |m: &M, j: usize| (0..n).map(|i| m.get(i, j)).collect::<Vec<_>>();
-        let dot = |x: &[f64], y: &[f64]| x.iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
-        let (u, v) = (part(&left, k), part(&right, k));
-        condition.push(if im[k] == 0.0 {
-            dot(&u, &v).abs()
-        } else {
-            let (s, w) = (part(&left, k + 1), part(&right, k + 1));
-            (dot(&u, &v) + dot(&s, &w)).hypot(dot(&u, &w) - dot(&s, &v))
-        });
+        let (u, v) = (Complexes::column(&left, &im, k), Complexes::column(&right, &im, k));
+        values.push(Complexes::dot(&u, &v).norm() / (u.norm() * v.norm()));
+        spaces.push(vector_separation(&x, (re[k], im[k].abs()), &v));
     }
     set_array(a, 5, &t.v)?;
     set_array(a, 7, &re)?;
@@ -396,7 +501,8 @@ pub(super) fn dgeevx(a: &mut [ExtArg]) -> ExtResult {
     set(a, 14, n as f64)?;
     set_array(a, 15, &vec![1.0; n])?;
     set(a, 16, x.norm("1"))?;
-    set_array(a, 17, &condition)?;
+    set_array(a, 17, &values)?;
+    set_array(a, 18, &spaces)?;
     set(a, 22, 0.0)?;
     Ok(0.0)
 }
@@ -516,22 +622,33 @@ fn leading(x: &M, n: usize) -> M {
     M { m: n, n, v: (0..n).flat_map(|i| (0..n).map(move |j| (i, j))).map(|(i, j)| x.get(i, j)).collect() }
 }
 
-/// Generalized eigenvalues: the places of n, A, B, α, the vectors if any, and info.
+/// Generalized eigenvalues: the places of n, A, B, α, the vectors if any, their condition numbers if any, and info.
 fn generalized(
     a: &mut [ExtArg],
     n: usize,
     m: (usize, usize),
     alpha: usize,
     v: Option<(usize, usize)>,
+    conditions: Option<usize>,
     info: usize,
 ) -> ExtResult {
     let (x, y) = (square(a, m.0)?, square(a, m.1)?);
     let size = x.n;
     let n = (num(a, n)?.max(0.0) as usize).min(size);
-    let Some(p) = pencil(&leading(&x, n), &leading(&y, n)) else {
+    let (x, y) = (leading(&x, n), leading(&y, n));
+    let Some(p) = pencil(&x, &y) else {
         set(a, info, 1.0)?;
         return Ok(0.0);
     };
+    if let Some(at) = conditions {
+        let of = |k| (Complexes::column(&p.left, &p.im, k), Complexes::column(&p.right, &p.im, k));
+        let found = (0..n).map(of).map(|(u, v)| pencil_conditions((&x, &y), &u, &v));
+        let (mut values, mut spaces): (Vec<f64>, Vec<f64>) = found.unzip();
+        values.resize(size, 0.0);
+        spaces.resize(size, 0.0);
+        set_array(a, at, &values)?;
+        set_array(a, at + 1, &spaces)?;
+    }
     for (k, mut values) in [p.re, p.im, p.beta].into_iter().enumerate() {
         values.resize(size, 0.0);
         set_array(a, alpha + k, &values)?;
@@ -548,15 +665,15 @@ fn generalized(
 }
 
 pub(super) fn dggev(a: &mut [ExtArg]) -> ExtResult {
-    generalized(a, 2, (3, 5), 7, Some((10, 12)), 16)
+    generalized(a, 2, (3, 5), 7, Some((10, 12)), None, 16)
 }
 
 pub(super) fn dggevx(a: &mut [ExtArg]) -> ExtResult {
-    generalized(a, 4, (5, 7), 9, Some((12, 14)), 28)
+    generalized(a, 4, (5, 7), 9, Some((12, 14)), Some(22), 28)
 }
 
 pub(super) fn dhgeqz(a: &mut [ExtArg]) -> ExtResult {
-    generalized(a, 3, (6, 8), 10, None, 19)
+    generalized(a, 3, (6, 8), 10, None, None, 19)
 }
 
 pub(super) fn dgesvx(a: &mut [ExtArg]) -> ExtResult {
@@ -643,6 +760,68 @@ mod tests {
         let t = M { m: 2, n: 2, v: vec![1.0, 3.0, 0.0, 2.0] };
         let (s, sep) = separation(&t, 1).unwrap();
         assert!((s - 1.0 / 10f64.sqrt()).abs() < 1e-14 && (sep - 1.0).abs() < 1e-14);
+    }
+
+    /// A normal matrix: a turned block diagonal of 3, −1 ± 2i, 0.5.
+    fn normal() -> M {
+        let mut d = M::zeros(4, 4);
+        for (i, j, x) in [(0, 0, 3.0), (1, 1, -1.0), (2, 2, -1.0), (1, 2, 2.0), (2, 1, -2.0), (3, 3, 0.5)] {
+            *d.at(i, j) = x;
+        }
+        let (_, q) = schur(&example(4, 3.1)).unwrap();
+        q.mul(&d).mul(&q.t())
+    }
+
+    #[test]
+    fn eigenvectors_are_as_sensitive_as_their_eigenvalues_are_close() {
+        // Of a normal matrix the distance to the nearest other eigenvalue, the other of a pair included.
+        let a = normal();
+        let (re, im, v) = eigen(&a).unwrap();
+        let left = vectors(&a, true, (&re, &im)).unwrap();
+        for k in 0..4 {
+            let others = (0..4).filter(|&j| j != k).map(|j| (re[j] - re[k]).hypot(im[j] - im[k]));
+            let nearest = others.fold(f64::INFINITY, f64::min);
+            let (u, v) = (Complexes::column(&left, &im, k), Complexes::column(&v, &im, k));
+            assert!((vector_separation(&a, (re[k], im[k].abs()), &v) - nearest).abs() < 1e-12);
+            assert!((Complexes::dot(&u, &v).norm() - u.norm() * v.norm()).abs() < 1e-12);
+        }
+        // Not normal: the rest of [1 3; 0 2] beside 1 is 2.
+        let t = M { m: 2, n: 2, v: vec![1.0, 3.0, 0.0, 2.0] };
+        let v = Complexes { re: vec![1.0, 0.0], im: vec![0.0, 0.0] };
+        assert!((vector_separation(&t, (1.0, 0.0), &v) - 1.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn conditions_of_a_pencil() {
+        // diag(α), diag(β): (r, l) ↦ (α r − α' l, β r − β' l) has the smallest singular value of that 2×2 matrix.
+        let of = |d: [f64; 2]| M { m: 2, n: 2, v: vec![d[0], 0.0, 0.0, d[1]] };
+        let (a, b) = (of([3.0, 1.0]), of([1.0, 2.0]));
+        let e = Complexes { re: vec![1.0, 0.0], im: vec![0.0, 0.0] };
+        let (value, space) = pencil_conditions((&a, &b), &e, &e);
+        assert!((value - 10f64.sqrt()).abs() < 1e-14);
+        let two = M { m: 2, n: 2, v: vec![3.0, -1.0, 1.0, -2.0] };
+        assert!((space - smallest_singular_value(&two)).abs() < 1e-13, "{space}");
+        // A complex pair of a normal matrix beside the identity: its worst neighbour decides.
+        let (a, b) = (normal(), M::identity(4));
+        let p = pencil(&a, &b).unwrap();
+        for k in 0..4 {
+            let (u, v) = (Complexes::column(&p.left, &p.im, k), Complexes::column(&p.right, &p.im, k));
+            let (_, space) = pencil_conditions((&a, &b), &u, &v);
+            let ratio = |j: usize| (p.re[j] / p.beta[j], p.im[j] / p.beta[j]);
+            let (re, im) = ratio(k);
+            let nearest = (0..4).filter(|&j| j != k).map(|j| {
+                let (x, y) = ratio(j);
+                // [λ −μ; 1 −1] on complex numbers.
+                let mut m = M::zeros(4, 4);
+                for (r, c, x, y) in [(0, 0, re, im), (0, 2, -x, -y), (2, 0, 1.0, 0.0), (2, 2, -1.0, 0.0)] {
+                    (*m.at(r, c), *m.at(r + 1, c + 1)) = (x, x);
+                    (*m.at(r, c + 1), *m.at(r + 1, c)) = (-y, y);
+                }
+                smallest_singular_value(&m)
+            });
+            let nearest = nearest.fold(f64::INFINITY, f64::min);
+            assert!((space - nearest).abs() < 1e-11, "{k}: {space} {nearest}");
+        }
     }
 
     #[test]
