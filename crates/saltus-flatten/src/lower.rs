@@ -8,7 +8,7 @@ use crate::value::{Ty, Value};
 use crate::{Env, Flattener, Mode, R};
 use rustc_hash::FxHashMap;
 use saltus_base::{Name, Span};
-use saltus_expr::{Binary, ExprId, FuncId, Node as XNode, Unary};
+use saltus_expr::{Binary, ExprId, FuncId, Unary};
 use saltus_function::{
     Builtin, Dim, ExternalCall, FExpr, FIndex, FStmt, FStmtKind, Function, LValue, Local as FLocal, LocalId,
     ScalarType, strings,
@@ -95,6 +95,8 @@ pub(crate) struct FunctionCache {
     pub opaque: rustc_hash::FxHashSet<FuncId>,
     pub impure: FxHashMap<FuncId, bool>,
     pub weights: FxHashMap<FuncId, usize>,
+    /// Derivatives of functions as functions.
+    pub tangents: FxHashMap<FuncId, FuncId>,
     pub thin: FxHashMap<FuncId, bool>,
     pub inlined: FxHashMap<(FuncId, Box<[ExprId]>), Vec<ExprId>>,
 }
@@ -1859,7 +1861,7 @@ impl<'t> Flattener<'t> {
                 named.extend(bound);
                 let class = self.node(node).cref.class;
                 if let ClassBody::Derivative { function, with_respect_to, .. } = &*self.lib.def(class).body {
-                    return self.lower_derivative(node, function, with_respect_to, args, named, span);
+                    return self.lower_derivative(lx, node, function, with_respect_to, (args, named), span);
                 }
                 return self.lower_applied(lx, node, args, named, span);
             }
@@ -1935,105 +1937,48 @@ impl<'t> Flattener<'t> {
         Err(self.err(c.function.span, format!("{} is not a function", ref_text(&c.function))))
     }
 
-    /// A call of `function g = der(f, x, …)` inside a function: f is differentiated over stand-ins for the arguments,
-    /// and the result written down as an expression of them.
+    /// A call of `function g = der(f, x, …)` inside a function: the tangent of f, once for each variable, along it.
     fn lower_derivative(
         &mut self,
+        lx: &mut Lowering,
         node: NodeId,
         function: &'t TypeSpec,
         with_respect_to: &'t [Ident],
-        args: Vec<LVal>,
-        named: Vec<(Name, LVal)>,
+        (args, named): (Vec<LVal>, Vec<(Name, LVal)>),
         span: Span,
     ) -> R<LVal> {
-        let refused = |me: &Self| {
-            me.err(span, "not supported yet: inside a function, the derivative of a function of records, or of arrays whose sizes are not declared")
-        };
         let base = self.class_in(self.node(node).cref.scope, function)?;
         let base = self.class_node(&base);
         let sig = self.signature(base, span)?;
-        let mut rest = args.into_iter();
-        let (mut places, mut given) = (FxHashMap::default(), Vec::new());
-        for p in &sig.inputs {
-            let v = named.iter().find(|(n, _)| *n == p.name).map(|(_, v)| v.clone()).or_else(|| rest.next());
-            let Some(v) = v else { continue };
-            let LVal::Leaf(e, ty, rank) = v else { return Err(refused(self)) };
-            // An array needs a size that is known: that of the declaration.
-            let dims = if rank == 0 { Vec::new() } else { self.dims(p.node).map_err(|_| refused(self))?.to_vec() };
-            if dims.len() != rank {
-                return Err(refused(self));
-            }
-            let mut stand_ins = Vec::new();
-            for k in 0..dims.iter().product() {
-                let mut place = e.clone();
-                if rank > 0 {
-                    let mut rest = k;
-                    let mut at = vec![0; rank];
-                    for (i, d) in at.iter_mut().zip(&dims).rev() {
-                        (*i, rest) = (rest % d + 1, rest / d);
-                    }
-                    let at = at.into_iter().map(|i| FIndex::At(FExpr::Num(i as f64))).collect();
-                    place = FExpr::Index(boxed(place), at);
-                }
-                self.counter += 1;
-                let mark = f64::from_bits(f64::NAN.to_bits() | self.counter as u64);
-                let stand_in = self.rows.operand(&mut self.dae.pool, saltus_dae::Operand::Const(mark));
-                if let XNode::Hole(k) = *self.dae.pool.node(stand_in) {
-                    places.insert(k, place);
-                }
-                stand_ins.push(stand_in);
-            }
-            given.push((p.name, Value::array(ty, dims, stand_ins)));
+        let mut directions = Vec::new();
+        for x in with_respect_to {
+            let Some(p) = sig.inputs.iter().find(|p| p.name == x.name) else {
+                return Err(self.err(x.span, format!("{} has no input {}", self.path(base), x.name)));
+            };
+            let LVal::Leaf(_, Ty::Real, 0) = self.type_of(p.node)? else {
+                return Err(self.err(x.span, format!("{} must be a Real scalar to differentiate by it", x.name)));
+            };
+            directions.push(x.name);
         }
-        let env = Env { plain: true, ..Env::model(self.node(node).cref.scope) };
-        let v = self.derivative_call(&env, node, function, with_respect_to, Vec::new(), given, span)?;
-        self.value_written_down(&v, &places).ok_or_else(|| refused(self))
-    }
-
-    fn value_written_down(&self, v: &Value, places: &FxHashMap<u32, FExpr>) -> Option<LVal> {
-        match v {
-            Value::Num(e, ty) => Some(LVal::Leaf(self.written_down(*e, places, 0)?, *ty, 0)),
-            Value::Arr(a) => {
-                let mut items: Vec<FExpr> =
-                    a.e.iter().map(|&e| self.written_down(e, places, 0)).collect::<Option<_>>()?;
-                for d in a.dims.iter().skip(1).rev() {
-                    items = items.chunks((*d).max(1)).map(|c| FExpr::Array(c.to_vec())).collect();
+        let (mut f, mut flat, outs) = self.lower_call_values(lx, base, args, named, span)?;
+        for x in directions {
+            let g = &self.dae.functions[f.0 as usize];
+            let mut seeds = Vec::new();
+            for (l, e) in g.inputs.iter().zip(&flat) {
+                let l = &g.locals[l.0 as usize];
+                if l.ty != ScalarType::Real {
+                    continue;
                 }
-                Some(LVal::Leaf(FExpr::Array(items), a.ty, a.dims.len()))
+                seeds.push(match l.dims.is_empty() {
+                    true => FExpr::Num(f64::from(l.name == x.as_str())),
+                    false => FExpr::Binary(Binary::Mul, boxed(FExpr::Num(0.0)), boxed(e.clone())),
+                });
             }
-            Value::Rec(r) => {
-                let field = |(n, v): &(Name, Value)| Some((*n, self.value_written_down(v, places)?));
-                let fields = r.fields.iter().map(field).collect::<Option<_>>()?;
-                Some(LVal::Rec { class: r.class, scope: r.scope, rank: 0, fields })
-            }
-            _ => None,
+            flat.extend(seeds);
+            f = saltus_function::tangent(&mut self.dae.functions, &mut self.functions.tangents, f)
+                .map_err(|(at, why)| self.used_at(self.err(at, why), span))?;
         }
-    }
-
-    /// A symbolic expression as one of a function, its holes replaced.
-    fn written_down(&self, e: ExprId, places: &FxHashMap<u32, FExpr>, depth: usize) -> Option<FExpr> {
-        if depth > 200 {
-            return None;
-        }
-        let go = |x: ExprId| self.written_down(x, places, depth + 1);
-        Some(match self.dae.pool.node(e) {
-            XNode::Const(bits) => FExpr::Num(f64::from_bits(*bits)),
-            XNode::Hole(k) => places.get(k)?.clone(),
-            XNode::Unary(op, a) => FExpr::Unary(*op, boxed(go(*a)?)),
-            XNode::Binary(op, a, b) => FExpr::Binary(*op, boxed(go(*a)?), boxed(go(*b)?)),
-            XNode::If(c, a, b) => FExpr::If(boxed(go(*c)?), boxed(go(*a)?), boxed(go(*b)?)),
-            XNode::Relation(op, a, b) => FExpr::Binary(op.plain(), boxed(go(*a)?), boxed(go(*b)?)),
-            XNode::EventFloor(a) => FExpr::Unary(Unary::Floor, boxed(go(*a)?)),
-            XNode::Call { func, args, out } => {
-                let f = self.dae.functions.get(func.0 as usize)?;
-                let scalar = |l: &LocalId| f.locals[l.0 as usize].dims.is_empty();
-                if !f.inputs.iter().chain(&f.outputs).all(scalar) {
-                    return None;
-                }
-                FExpr::Call(*func, args.iter().map(|&a| go(a)).collect::<Option<_>>()?, *out as usize)
-            }
-            XNode::CallDer { .. } => return None,
-        })
+        Ok(pick_output(f, &flat, &outs, 0))
     }
 
     fn lower_builtin(&mut self, lx: &mut Lowering, name: &str, c: &Call, span: Span) -> R<LVal> {

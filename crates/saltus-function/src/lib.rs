@@ -6,6 +6,7 @@
 //! - [`exec`]: one executor over any scalar [`domain`]: numbers, numbers with first and second derivatives, expressions.
 //! - [`external`]: the external functions of the Modelica Standard Library, natively.
 //! - [`strings`]: the process-wide string table.
+//! - [`tangent`]: derivatives of functions as functions.
 //!
 //! Absent here: equations, variables of the model, name lookup.
 
@@ -17,8 +18,10 @@ pub mod format;
 pub mod ir;
 pub mod lower;
 pub mod strings;
+pub mod tangent;
 
 pub use domain::{Domain, Dual, DualNumber, Float, HyperDual, Second, Symbolic};
 pub use error::{ErrorKind, ExecError, NotInlinable, Warning};
 pub use exec::{Array, Executor, call_dual, call_f64, call_symbolic, call_symbolic_keeping};
 pub use ir::*;
+pub use tangent::tangent;

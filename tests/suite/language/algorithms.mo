@@ -254,6 +254,115 @@ time,y.u,y.v
 0.0,4.0,12.0
 1.0,4.0,12.0
 
+--- partial-derivatives-inside-functions simulate --stop 1 --intervals 1 ---
+// Records, arrays of open sizes, loops, recursion, several results: each against the derivative by hand at x = 1.
+model M
+  record R
+    Real a;
+    Real w[2];
+  end R;
+  function f
+    input Real x;
+    input R r;
+    input Real u[:];
+    output Real y;
+  algorithm
+    y := r.a*x^2 + r.w[2]*sin(x) + sum(u)*x^3;
+  end f;
+  function fx = der(f, x);
+  function fxx = der(f, x, x);
+  function power
+    input Real x;
+    input Integer n;
+    output Real y;
+  algorithm
+    y := 1;
+    for i in 1:n loop
+      y := y*x;
+    end for;
+  end power;
+  function recursive
+    input Real x;
+    input Integer n;
+    output Real y;
+  algorithm
+    y := if n == 0 then 1 else x*recursive(x, n - 1);
+  end recursive;
+  function two
+    input Real x;
+    output Real a;
+    output Integer i;
+    output Real b;
+  algorithm
+    a := exp(x);
+    i := 3;
+    b := x^2/(1 + x);
+  end two;
+  function g
+    input Real x;
+    output Real y[4];
+  protected
+    Real a, b, v[3];
+    Integer i;
+  algorithm
+    (a, i, b) := two(x);
+    y[1] := a*b*i;
+    for j in 1:3 loop
+      v[j] := power(x, j) + recursive(x, j);
+    end for;
+    y[2] := v*v + sum(v[j]*j for j in 1:3);
+    y[3] := max(x, 0.2) + abs(-x) + atan2(x, 2) + (2 + x)^x;
+    y[4] := x;
+    while i > 0 loop
+      y[4] := y[4]*(1 + x/10);
+      i := i - 1;
+    end while;
+  end g;
+  function gx = der(g, x);
+  function all
+    input Real x;
+    input R r;
+    input Real u[:];
+    output Real y[6];
+  algorithm
+    y := cat(1, {fx(x, r, u), fxx(x, r, u)}, gx(x));
+  end all;
+  Real y[6] = all(1 + 0*time, R(2, {7, 5}), {1, 2});
+  Real e = exp(1);
+equation
+  assert(abs(y[1] - (4 + 5*cos(1) + 9)) < 1e-12, "first");
+  assert(abs(y[2] - (4 - 5*sin(1) + 18)) < 1e-12, "second");
+  assert(abs(y[3] - 3*e*(0.5 + 0.75)) < 1e-12, "several results");
+  assert(abs(y[4] - (8*(1 + 2 + 3) + 2*(1 + 4 + 9))) < 1e-12, "loops and recursion");
+  assert(abs(y[5] - (2 + 2/5 + 3*(log(3) + 1/3))) < 1e-12, "functions of two arguments");
+  assert(abs(y[6] - (1.331 + 3*1.21*0.1)) < 1e-12, "while");
+end M;
+--- expect ---
+time,y[1],y[2],y[3],y[4],y[5],y[6],e
+0.0,15.7015115293407,17.792645075960518,10.19355685672142,76.0,6.6958368660043295,1.6940000000000006,2.718281828459045
+1.0,15.7015115293407,17.792645075960518,10.19355685672142,76.0,6.6958368660043295,1.6940000000000006,2.718281828459045
+
+--- partial-derivative-of-foreign-code-inside-a-function error check ---
+model M
+  function f
+    input Real x;
+    output Real y;
+  external "C" y = foreign(x) annotation(Include = "static double foreign(double x) { return x*x; }");
+  end f;
+  function fx = der(f, x);
+  function g
+    input Real x;
+    output Real y;
+  algorithm
+    y := fx(x);
+  end g;
+  Real y = g(time);
+end M;
+--- expect ---
+exit: 3
+error: the external function M.f has no derivative
+--> model.mo:2:12
+
 --- derivative-and-inverse-annotations simulate --stop 1 --intervals 1 ---
 model M
   function f
