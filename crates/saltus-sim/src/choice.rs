@@ -190,3 +190,53 @@ impl Choice {
         format!("auto: {text}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of_radius(radius: f64) -> impl Fn() -> Option<Spectrum> {
+        move || Some(Spectrum { radius, rayleigh: -radius })
+    }
+
+    /// Eight segments of one second with so many steps each.
+    fn segments(c: &mut Choice, from: &mut (usize, f64), steps: usize, radius: f64) {
+        for _ in 0..SEGMENTS {
+            *from = (from.0 + steps, from.1 + 1.0);
+            c.restart(from.1, from.0, 2, of_radius(radius));
+        }
+    }
+
+    #[test]
+    fn a_mode_that_was_stiff_may_come_again() {
+        let mut c = Choice::new("auto", 0.0).expect("a choice");
+        let mut at = (0, 0.0);
+        segments(&mut c, &mut at, 10, 1e4);
+        assert_eq!(c.name(), "rosenbrock");
+        segments(&mut c, &mut at, 400, 1e4);
+        assert_eq!(c.name(), "lsoda");
+        // The mode of this restart is slow; an explicit method would crawl through the next stiff one.
+        segments(&mut c, &mut at, 10, 1.0);
+        assert_eq!(c.name(), "rosenbrock");
+        // A run that never saw a stiff mode goes on explicitly.
+        let mut c = Choice::new("auto", 0.0).expect("a choice");
+        segments(&mut c, &mut (0, 0.0), 10, 1.0);
+        assert_eq!(c.name(), "dopri5");
+    }
+
+    #[test]
+    fn an_explicit_method_that_labours_gives_way() {
+        let mut c = Choice::new("auto", 0.0).expect("a choice");
+        let mut at = (0, 0.0);
+        segments(&mut c, &mut at, 10, 1.0);
+        assert!(!c.laboured(at.0 + LABOUR) && c.laboured(at.0 + LABOUR + 1));
+        assert!(c.restart(at.1 + 0.5, at.0 + LABOUR + 1, 2, of_radius(1e6)));
+        assert_eq!(c.name(), "lsoda");
+        // What made it labour is remembered.
+        segments(&mut c, &mut (at.0 + LABOUR + 1, at.1 + 0.5), 10, 1.0);
+        assert_eq!(c.name(), "rosenbrock");
+        // A named integrator is the user's choice.
+        let mut named = Choice::new("dopri5", 0.0).expect("a choice");
+        assert!(!named.laboured(10 * LABOUR) && !named.restart(1.0, 10 * LABOUR, 2, of_radius(1.0)));
+    }
+}
