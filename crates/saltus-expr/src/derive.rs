@@ -10,19 +10,21 @@ use rustc_hash::FxHashMap;
 pub struct Differentiator<'a> {
     pool: &'a mut Pool,
     dhole: &'a mut dyn FnMut(&mut Pool, u32) -> Option<ExprId>,
+    /// The one hole that has a derivative, if it is one.
+    only: Option<u32>,
     memo: FxHashMap<ExprId, Option<ExprId>>,
 }
 
 impl<'a> Differentiator<'a> {
     /// A differentiator with these hole derivatives.
     pub fn new(pool: &'a mut Pool, dhole: &'a mut dyn FnMut(&mut Pool, u32) -> Option<ExprId>) -> Self {
-        Differentiator { pool, dhole, memo: FxHashMap::default() }
+        Differentiator { pool, dhole, only: None, memo: FxHashMap::default() }
     }
 
     /// ∂e/∂hole k.
     pub fn partial(pool: &mut Pool, e: ExprId, k: u32) -> ExprId {
         let mut dhole = |p: &mut Pool, j: u32| (j == k).then(|| p.num(1.0));
-        Differentiator::new(pool, &mut dhole).derivative(e)
+        Differentiator { only: Some(k), ..Differentiator::new(pool, &mut dhole) }.derivative(e)
     }
 
     /// The derivative of `e`.
@@ -35,6 +37,9 @@ impl<'a> Differentiator<'a> {
 
     /// `None` means zero, so that vanishing branches build nothing.
     fn go(&mut self, e: ExprId) -> Option<ExprId> {
+        if self.only.is_some_and(|k| !self.pool.may_have(e, k)) {
+            return None;
+        }
         if let Some(&d) = self.memo.get(&e) {
             return d;
         }

@@ -18,4 +18,4 @@ pub use eval::{Calls, NoCalls, binary, eval, unary};
 pub use node::{Binary, ExprId, FuncId, Node, RelOp, Unary};
 pub use pool::{ArgumentRule, DerivativeRule, InverseRule, Pool};
 pub use print::{Names, display, display_as};
-pub use solve::{Affine, Coefficient, affine_in, classify, inverted, solve_for};
+pub use solve::{Affine, Coefficient, affine_in, classify, inverted, slope_in, solve_for};

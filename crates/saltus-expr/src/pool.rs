@@ -11,6 +11,9 @@ use std::hash::BuildHasher;
 #[derive(Clone, Debug, Default)]
 pub struct Pool {
     nodes: Arena<Node>,
+    /// The smallest and the largest hole below each node (nothing below: the other way round): most searches for one hole
+    /// end here.
+    reach: Vec<(u32, u32)>,
     /// All nodes by content; the content itself is in `nodes`.
     index: HashTable<ExprId>,
     derivatives: FxHashMap<FuncId, Vec<DerivativeRule>>,
@@ -115,6 +118,15 @@ impl Pool {
             return id;
         }
         let id = self.nodes.push(node);
+        let mut reach = match self.nodes[id] {
+            Node::Hole(k) => (k, k),
+            _ => (u32::MAX, 0),
+        };
+        self.children(id, |c| {
+            let (low, high) = self.reach[c.index()];
+            reach = (reach.0.min(low), reach.1.max(high));
+        });
+        self.reach.push(reach);
         self.index.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(&self.nodes[id]));
         id
     }
@@ -390,10 +402,28 @@ impl Pool {
         out
     }
 
+    /// Whether hole `k` may occur: false is certain.
+    pub(crate) fn may_have(&self, e: ExprId, k: u32) -> bool {
+        let (low, high) = self.reach[e.index()];
+        low <= k && k <= high
+    }
+
+    /// As [`Pool::visit`], but for the nodes alone that may have hole `k` below them.
+    pub(crate) fn visit_above(&self, e: ExprId, k: u32, mut f: impl FnMut(ExprId, &Node)) {
+        let mut seen = rustc_hash::FxHashSet::default();
+        let mut stack = vec![e];
+        while let Some(e) = stack.pop() {
+            if self.may_have(e, k) && seen.insert(e) {
+                f(e, self.node(e));
+                self.children(e, |c| stack.push(c));
+            }
+        }
+    }
+
     /// Whether hole `k` occurs.
     pub fn has_hole(&self, e: ExprId, k: u32) -> bool {
         let mut found = false;
-        self.visit(e, |_, n| found |= *n == Node::Hole(k));
+        self.visit_above(e, k, |_, n| found |= *n == Node::Hole(k));
         found
     }
 }

@@ -32,6 +32,17 @@ pub enum Coefficient {
 
 /// Splits `e` with respect to hole `k`, if it is affine in it.
 pub fn affine_in(pool: &mut Pool, e: ExprId, k: u32) -> Option<Affine> {
+    let slope = slope_in(pool, e, k)?;
+    let zero = pool.num(0.0);
+    let rest = pool.rewrite(e, &mut |pool, x| match *pool.node(x) {
+        Node::Hole(j) if j == k => Some(zero),
+        _ => (!pool.may_have(x, k)).then_some(x),
+    });
+    Some(Affine { slope, rest })
+}
+
+/// ∂e/∂(hole k), if `e` is affine in it.
+pub fn slope_in(pool: &mut Pool, e: ExprId, k: u32) -> Option<ExprId> {
     let slope = Differentiator::partial(pool, e, k);
     if pool.has_hole(slope, k) {
         return None;
@@ -39,7 +50,7 @@ pub fn affine_in(pool: &mut Pool, e: ExprId, k: u32) -> Option<Affine> {
     // A conditional on the hole itself has a piecewise slope but is not affine.
     let mut guarded = false;
     let mut conditions = Vec::new();
-    pool.visit(e, |_, n| match n {
+    pool.visit_above(e, k, |_, n| match n {
         Node::If(c, _, _) => conditions.push(*c),
         Node::Relation(_, a, b) => conditions.extend([*a, *b]),
         Node::EventFloor(a) => conditions.push(*a),
@@ -70,12 +81,7 @@ pub fn affine_in(pool: &mut Pool, e: ExprId, k: u32) -> Option<Affine> {
     for c in conditions {
         guarded |= pool.has_hole(c, k);
     }
-    if guarded {
-        return None;
-    }
-    let zero = pool.num(0.0);
-    let rest = pool.substitute(e, |pool, j| if j == k { zero } else { pool.hole(j) });
-    Some(Affine { slope, rest })
+    (!guarded).then_some(slope)
 }
 
 /// The value of hole `k` that makes `e` zero: by division if `e` is affine in it, else by the inverse of a function.
@@ -113,7 +119,7 @@ pub fn classify(pool: &mut Pool, e: ExprId, k: u32, parameter: impl Fn(u32) -> b
     if !pool.has_hole(e, k) {
         return Coefficient::Absent;
     }
-    let Some(Affine { slope, .. }) = affine_in(pool, e, k) else {
+    let Some(slope) = slope_in(pool, e, k) else {
         // An inverse function is as good as a division by a parameter.
         return if inverted(pool, e, k).is_some() { Coefficient::Parameter } else { Coefficient::Nonlinear };
     };

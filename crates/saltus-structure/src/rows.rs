@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 use saltus_base::Arena;
 use saltus_dae::{HybridDae, Operand, Row, VarId, Variability, Variable};
-use saltus_expr::{Coefficient, Differentiator, ExprId, Node, Pool, affine_in};
+use saltus_expr::{Coefficient, Differentiator, ExprId, Node, Pool, slope_in};
 
 /// How a hole varies in time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -140,7 +140,7 @@ impl RowOps {
                 let class = saltus_expr::classify(pool, row.template, k as u32, |_| true);
                 let holes = match class {
                     Coefficient::Parameter => {
-                        affine_in(pool, row.template, k as u32).map_or(Vec::new(), |a| pool.holes(a.slope))
+                        slope_in(pool, row.template, k as u32).map_or(Vec::new(), |slope| pool.holes(slope))
                     }
                     _ => Vec::new(),
                 };

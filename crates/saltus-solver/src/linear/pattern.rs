@@ -94,6 +94,13 @@ impl Pattern {
     /// Returns the group of each column and the number of groups.
     pub fn colour_columns(&self) -> (Vec<usize>, usize) {
         let (n, rows) = (self.n_cols(), self.transpose());
+        // A full row keeps all columns apart; where nearly all rows are long, looking costs more than it can save.
+        let lengths = || (0..rows.n_cols()).map(|i| rows.range(i).len());
+        let longest = lengths().max().unwrap_or(0);
+        let looking: usize = lengths().map(|l| l * l).sum();
+        if longest == n || (2 * longest > n && looking > 64 * self.nnz()) {
+            return ((0..n).collect(), n);
+        }
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_key(|&j| std::cmp::Reverse(self.range(j).len()));
         let (mut colour, mut taken, mut count) = (vec![usize::MAX; n], vec![usize::MAX; n + 1], 0);
