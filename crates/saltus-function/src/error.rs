@@ -8,8 +8,6 @@ use std::fmt;
 pub enum ErrorKind {
     /// A failed assertion of level error.
     Assert,
-    /// `terminate(…)`: the simulation should end, it is not a failure.
-    Terminate,
     /// A subscript outside its array.
     Index,
     /// Shapes that do not fit together.
@@ -84,4 +82,6 @@ pub struct Warning {
     pub message: String,
     /// Where.
     pub span: Span,
+    /// `terminate(…)`: the run should end here, successfully.
+    pub ends: bool,
 }

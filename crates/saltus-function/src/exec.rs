@@ -979,7 +979,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
 
     fn warn(&mut self, message: String) {
         if self.st.warnings.len() < MAX_WARNINGS {
-            self.st.warnings.push(Warning { message, span: self.span });
+            self.st.warnings.push(Warning { message, span: self.span, ends: false });
         }
     }
 
@@ -1067,7 +1067,10 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 St::Terminate(message) => {
                     let message = self.sx(message)?;
                     let message = strings::text(self.known(&message)?).to_string();
-                    return Err(self.err(ErrorKind::Terminate, message));
+                    // The section goes on: what it assigns belongs to the last instant.
+                    if !self.st.warnings.iter().any(|w| w.ends) {
+                        self.st.warnings.push(Warning { message, span: s.span, ends: true });
+                    }
                 }
             }
         }

@@ -670,7 +670,7 @@ impl Runner<'_> {
             }
             if let Some(t) = self.leaves(model, &p, &**integrator, from, end) {
                 end = t;
-                if let Some(t) = self.outputs(model, &p, &**integrator, end, true, sink)?
+                if let Some(t) = self.outputs(model, &p, &**integrator, end, true, sink, observer)?
                     && let Some(d) = self.sooner(model, &p, &**integrator, from, t, observer)
                 {
                     return Err(d);
@@ -683,10 +683,13 @@ impl Runner<'_> {
             timed |= arrived == Some(end);
             self.transport(model, &p, &**integrator, from, end, observer)
                 .map_err(|e| model.explain(&e, Stage::Run, end, "the run failed"))?;
-            if let Some(t) = self.outputs(model, &p, &**integrator, end, fired.is_some() || timed, sink)?
+            if let Some(t) = self.outputs(model, &p, &**integrator, end, fired.is_some() || timed, sink, observer)?
                 && let Some(d) = self.sooner(model, &p, &**integrator, from, t, observer)
             {
                 return Err(d);
+            }
+            if self.report.terminated.is_some() {
+                return Ok(self.output_time(self.next_output - 1));
             }
             if let Err(d) = self.at_event(model, &p, &**integrator, from, end, observer) {
                 return Err(self.sooner(model, &p, &**integrator, from, end, observer).unwrap_or(d));
@@ -790,6 +793,7 @@ impl Runner<'_> {
         t: f64,
         observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
+        self.tried(model, observer);
         if let Err(e) = self.evaluate_at(model, program, integrator, t) {
             return Err(model
                 .structural_explanation(program)
@@ -1028,14 +1032,12 @@ impl Runner<'_> {
         end: f64,
         event: bool,
         sink: &mut dyn Sink,
+        observer: &mut dyn Observer,
     ) -> Result<Option<f64>, Diagnostic> {
         let close = 1e-11 * self.span();
-        while self.next_output <= self.intervals {
-            let t = if self.next_output == self.intervals {
-                self.stop
-            } else {
-                self.start + self.next_output as f64 * (self.stop - self.start) / self.intervals as f64
-            };
+        self.tried(model, observer);
+        while self.next_output <= self.intervals && self.report.terminated.is_none() {
+            let t = self.output_time(self.next_output);
             if t > end || (event && t > end - close) {
                 if event && t <= end + close {
                     self.next_output += 1; // the event's own rows stand for it
@@ -1050,9 +1052,18 @@ impl Runner<'_> {
                 return Ok(Some(t));
             }
             self.write(model, program, t, sink)?;
+            self.warnings(model, observer);
             self.next_output += 1;
         }
         Ok(None)
+    }
+
+    /// When output k is due.
+    fn output_time(&self, k: usize) -> f64 {
+        if k == self.intervals {
+            return self.stop;
+        }
+        self.start + k as f64 * (self.stop - self.start) / self.intervals as f64
     }
 
     fn event(
@@ -1069,6 +1080,7 @@ impl Runner<'_> {
         if before_row {
             self.write(model, program, t, sink)?;
         }
+        self.tried(model, observer);
         self.due = None;
         let arrived = model.arrive();
         self.causal = false;
@@ -1539,9 +1551,19 @@ impl Runner<'_> {
         }
     }
 
+    /// Tells what functions had to say since the last time; what they said while steps were tried does not end the run.
+    fn tried(&mut self, model: &mut Model, observer: &mut dyn Observer) {
+        for w in model.machine.host.warnings().into_iter().filter(|w| !w.ends) {
+            self.say(observer, &w.message, w.span, &w.message);
+        }
+    }
+
     fn warnings(&mut self, model: &mut Model, observer: &mut dyn Observer) {
         for w in model.machine.host.warnings() {
-            self.say(observer, &w.message, w.span, &w.message);
+            match w.ends {
+                true => self.terminated(&Some(w.message)),
+                false => self.say(observer, &w.message, w.span, &w.message),
+            }
         }
         for (cells, taken, other) in std::mem::take(&mut model.machine.ambiguous) {
             self.several(model, &cells, &taken, &other, observer);

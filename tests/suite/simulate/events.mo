@@ -273,3 +273,66 @@ time,a,f,n
 2.0,true,-1.0,1
 2.0,false,0.0,0
 3.0,false,0.0,0
+
+--- terminate-in-an-algorithm-section simulate --stop 3 --intervals 3 ---
+// What comes after it in the section belongs to the last instant too.
+model M
+  Real x(start = 0.5, fixed = true);
+  discrete Integer n(start = 0, fixed = true);
+  discrete Real last(start = 0, fixed = true);
+algorithm
+  when x > 1 then
+    n := pre(n) + 1;
+    terminate("enough");
+    last := 2*x;
+  end when;
+equation
+  der(x) = 1;
+end M;
+--- expect ---
+time,x,n,last
+0.0,0.5,0,0.0
+0.5000000000009089,1.000000000000909,0,0.0
+0.5000000000009089,1.000000000000909,1,2.000000000001818
+
+--- terminate-in-an-if-of-an-algorithm-section simulate --stop 3 --intervals 3 ---
+model M
+  Real x(start = 0.5, fixed = true);
+  Real y;
+algorithm
+  y := 2*x;
+  if y > 3 then
+    terminate("enough");
+  end if;
+equation
+  der(x) = 1;
+end M;
+--- expect ---
+time,x,y
+0.0,0.5,1.0
+1.0000000000018183,1.5000000000018183,3.0000000000036366
+1.0000000000018183,1.5000000000018183,3.0000000000036366
+
+--- terminate-in-a-function simulate --stop 3 --intervals 6 ---
+// No event: the first output that finds it so is the last.
+model M
+  function f
+    input Real x;
+    output Real y;
+  algorithm
+    y := 2*x;
+    if y > 2.9 then
+      terminate("enough");
+    end if;
+  end f;
+  Real x(start = 0, fixed = true);
+  Real y = f(x);
+equation
+  der(x) = 1;
+end M;
+--- expect ---
+time,x,y
+0.0,0.0,0.0
+0.5,0.5,1.0
+1.0,1.0,2.0
+1.5,1.5,3.0
