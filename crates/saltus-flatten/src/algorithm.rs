@@ -63,7 +63,16 @@ impl<'t> Flattener<'t> {
     pub(crate) fn algorithm(&mut self, scope: Scope, initial: bool, statements: &'t [Statement], span: Span) -> R<()> {
         let env = Env { conditional: true, ..Env::model(scope) };
         let mut assigned = FxHashSet::default();
-        self.assigned_in(&env, statements, &mut assigned);
+        self.assigned_in(&env, statements, true, &mut assigned);
+        if !initial {
+            // What is assigned in when-statements alone changes at events alone.
+            let mut between = FxHashSet::default();
+            self.assigned_in(&env, statements, false, &mut between);
+            for &v in assigned.difference(&between) {
+                let v = &mut self.dae.vars[v];
+                v.variability = v.variability.min(Variability::Discrete);
+            }
+        }
         self.counter += 1;
         let name = format!("$algorithm{}", self.counter);
         let mut lx = Lowering::new(name, scope, span);
@@ -147,25 +156,25 @@ impl<'t> Flattener<'t> {
         Ok(())
     }
 
-    /// The variables that statements assign.
-    fn assigned_in(&mut self, env: &Env, s: &'t [Statement], out: &mut FxHashSet<VarId>) {
+    /// The variables that statements assign, in when-statements too or outside of them alone.
+    fn assigned_in(&mut self, env: &Env, s: &'t [Statement], whens: bool, out: &mut FxHashSet<VarId>) {
         let mut refs: Vec<&'t ComponentRef> = Vec::new();
-        fn go<'a>(s: &'a [Statement], refs: &mut Vec<&'a ComponentRef>) {
+        fn go<'a>(s: &'a [Statement], whens: bool, refs: &mut Vec<&'a ComponentRef>) {
             for s in s {
                 match &s.kind {
                     StatementKind::Assign(r, _) => refs.push(r),
                     StatementKind::MultiAssign(t, _) => refs.extend(t.iter().flatten()),
                     StatementKind::If { branches, otherwise } => {
-                        branches.iter().for_each(|(_, b)| go(b, refs));
-                        go(otherwise, refs);
+                        branches.iter().for_each(|(_, b)| go(b, whens, refs));
+                        go(otherwise, whens, refs);
                     }
-                    StatementKind::For { body, .. } | StatementKind::While { body, .. } => go(body, refs),
-                    StatementKind::When { branches } => branches.iter().for_each(|(_, b)| go(b, refs)),
+                    StatementKind::For { body, .. } | StatementKind::While { body, .. } => go(body, whens, refs),
+                    StatementKind::When { branches } if whens => branches.iter().for_each(|(_, b)| go(b, whens, refs)),
                     _ => {}
                 }
             }
         }
-        go(s, &mut refs);
+        go(s, whens, &mut refs);
         for r in refs {
             let v = match self.eval_ref(env, r) {
                 Ok(v) => Some(v),

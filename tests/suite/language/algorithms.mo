@@ -363,6 +363,43 @@ exit: 3
 error: the external function M.f has no derivative
 --> model.mo:2:12
 
+--- an-instant-computed-earlier-in-the-section simulate --stop 0.5 --intervals 1 ---
+// A pulse as wide as the section has just computed; x and next change at events alone, though nothing declares them so.
+model M
+  Real x(start = 0, fixed = true);
+  Real u(start = 0);
+  Real next(start = 0);
+algorithm
+  when sample(0, 0.2) then
+    u := 1 + time;
+    if u > 1.1 then
+      next := time + 0.1;
+    else
+      next := time + 0.05;
+    end if;
+  end when;
+  when time >= next then
+    if u > 0.5 then
+      u := 0;
+    end if;
+  end when;
+equation
+  der(x) = u;
+end M;
+--- expect ---
+time,x,u,next
+0.0,0.0,1.0,0.05
+0.05,0.05,1.0,0.05
+0.05,0.05,0.0,0.05
+0.2,0.05,0.0,0.05
+0.2,0.05,1.2,0.30000000000000004
+0.30000000000000004,0.17000000000000004,1.2,0.30000000000000004
+0.30000000000000004,0.17000000000000004,0.0,0.30000000000000004
+0.4,0.17000000000000004,0.0,0.30000000000000004
+0.4,0.17000000000000004,1.4,0.5
+0.5,0.30999999999999994,1.4,0.5
+0.5,0.30999999999999994,0.0,0.5
+
 --- derivative-and-inverse-annotations simulate --stop 1 --intervals 1 ---
 model M
   function f
