@@ -1,7 +1,9 @@
 //! A plan as C99.
 
+use crate::chain::Joiner;
 use crate::plan::{Op, Plan, Step};
 use saltus_expr::{Binary, ExprId, Pool, Unary};
+use saltus_program::Advance;
 use std::fmt::Write;
 
 /// What the text of [`kernel_c`] relies on: put it once at the top of the file.
@@ -26,6 +28,12 @@ static inline double saltus_load(const double *values, uint32_t word) {
     memcpy(&v, &bits, sizeof v);
     return v;
 }
+/* Rows of the loop that follows neither read nor write what another writes. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define SALTUS_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define SALTUS_INDEPENDENT
+#endif
 static inline double saltus_sign(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : 0.0; }
 static inline double saltus_min(double a, double b) { return b < a ? b : a; }
 static inline double saltus_max(double a, double b) { return b > a ? b : a; }
@@ -72,6 +80,74 @@ pub fn quoted_c(text: &str) -> String {
     o
 }
 
+/// The kernel of a template for runs of one pattern ([`saltus_program::Run`]), with the signature of [`kernel_c`]; the words
+/// are those of the first row.
+pub fn run_c(
+    pool: &Pool,
+    template: ExprId,
+    holes: usize,
+    (pattern, independent): (&[Advance], bool),
+    name: &str,
+) -> String {
+    let plan = Plan::new(pool, template, holes);
+    let mut o = String::new();
+    let _ = write_run(&plan, pattern, independent, name, &mut o);
+    o
+}
+
+/// Rows of several kernels as one function `void name(double *values, const saltus_host *host)`, joined as in native code.
+#[derive(Default)]
+pub struct JoinedC {
+    joiner: Joiner,
+}
+
+impl JoinedC {
+    /// Number of operations so far.
+    pub fn len(&self) -> usize {
+        self.joiner.len()
+    }
+
+    /// Whether there is no row yet.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends a row of a template, given its index words.
+    pub fn row(&mut self, plan: &PlanC, words: &[u32]) {
+        self.joiner.row(&plan.0, words);
+    }
+
+    /// The function.
+    pub fn finish(self, name: &str) -> String {
+        let (plan, _) = self.joiner.finish();
+        let mut o = format!("void {name}(double *values, const saltus_host *host) {{\n  (void)host;\n");
+        // Writing to a String does not fail.
+        let _ = write_steps(&plan, &mut o, &|k| format!("values[{k}]"));
+        o.push_str("}\n");
+        o
+    }
+}
+
+/// A template planned for [`JoinedC`].
+pub struct PlanC(Plan);
+
+impl PlanC {
+    /// The plan of a template.
+    pub fn new(pool: &Pool, template: ExprId, holes: usize) -> PlanC {
+        PlanC(Plan::new(pool, template, holes))
+    }
+
+    /// Number of operations of one row.
+    pub fn len(&self) -> usize {
+        self.0.ops.len()
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.0.ops.is_empty()
+    }
+}
+
 fn write_c(plan: &Plan, name: &str) -> String {
     let mut o = String::new();
     // Writing to a String does not fail.
@@ -79,29 +155,80 @@ fn write_c(plan: &Plan, name: &str) -> String {
     o
 }
 
-fn write_kernel(plan: &Plan, name: &str, o: &mut String) -> std::fmt::Result {
-    let v = |s: &Step| match &plan.ops[*s as usize] {
+/// The value of a step as a C expression.
+fn value_c(plan: &Plan, s: &Step) -> String {
+    match &plan.ops[*s as usize] {
         Op::Const(c) => literal_c(*c),
         _ => format!("v{s}"),
-    };
+    }
+}
+
+fn write_kernel(plan: &Plan, name: &str, o: &mut String) -> std::fmt::Result {
     writeln!(o, "void {name}(double *values, const uint32_t *words, size_t rows, const saltus_host *host) {{")?;
     writeln!(o, "  (void)host;")?;
     writeln!(o, "  for (; rows > 0; rows--, words += {}) {{", plan.holes + 1)?;
-    // The steps that give an open `if` its value are declared before it.
+    write_steps(plan, o, &|k| format!("saltus_load(values, words[{}])", k + 1))?;
+    writeln!(o, "    values[words[0] & 0x7fffffffu] = {};", value_c(plan, &plan.result))?;
+    writeln!(o, "  }}\n}}")
+}
+
+fn write_run(plan: &Plan, pattern: &[Advance], independent: bool, name: &str, o: &mut String) -> std::fmt::Result {
+    writeln!(o, "void {name}(double *values, const uint32_t *words, size_t rows, const saltus_host *host) {{")?;
+    writeln!(o, "  (void)host;")?;
+    writeln!(o, "  double *const to = values + (words[0] & 0x7fffffffu);")?;
+    // What stays is loaded once, unless a row might write it.
+    let stays = |p: &Advance| p.by == 0 && independent;
+    for (k, p) in pattern.iter().enumerate().skip(1) {
+        let at = format!("values + (words[{k}] & 0x7fffffffu)");
+        let sign = if p.negate { "-" } else { "" };
+        match stays(p) {
+            true => writeln!(o, "  const double h{k} = {sign}*({at});\n  (void)h{k};")?,
+            false => writeln!(o, "  const double *const h{k} = {at};\n  (void)h{k};")?,
+        }
+    }
+    if independent {
+        writeln!(o, "  SALTUS_INDEPENDENT")?;
+    }
+    writeln!(o, "  for (ptrdiff_t i = 0; i < (ptrdiff_t)rows; i++) {{")?;
+    let at = |by: i32| match by {
+        0 => "0".into(),
+        1 => "i".into(),
+        by => format!("i * {by}"),
+    };
+    write_steps(plan, o, &|k| match pattern.get(k as usize + 1) {
+        Some(p) if stays(p) => format!("h{}", k + 1),
+        Some(p) => format!("{}h{}[{}]", if p.negate { "-" } else { "" }, k + 1, at(p.by)),
+        None => "NAN".into(),
+    })?;
+    writeln!(o, "    to[{}] = {};", at(pattern.first().map_or(1, |p| p.by)), value_c(plan, &plan.result))?;
+    writeln!(o, "  }}\n}}")
+}
+
+/// The steps of a row; `hole` is the expression of a hole.
+fn write_steps(plan: &Plan, o: &mut String, hole: &dyn Fn(u32) -> String) -> std::fmt::Result {
+    let v = |s: &Step| value_c(plan, s);
+    // Where each `if` and `else` ends: that step gives the `if` its value, and is declared before it.
+    let mut ends = vec![0; plan.ops.len()];
+    let mut open: Vec<usize> = Vec::new();
+    for (i, op) in plan.ops.iter().enumerate().rev() {
+        match op {
+            Op::End { .. } => open.push(i),
+            Op::Else { .. } => ends[i] = open.last().copied().unwrap_or(i),
+            Op::If { .. } => ends[i] = open.pop().unwrap_or(i),
+            _ => {}
+        }
+    }
     for (i, op) in plan.ops.iter().enumerate() {
         match op {
             Op::Const(_) => {}
             Op::Load(s) => writeln!(o, "    const double v{i} = values[{s}];")?,
             Op::Store(s, a) => writeln!(o, "    values[{s}] = {};", v(a))?,
-            Op::Hole(k) => writeln!(o, "    const double v{i} = saltus_load(values, words[{}]);", k + 1)?,
+            Op::Hole(k) => writeln!(o, "    const double v{i} = {};", hole(*k))?,
             Op::Unary(op, a) => writeln!(o, "    const double v{i} = {};", unary_c(*op, &v(a)))?,
             Op::Binary(op, a, b) => writeln!(o, "    const double v{i} = {};", binary_c(*op, &v(a), &v(b)))?,
             Op::Select(c, a, b) => writeln!(o, "    const double v{i} = {} != 0.0 ? {} : {};", v(c), v(a), v(b))?,
-            Op::If { cond, to_else } => {
-                let Op::Else { end, .. } = plan.ops[*to_else as usize] else { unreachable!("branches nest") };
-                writeln!(o, "    double v{end};\n    if ({} != 0.0) {{", v(cond))?;
-            }
-            Op::Else { value, end } => writeln!(o, "    v{end} = {};\n    }} else {{", v(value))?,
+            Op::If { cond, .. } => writeln!(o, "    double v{};\n    if ({} != 0.0) {{", ends[i], v(cond))?,
+            Op::Else { value, .. } => writeln!(o, "    v{} = {};\n    }} else {{", ends[i], v(value))?,
             Op::End { value } => writeln!(o, "    v{i} = {};\n    }}", v(value))?,
             Op::Call { func, at, n, out } => {
                 let list: Vec<String> = plan.args[*at as usize..][..*n as usize].iter().map(v).collect();
@@ -121,34 +248,17 @@ fn write_kernel(plan: &Plan, name: &str, o: &mut String) -> std::fmt::Result {
             }
         }
     }
-    writeln!(o, "    values[words[0] & 0x7fffffffu] = {};", v(&plan.result))?;
-    writeln!(o, "  }}\n}}")
+    Ok(())
 }
 
 pub(crate) fn unary_c(op: Unary, a: &str) -> String {
-    let name = match op {
-        Unary::Neg => return format!("-{a}"),
-        Unary::Not => return format!("(double)({a} == 0.0)"),
-        Unary::Abs => "fabs",
-        Unary::Sign => "saltus_sign",
-        Unary::Sqrt => "sqrt",
-        Unary::Exp => "exp",
-        Unary::Log => "log",
-        Unary::Log10 => "log10",
-        Unary::Sin => "sin",
-        Unary::Cos => "cos",
-        Unary::Tan => "tan",
-        Unary::Asin => "asin",
-        Unary::Acos => "acos",
-        Unary::Atan => "atan",
-        Unary::Sinh => "sinh",
-        Unary::Cosh => "cosh",
-        Unary::Tanh => "tanh",
-        Unary::Floor => "floor",
-        Unary::Ceil => "ceil",
-        Unary::Trunc => "trunc",
-    };
-    format!("{name}({a})")
+    match op {
+        Unary::Neg => format!("-{a}"),
+        Unary::Not => format!("(double)({a} == 0.0)"),
+        Unary::Sign => format!("saltus_sign({a})"),
+        Unary::Abs => format!("fabs({a})"),
+        _ => format!("{}({a})", op.name()),
+    }
 }
 
 pub(crate) fn binary_c(op: Binary, a: &str, b: &str) -> String {

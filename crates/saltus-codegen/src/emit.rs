@@ -50,7 +50,8 @@ enum Holes {
 
 #[derive(Clone, Copy)]
 enum Place {
-    At(Value),
+    /// The address in the first row, and how many values further it is in the next.
+    At(Value, i32),
     Fixed(Value),
 }
 
@@ -145,14 +146,15 @@ pub(crate) fn run_kernel(
         let w = e.word_at(words, k);
         let at = e.slot_address(values, w);
         places.push(match p {
-            Advance::Stays { negate } if k > 0 => {
+            // Nothing in the run writes it.
+            Advance { by: 0, negate } if independent => {
                 let v = e.s.b.ins().load(types::F64, MemFlagsData::trusted(), at, 0);
                 (Place::Fixed(if *negate { e.s.b.ins().fneg(v) } else { v }), *negate)
             }
-            Advance::Stays { negate } | Advance::Next { negate } => (Place::At(at), *negate),
+            Advance { by, negate } => (Place::At(at, *by), *negate),
         });
     }
-    let (Place::At(dest), _) = places.remove(0) else { unreachable!("destinations move") };
+    let (Place::At(dest, step), _) = places.remove(0) else { unreachable!("destinations move") };
     let zero = e.s.b.ins().iconst(types::I64, 0);
     let end = e.s.b.ins().ishl_imm_s(rows, 3);
     let exit = e.s.b.create_block();
@@ -171,8 +173,15 @@ pub(crate) fn run_kernel(
         e.s.b.ins().brif(any, pair, &[BlockArg::Value(zero)], rest, &[BlockArg::Value(zero)]);
         e.s.b.switch_to_block(pair);
         let v = e.pairs(plan, &places, &fixed, p);
-        let to = e.s.b.ins().iadd(dest, p);
-        e.s.b.ins().store(UNALIGNED, v, to, 0);
+        let to = e.row_address(dest, step, p);
+        if step == 1 {
+            e.s.b.ins().store(UNALIGNED, v, to, 0);
+        } else {
+            for lane in 0..2 {
+                let v = e.s.b.ins().extractlane(v, lane);
+                e.s.b.ins().store(UNALIGNED, v, to, i32::from(lane) * 8 * step);
+            }
+        }
         let next = e.s.b.ins().iadd_imm_s(p, 16);
         let more = e.s.b.ins().icmp(IntCC::NotEqual, next, even);
         e.s.b.ins().brif(more, pair, &[BlockArg::Value(next)], rest, &[BlockArg::Value(next)]);
@@ -185,7 +194,7 @@ pub(crate) fn run_kernel(
     e.holes = Holes::Run(places, at);
     e.steps(plan, values, at, host)?;
     let result = e.real(plan.result);
-    let to = e.s.b.ins().iadd(dest, at);
+    let to = e.row_address(dest, step, at);
     e.s.b.ins().store(MemFlagsData::trusted(), result, to, 0);
     let next = e.s.b.ins().iadd_imm_s(at, 8);
     let more = e.s.b.ins().icmp(IntCC::NotEqual, next, end);
@@ -238,10 +247,27 @@ impl<'a> Emitter<'a> {
 }
 
 impl Emitter<'_> {
-    /// A value of the run at a row's offset.
-    fn moving(&mut self, first: Value, offset: Value, negate: bool, ty: Type) -> Value {
-        let at = self.s.b.ins().iadd(first, offset);
-        let v = self.s.b.ins().load(ty, UNALIGNED, at, 0);
+    /// The address of a row's value, `offset` being eight times the number of the row.
+    fn row_address(&mut self, first: Value, by: i32, offset: Value) -> Value {
+        let offset = match by {
+            0 => return first,
+            1 => offset,
+            by => self.s.b.ins().imul_imm_s(offset, i64::from(by)),
+        };
+        self.s.b.ins().iadd(first, offset)
+    }
+
+    /// A value of the run at a row's offset, or two of them.
+    fn moving(&mut self, (first, by): (Value, i32), offset: Value, negate: bool, ty: Type) -> Value {
+        let at = self.row_address(first, by, offset);
+        let v = if ty == types::F64 || by == 1 {
+            self.s.b.ins().load(ty, UNALIGNED, at, 0)
+        } else {
+            let low = self.s.b.ins().load(types::F64, UNALIGNED, at, 0);
+            let high = self.s.b.ins().load(types::F64, UNALIGNED, at, 8 * by);
+            let v = self.s.b.ins().scalar_to_vector(ty, low);
+            self.s.b.ins().insertlane(v, high, 1)
+        };
         if negate { self.s.b.ins().fneg(v) } else { v }
     }
 
@@ -253,7 +279,7 @@ impl Emitter<'_> {
                 Op::Const(c) => Some(self.s.constant(*c)),
                 Op::Hole(k) => match places[*k as usize].0 {
                     Place::Fixed(v) => Some(v),
-                    Place::At(_) => None,
+                    Place::At(..) => None,
                 },
                 _ => None,
             };
@@ -272,7 +298,7 @@ impl Emitter<'_> {
             }
             let v = match op {
                 Op::Hole(k) => match places[*k as usize] {
-                    (Place::At(first), negate) => self.moving(first, offset, negate, types::F64X2),
+                    (Place::At(first, by), negate) => self.moving((first, by), offset, negate, types::F64X2),
                     (Place::Fixed(_), _) => unreachable!("the same in every row"),
                 },
                 Op::Unary(op, a) => {
@@ -389,7 +415,7 @@ impl Emitter<'_> {
             let ((place, negate), offset) = (places[k as usize], *offset);
             return match place {
                 Place::Fixed(v) => v,
-                Place::At(first) => self.moving(first, offset, negate, types::F64),
+                Place::At(first, by) => self.moving((first, by), offset, negate, types::F64),
             };
         }
         let word = self.word_at(row, k + 1);

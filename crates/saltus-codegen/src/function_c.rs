@@ -7,6 +7,7 @@
 
 use crate::c::{binary_c, literal_c, quoted_c, unary_c};
 use crate::function::{combine, empty};
+use crate::table_c::{Slope, TableCall, table_call, tables_c};
 use rustc_hash::FxHashMap;
 use saltus_expr::{Binary, FuncId, Unary};
 use saltus_function::lower::{Arg, Ax, DimCode, Init, Iter, Ix, Lowered, Op2, Slot, St, Stmt, Sx, Target};
@@ -40,6 +41,8 @@ pub struct NotInC {
 
 /// External C code that can be part of the file: single numbers in and out, the code in the annotation `Include` or in the C
 /// library, nothing that calls back.
+///
+/// Table objects are read by functions of the file itself.
 fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<&'a ExternalCall, String> {
     const LIBRARY: [&str; 32] = [
         "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
@@ -50,14 +53,16 @@ fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<&'a ExternalCall, Stri
     let (Some(x), Some(lowered)) = (&f.external, &l.external) else { return Err(code()) };
     let scalar = |a: &Arg| matches!(a, Arg::S(Sx::Local(_) | Sx::Num(_)));
     let one = matches!(&l.outputs[..], [o] if Some(o.slot) == lowered.result.map(Slot::S));
-    let simple = one
+    let numbers = one
         && x.language == "C"
         && lowered.args.iter().all(scalar)
         && lowered.back.iter().all(Option::is_none)
         && l.inputs.iter().all(|i| matches!(i.slot, Slot::S(_)))
-        && l.entry.is_empty()
-        && !l.has_object
-        && !l.impure;
+        && l.entry.is_empty();
+    if numbers && table_call(&x.symbol).is_some() {
+        return Ok(x);
+    }
+    let simple = numbers && !l.has_object && !l.impure;
     let text = f.locals.iter().any(|v| v.ty == ScalarType::String);
     if !simple || text || !x.libraries.is_empty() || x.includes.iter().any(|i| i.contains("Modelica")) {
         return Err(code());
@@ -69,8 +74,14 @@ fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<&'a ExternalCall, Stri
 
 /// The functions that kernels call, and all those call, as C: to be put after [`crate::PRELUDE_C`] and before the kernels. The text
 /// defines `saltus_functions`, a structure with their memory, and `saltus_call` and `saltus_call_der` for a
-/// `saltus_host` whose `self` points to one (cleared). Failed calls give NaN and set its `message`.
-pub fn functions_c(functions: &[Function], executor: &Executor, called: &[Called]) -> Result<String, NotInC> {
+/// `saltus_host` whose `self` points to one (cleared). Failed calls give NaN and set its `message`. Tables among the `objects`,
+/// given by their handles, become data.
+pub fn functions_c(
+    functions: &[Function],
+    executor: &Executor,
+    called: &[Called],
+    objects: &[f64],
+) -> Result<String, NotInC> {
     // Everything reachable, in both forms where needed.
     let mut needed: Vec<(FuncId, bool)> = Vec::new();
     let mut work: Vec<(FuncId, bool)> = called.iter().map(|c| (c.func, c.dual)).collect();
@@ -102,13 +113,20 @@ pub fn functions_c(functions: &[Function], executor: &Executor, called: &[Called
     }
     o.push('\n');
     let mut includes: Vec<&str> = Vec::new();
+    let mut tables = false;
     for &(f, _) in &needed {
         if let (Some(l), Some(function)) = (executor.lowered(f), functions.get(f.0 as usize))
             && l.external.is_some()
         {
             let x = external_c(function, l).map_err(|what| NotInC { func: f, what })?;
-            includes.extend(x.includes.iter().map(String::as_str));
+            match table_call(&x.symbol) {
+                Some(_) => tables = true,
+                None => includes.extend(x.includes.iter().map(String::as_str)),
+            }
         }
+    }
+    if tables {
+        o.push_str(&tables_c(objects));
     }
     includes.sort_unstable();
     includes.dedup();
@@ -293,6 +311,9 @@ impl<'a> Body<'a> {
             };
             args.iter().map(one).collect::<Vec<_>>().join(", ")
         };
+        if let Some(table) = table_call(symbol) {
+            return self.table(table, &list);
+        }
         if !self.dual {
             let text = format!("(void)c;\n  *y0 = {symbol}({});", list(&|k| format!("x{k}")));
             return self.line(&text);
@@ -319,6 +340,24 @@ impl<'a> Body<'a> {
         self.line(&format!("*y0 = d_({symbol}({value}), 0.0);\n  if (along == 0.0) return;"));
         self.line("h = 1e-6 * (1.0 + saltus_min(size, 1e6)) / saltus_max(along, 1e-300);");
         self.line(&format!("y0->d = ({symbol}({up}) - {symbol}({down})) / (2.0 * h);"));
+    }
+
+    /// What reads a table; `list` gives the arguments.
+    fn table(&mut self, t: TableCall, list: &dyn Fn(&dyn Fn(usize) -> String) -> String) {
+        let name = t.name;
+        if !self.dual {
+            let args = list(&|k| format!("x{k}"));
+            return self.line(&format!("const double a[] = {{{args}}};\n  *y0 = {name}(c, a);"));
+        }
+        let (v, d) = (list(&|k| format!("x{k}.v")), list(&|k| format!("x{k}.d")));
+        self.line(&format!("const double a[] = {{{v}}};"));
+        match t.derivative {
+            Slope::Zero => self.line(&format!("*y0 = d_({name}(c, a), 0.0);")),
+            Slope::Known => self.line(&format!("const double d[] = {{{d}}};\n  *y0 = d_({name}(c, a), {name}_der(c, a, d));")),
+            Slope::Differences => self.line(&format!(
+                "const double d[] = {{{d}}};\n  *y0 = d_({name}(c, a), saltus_difference(c, {name}, a, d, sizeof a / sizeof *a));"
+            )),
+        }
     }
 
     fn body(&mut self, head: &str) -> Res<String> {
@@ -820,28 +859,7 @@ impl<'a> Body<'a> {
         if !self.dual {
             return unary_c(op, a);
         }
-        let name = match op {
-            Unary::Neg => "neg",
-            Unary::Not => "not",
-            Unary::Abs => "fabs",
-            Unary::Sign => "sign",
-            Unary::Sqrt => "sqrt",
-            Unary::Exp => "exp",
-            Unary::Log => "log",
-            Unary::Log10 => "log10",
-            Unary::Sin => "sin",
-            Unary::Cos => "cos",
-            Unary::Tan => "tan",
-            Unary::Asin => "asin",
-            Unary::Acos => "acos",
-            Unary::Atan => "atan",
-            Unary::Sinh => "sinh",
-            Unary::Cosh => "cosh",
-            Unary::Tanh => "tanh",
-            Unary::Floor => "floor",
-            Unary::Ceil => "ceil",
-            Unary::Trunc => "trunc",
-        };
+        let name = if op == Unary::Abs { "fabs" } else { op.name() };
         format!("d_{name}({a})")
     }
 

@@ -92,6 +92,10 @@ impl Backend for Jit {
         self.plans.kernel(pool, template, holes)
     }
 
+    fn calls(&self, kernel: KernelId) -> bool {
+        self.plans.plans[kernel.0 as usize].calls()
+    }
+
     fn finish(&mut self) {
         let new = &self.plans.plans[self.natives.len()..];
         if new.is_empty() {

@@ -35,10 +35,11 @@ mod jit;
 mod native;
 mod plan;
 mod scalar;
+mod table_c;
 mod tape;
 mod tiered;
 
-pub use c::{PRELUDE_C, kernel_c, literal_c, quoted_c};
+pub use c::{JoinedC, PRELUDE_C, PlanC, kernel_c, literal_c, quoted_c, run_c};
 pub use function_c::{Called, NotInC, called, functions_c};
 pub use functions::NativeFunctions;
 pub use jit::{Jit, JitError};

@@ -18,7 +18,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId as ModuleFunc, Module, default_libcall_names};
 use saltus_expr::{Binary, FuncId, Unary, binary, unary};
-use saltus_program::{Advance, CallHost, NEGATE, Rows, Run, slot_of};
+use saltus_program::{Advance, CallHost, NEGATE, Rows, Run};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -238,13 +238,8 @@ impl Code {
     pub fn run_run(&self, kernel: Native, run: &Run, rows: &Rows, values: &mut [f64], host: &mut dyn CallHost) {
         assert_eq!(rows.stride, kernel.stride, "row stride differs from the kernel's");
         let first = &rows.words[run.start * rows.stride..][..rows.stride];
-        let inside = first.iter().zip(&run.pattern).all(|(w, p)| {
-            let last = match p {
-                Advance::Stays { .. } => 0,
-                Advance::Next { .. } => run.len - 1,
-            };
-            slot_of(*w) + last < values.len()
-        });
+        let inside = first.iter().zip(&run.pattern);
+        let inside = inside.map(|(w, p)| p.reach(*w, run.len)).all(|r| r.is_some_and(|r| r.1 < values.len()));
         assert!(inside && run.pattern.len() == rows.stride && run.len > 0, "index word outside the values");
         let mut host = HostRef { host, panic: None };
         // SAFETY: the code is alive (`self` owns it), and every value from the first to the last row's is there.

@@ -222,6 +222,11 @@ fn cost_of(node: &Node) -> u32 {
 }
 
 impl Plan {
+    /// Whether functions of the model are called.
+    pub fn calls(&self) -> bool {
+        self.ops.iter().any(|op| matches!(op, Op::Call { .. } | Op::CallDer { .. }))
+    }
+
     /// The steps of a template.
     pub fn new(pool: &Pool, template: ExprId, holes: usize) -> Plan {
         // Costs, bottom-up; then the order of evaluation: the operand that needs more registers first, except where

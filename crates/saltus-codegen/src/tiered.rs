@@ -267,6 +267,10 @@ impl Backend for Tiered {
         id
     }
 
+    fn calls(&self, kernel: KernelId) -> bool {
+        self.plans.plans[kernel.0 as usize].calls()
+    }
+
     fn finish(&mut self) {}
 
     fn run(&self, batch: &Batch, values: &mut [f64], host: &mut dyn CallHost) {

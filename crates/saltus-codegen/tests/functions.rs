@@ -563,7 +563,7 @@ fn c_agrees() {
     let calls = ids.iter().flat_map(|&k| [false, true].map(|dual| Called { func: FuncId(k), dual, args: 6, outs: 13 }));
     let mut executor = Executor::new(&all);
     let mut source = String::from(PRELUDE_C);
-    source.push_str(&functions_c(&all, &executor, &called(calls)).expect("C"));
+    source.push_str(&functions_c(&all, &executor, &called(calls), &[]).expect("C"));
     let (x, d) = ([0.3, -1.2, 1.7, 0.25, -0.5, 1.1], [1.0, 0.0, -0.5, 0.25, 0.0, 2.0]);
     let mut expected = String::new();
     let bits = |v: f64| {

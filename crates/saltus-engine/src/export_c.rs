@@ -7,11 +7,11 @@
 use crate::program::Started;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_codegen::{Called, PRELUDE_C, called, functions_c, kernel_c, quoted_c};
+use saltus_codegen::{Called, JoinedC, PRELUDE_C, PlanC, called, functions_c, kernel_c, quoted_c, run_c};
 use saltus_dae::{Action, HybridDae, Piece, VarId, VarType, Variability};
 use saltus_expr::{Node, RelOp};
 use saltus_function::Executor;
-use saltus_program::{Batch, Chain};
+use saltus_program::{Advance, Batch, Chain, FEW_ROWS, Run};
 use saltus_sim::block::SolveBlock;
 use saltus_sim::compile::{MixedBlock, Step};
 use saltus_sim::model::ModeProgram;
@@ -23,8 +23,8 @@ use std::rc::Rc;
 const RUNTIME: &str = include_str!("runtime.c");
 const STEPPER: &str = include_str!("stepper.c");
 
-/// Newton's method of the exported file is dense.
-const LARGEST_BLOCK: usize = 200;
+/// Newton's method of the exported file is dense: more takes too long, and memory (8 MB).
+const LARGEST_BLOCK: usize = 1000;
 
 fn refuse<T>(what: &str) -> Result<T, Diagnostic> {
     refuse_at(Span::NONE, what)
@@ -34,6 +34,15 @@ fn refuse_at<T>(place: Span, what: &str) -> Result<T, Diagnostic> {
     Err(Diagnostic::error(Stage::Structure, place, format!("not supported yet: {what} in C export")))
 }
 
+/// Operations of one function of joined rows, of all of them, and statements of one function: compilers take more than
+/// proportional time.
+const PIECE: usize = 1_000;
+const JOINED: usize = 60_000;
+const STATEMENTS: usize = 500;
+
+/// A mode without restart equations.
+const NO_RESTART: &str = "{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}";
+
 /// Modes of one file.
 const MOST_MODES: usize = 64;
 
@@ -42,7 +51,7 @@ struct Mode {
     /// Slots of its conditions, and their values.
     conditions: Vec<(u32, bool)>,
     /// `None` if it has no solution by structure.
-    program: Option<(Rc<ModeProgram>, Restart)>,
+    program: Option<(Rc<ModeProgram>, Option<Restart>)>,
     /// From which modes it is entered with conditions that depend on what they guard.
     searched: Vec<bool>,
 }
@@ -58,7 +67,11 @@ fn modes(s: &mut Started) -> Result<(Vec<Mode>, usize), Diagnostic> {
     let mut modes = Vec::new();
     for (key, program) in keys.iter().zip(&programs) {
         let searched = programs.iter().map(|old| old.as_ref().is_some_and(|old| m.guards_itself(old, key))).collect();
-        let program = program.as_ref().map(|p| (p.clone(), m.restart(p)));
+        // Without another mode only discrete variables in constraints displace anything.
+        let program = program.as_ref().map(|p| {
+            let restart = (keys.len() > 1 || !p.latent.is_empty()).then(|| m.restart(p));
+            (p.clone(), restart)
+        });
         modes.push(Mode { conditions: m.key_slots(key), program, searched });
     }
     Ok((modes, keys.iter().position(|k| *k == now).unwrap_or(0)))
@@ -77,6 +90,11 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         s,
         delayed: lines.iter().map(|d| d.out).collect(),
         used: FxHashSet::default(),
+        calling: FxHashSet::default(),
+        runs: FxHashMap::default(),
+        plans: FxHashMap::default(),
+        pieces: String::new(),
+        joined: 0,
         tables: String::new(),
         blocks: String::new(),
         n: 0,
@@ -95,10 +113,7 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
     }
     let reactions = c.reactions()?;
     let mut asserts = String::new();
-    for b in &m.assertions {
-        let b = c.batch(b)?;
-        line(&mut asserts, 1, &b);
-    }
+    c.chain(&m.assertions)?.iter().for_each(|call| line(&mut asserts, 1, call));
     for (slot, (_, index)) in m.assertion_slots.iter().zip(&m.sys.assertions) {
         let assertion = &m.sys.dae.assertions[*index];
         if !assertion.error {
@@ -115,7 +130,7 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         line(&mut signals, 1, &format!("case {k}: {value} break;"));
         line(&mut lengths, 1, &format!("case {k}: {length} break;"));
     }
-    let ((kernels, functions), tables, blocks, work) = (c.kernels()?, c.tables, c.blocks, c.work);
+    let ((kernels, functions), pieces, tables, blocks, work) = (c.kernels()?, c.pieces, c.tables, c.blocks, c.work);
 
     let id = identifier(name);
     let mut o = String::new();
@@ -235,6 +250,7 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
     delays.push("{0, 0, 0}".into());
     let _ = writeln!(o, "static const saltus_delay delays[] = {{\n{}}};\n", wrap(&delays));
     o.push_str(&kernels);
+    o.push_str(&pieces);
     o.push_str(&tables);
     for (name, cases) in [("signal", &signals), ("length", &lengths)] {
         let _ = writeln!(
@@ -362,6 +378,23 @@ fn outputs(s: &Started) -> Vec<(String, Place)> {
     out
 }
 
+/// The handles of all external objects.
+fn objects(s: &Started) -> Vec<f64> {
+    let m = &s.model;
+    let all = (0..m.sys.dae.vars.len()).map(VarId::new).filter(|v| m.sys.dae.vars[*v].ty == VarType::Object);
+    let handle = |v: VarId| match m.sys.alias[v] {
+        Some(saltus_structure::Alias::Const(c)) => Some(c),
+        Some(saltus_structure::Alias::Var(to, _)) => {
+            m.layout.find(saltus_structure::Cell::new(to, 0)).map(|s| m.machine.values[s as usize])
+        }
+        None => m.layout.find(saltus_structure::Cell::new(v, 0)).map(|s| m.machine.values[s as usize]),
+    };
+    let mut list: Vec<f64> = all.filter_map(handle).collect();
+    list.sort_by(f64::total_cmp);
+    list.dedup();
+    list
+}
+
 /// A delay whose output the C code writes itself, before anything is evaluated.
 struct Delayed {
     out: u32,
@@ -390,7 +423,16 @@ struct Writer<'a> {
     s: &'a Started,
     /// Slots of delayed values: nothing else computes them.
     delayed: FxHashSet<u32>,
+    /// Kernels that rows without a rule are run by, and all that occur.
     used: FxHashSet<u32>,
+    calling: FxHashSet<u32>,
+    /// Kernels of runs, by number.
+    runs: FxHashMap<(u32, Box<[Advance]>, bool), usize>,
+    plans: FxHashMap<u32, Rc<PlanC>>,
+    /// Kernels of runs and joined rows, as text.
+    pieces: String,
+    /// Operations joined so far.
+    joined: usize,
     tables: String,
     blocks: String,
     n: usize,
@@ -399,25 +441,109 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The call that runs a batch; its table is written aside.
+    /// The calls that run a batch, one per run of rows; their tables are written aside.
     fn batch(&mut self, b: &Batch) -> Result<String, Diagnostic> {
-        self.used.insert(b.kernel.0);
-        let t = self.n;
+        let (kernel, stride) = (b.kernel.0, b.rows.stride);
+        self.calling.insert(kernel);
+        let mut calls = Vec::new();
+        for run in b.rows.runs() {
+            let t = self.n;
+            self.n += 1;
+            let (name, rows) = if run.pattern.is_empty() {
+                self.used.insert(kernel);
+                (format!("k{kernel}"), run.len)
+            } else {
+                (self.run_kernel(kernel, run), 1)
+            };
+            let words = &b.rows.words[run.start * stride..][..rows * stride];
+            let words: Vec<String> = words.iter().map(|w| format!("{w}u")).collect();
+            let _ = writeln!(self.tables, "static const uint32_t w{t}[] = {{\n{}}};", wrap(&words));
+            calls.push(format!("{name}(v, w{t}, {}, HOST);", run.len));
+        }
+        Ok(calls.join(" "))
+    }
+
+    /// The kernel for runs of one pattern.
+    fn run_kernel(&mut self, kernel: u32, run: &Run) -> String {
+        let next = self.runs.len();
+        let key = (kernel, run.pattern.clone(), run.independent);
+        if let Some(k) = self.runs.get(&key) {
+            return format!("r{k}");
+        }
+        let name = format!("r{next}");
+        let (template, holes) = self.s.templates.borrow()[kernel as usize];
+        let pattern = (&*run.pattern, run.independent);
+        let text = run_c(&self.s.model.sys.dae.pool, template, holes, pattern, &name);
+        let _ = write!(self.pieces, "static {text}");
+        self.runs.insert(key, next);
+        name
+    }
+
+    /// Statements that run assignments: batches of few rows joined into straight code, as in native code, others as loops.
+    fn chain(&mut self, chain: &Chain) -> Result<Vec<String>, Diagnostic> {
+        let mut out = Vec::new();
+        let mut joined = JoinedC::default();
+        for b in chain {
+            let kernel = b.kernel.0;
+            let delayed = b.rows.len() == 1 && self.delayed.contains(&b.rows.words[0]);
+            if delayed {
+                continue;
+            }
+            let (template, holes) = self.s.templates.borrow()[kernel as usize];
+            let pool = &self.s.model.sys.dae.pool;
+            let plan = self.plans.entry(kernel).or_insert_with(|| Rc::new(PlanC::new(pool, template, holes))).clone();
+            let size = plan.len() * b.rows.len();
+            let joins = b.rows.len() <= FEW_ROWS && size <= PIECE && self.joined + size <= JOINED;
+            if !joins || joined.len() + size > PIECE {
+                out.extend(self.piece(std::mem::take(&mut joined)));
+            }
+            if !joins {
+                out.push(self.batch(b)?);
+                continue;
+            }
+            self.joined += size;
+            self.calling.insert(kernel);
+            b.rows.words.chunks_exact(b.rows.stride).for_each(|row| joined.row(&plan, row));
+        }
+        out.extend(self.piece(joined));
+        Ok(out)
+    }
+
+    /// The call of joined rows.
+    fn piece(&mut self, joined: JoinedC) -> Option<String> {
+        if joined.is_empty() {
+            return None;
+        }
+        let name = format!("joined{}", self.n);
         self.n += 1;
-        let words: Vec<String> = b.rows.words.iter().map(|w| format!("{w}u")).collect();
-        let _ = writeln!(self.tables, "static const uint32_t w{t}[] = {{\n{}}};", wrap(&words));
-        Ok(format!("k{}(v, w{t}, {}, HOST);", b.kernel.0, b.rows.len()))
+        let _ = write!(self.pieces, "static {}", joined.finish(&name));
+        Some(format!("{name}(v, HOST);"))
+    }
+
+    /// Statements in functions of bearable size; gives the calls of these.
+    fn split(&mut self, statements: Vec<String>) -> Vec<String> {
+        if statements.len() <= 2 * STATEMENTS {
+            return statements;
+        }
+        let mut calls = Vec::new();
+        for part in statements.chunks(STATEMENTS) {
+            let name = format!("part{}", self.n);
+            self.n += 1;
+            let _ = writeln!(self.blocks, "static void {name}(double *v) {{\n  {}\n}}", part.join("\n  "));
+            calls.push(format!("{name}(v);"));
+        }
+        calls
     }
 
     /// All kernels, and the functions they call.
     fn kernels(&self) -> Result<(String, Option<String>), Diagnostic> {
         let dae = &self.s.model.sys.dae;
         let templates = self.s.templates.borrow();
-        let mut used: Vec<u32> = self.used.iter().copied().collect();
-        used.sort_unstable();
+        let mut calling: Vec<u32> = self.calling.iter().copied().collect();
+        calling.sort_unstable();
         let mut o = String::new();
         let mut calls = Vec::new();
-        for k in used {
+        for k in calling {
             let (template, holes) = templates[k as usize];
             dae.pool.visit(template, |_, node| {
                 let (func, args, out, dual) = match node {
@@ -427,18 +553,22 @@ impl Writer<'_> {
                 };
                 calls.push(Called { func, dual, args, outs: out as usize + 1 });
             });
-            let _ = write!(o, "static {}", kernel_c(&dae.pool, template, holes, &format!("k{k}")));
+            if self.used.contains(&k) {
+                let _ = write!(o, "static {}", kernel_c(&dae.pool, template, holes, &format!("k{k}")));
+            }
         }
         if calls.is_empty() {
             return Ok((o, None));
         }
-        let functions = functions_c(&dae.functions, &Executor::new(&dae.functions), &called(calls)).or_else(|e| {
-            let f = dae.functions.get(e.func.0 as usize);
-            refuse_at(
-                f.map_or(Span::NONE, |f| f.span),
-                &format!("the function {} ({})", f.map_or("?", |f| f.name.as_str()), e.what),
-            )
-        })?;
+        let objects = objects(self.s);
+        let functions =
+            functions_c(&dae.functions, &Executor::new(&dae.functions), &called(calls), &objects).or_else(|e| {
+                let f = dae.functions.get(e.func.0 as usize);
+                refuse_at(
+                    f.map_or(Span::NONE, |f| f.span),
+                    &format!("the function {} ({})", f.map_or("?", |f| f.name.as_str()), e.what),
+                )
+            })?;
         Ok((o, Some(functions)))
     }
 
@@ -454,7 +584,7 @@ impl Writer<'_> {
         let mut restarts = Vec::new();
         for (k, mode) in modes.iter().enumerate() {
             let Some((p, restart)) = &mode.program else {
-                restarts.push("{0, 0, 0, 0, 0, 0, 0, 0, 0}".into());
+                restarts.push(NO_RESTART.into());
                 continue;
             };
             let lists = [&p.continuous, &p.event, &p.guards, &p.definitions];
@@ -470,7 +600,10 @@ impl Writer<'_> {
                 );
                 line(choice, 1, &format!("case {k}: return {name}{k}(m, v);"));
             }
-            restarts.push(self.restart(k, restart)?);
+            restarts.push(match restart {
+                Some(restart) => self.restart(k, restart)?,
+                None => NO_RESTART.into(),
+            });
         }
         let mut o = String::new();
         for ((name, what), choice) in kinds.iter().zip(&choice) {
@@ -487,12 +620,13 @@ impl Writer<'_> {
     fn restart(&mut self, k: usize, r: &Restart) -> Result<String, Diagnostic> {
         let (n, stages) = (r.d.len(), r.values.len());
         if stages == 0 {
-            return Ok("{0, 0, 0, 0, 0, 0, 0, 0, 0}".into());
+            return Ok(NO_RESTART.into());
         }
-        if n > LARGEST_BLOCK {
-            return refuse(&format!("a mode with constraints among {n} variables"));
+        let largest = r.blocks.windows(2).map(|b| b[1] - b[0]).max().unwrap_or(0);
+        if largest > LARGEST_BLOCK {
+            return refuse(&format!("a mode with constraints in a system of {largest} simultaneous equations"));
         }
-        self.work = self.work.max(n * (n + 6));
+        self.work = self.work.max(largest * largest + 4 * n);
         self.function(&format!("restart_values{k}"), &r.evaluation)?;
         let numbers = |v: &[u8]| wrap(&v.iter().map(u8::to_string).chain(["0".into()]).collect::<Vec<_>>());
         let slots = |v: &[Vec<Option<u32>>]| {
@@ -505,15 +639,18 @@ impl Writer<'_> {
             .map(|(i, j, slot, sign)| format!("{{{i}, {j}, {slot}u, {}}}", number(*sign)))
             .chain(["{0, 0, 0u, 0.0}".into()])
             .collect();
+        let blocks: Vec<String> = r.blocks.iter().map(usize::to_string).collect();
         let o = &mut self.blocks;
+        let _ = writeln!(o, "static const int stage_blocks{k}[] = {{\n{}}};", wrap(&blocks));
         let _ = writeln!(o, "static const int orders{k}[] = {{\n{}}};", numbers(&r.c));
         let _ = writeln!(o, "static const int highest{k}[] = {{\n{}}};", numbers(&r.d));
         let _ = writeln!(o, "static const uint32_t stage_values{k}[] = {{\n{}}};", slots(&r.values));
         let _ = writeln!(o, "static const uint32_t stage_levels{k}[] = {{\n{}}};", slots(&r.levels));
         let _ = writeln!(o, "static const saltus_entry stage_entries{k}[] = {{\n{}}};", wrap(&entries));
         Ok(format!(
-            "{{{n}, {stages}, {}, orders{k}, highest{k}, stage_entries{k}, stage_values{k}, stage_levels{k}, restart_values{k}}}",
-            r.entries.len()
+            "{{{n}, {stages}, {}, {}, orders{k}, highest{k}, stage_blocks{k}, stage_entries{k}, stage_values{k}, stage_levels{k}, restart_values{k}}}",
+            r.entries.len(),
+            r.blocks.len() - 1
         ))
     }
 
@@ -522,13 +659,8 @@ impl Writer<'_> {
         for s in steps {
             match s {
                 Step::Assign(c) => {
-                    for b in c {
-                        if b.rows.len() == 1 && self.delayed.contains(&b.rows.words[0]) {
-                            continue;
-                        }
-                        let call = self.batch(b)?;
-                        line(&mut o, 1, &call);
-                    }
+                    let calls = self.chain(c)?;
+                    self.split(calls).iter().for_each(|call| line(&mut o, 1, call));
                 }
                 Step::Relation(i) => line(&mut o, 1, &format!("relation(m, {i});")),
                 Step::Solve(b) => {
@@ -570,10 +702,8 @@ impl Writer<'_> {
     /// A function of the values that runs assignments.
     fn function(&mut self, name: &str, chain: &Chain) -> Result<(), Diagnostic> {
         let mut body = String::new();
-        for b in chain {
-            let call = self.batch(b)?;
-            line(&mut body, 1, &call);
-        }
+        let calls = self.chain(chain)?;
+        self.split(calls).iter().for_each(|call| line(&mut body, 1, call));
         let _ = writeln!(self.blocks, "static void {name}(double *v) {{\n  (void)v;\n{body}}}");
         Ok(())
     }

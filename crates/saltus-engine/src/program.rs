@@ -33,6 +33,10 @@ impl Backend for Recorder {
         }
         k
     }
+    fn calls(&self, kernel: KernelId) -> bool {
+        self.inner.calls(kernel)
+    }
+
     fn finish(&mut self) {
         self.inner.finish();
     }

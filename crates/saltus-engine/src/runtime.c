@@ -206,19 +206,37 @@ typedef struct {
 } saltus_mode;
 
 /* What decides the values on entry to a mode: equations i differentiated c[i] times, variables j with highest derivative d[j];
-   per stage the slots of the derivatives of order d - s and of the equations differentiated c - s times. */
+   per stage the slots of the derivatives of order d - s and of the equations differentiated c - s times. Equations and
+   variables are in the order of a block triangular form, whose blocks begin at block[k]; entries are sorted by equation. */
 typedef struct {
-    int n, stages, entries;
-    const int *c, *d;
+    int n, stages, entries, blocks;
+    const int *c, *d, *block;
     const saltus_entry *entry;
     const uint32_t *value, *level;
     void (*evaluate)(double *v);
 } saltus_restart;
 
+/* Solves the equations of a restart block by block; r becomes the solution. The matrix a has room for the largest block. */
+static int saltus_triangular(const saltus_restart *b, const double *v, double *a, double *r) {
+    int e = 0;
+    for (int k = 0; k < b->blocks; k++) {
+        int first = b->block[k], n = b->block[k + 1] - first;
+        for (int i = 0; i < n * n; i++) a[i] = 0.0;
+        for (; e < b->entries && b->entry[e].row < first + n; e++) {
+            const saltus_entry *x = &b->entry[e];
+            double w = x->sign * v[x->slot];
+            if (x->col < first) r[x->row] -= w * r[x->col];
+            else a[(x->row - first) * n + x->col - first] += w;
+        }
+        if (saltus_lu(n, a, r + first)) return SALTUS_UNSOLVED;
+    }
+    return SALTUS_OK;
+}
+
 /* Right limits from left limits, stage by stage; counts variables with an impulse. */
 static int saltus_enter(const saltus_restart *b, double *v, double *work, int *impulses) {
     int n = b->n;
-    double *a = work, *r = a + n * n, *u = r + n, *left = u + n, *size = left + n;
+    double *r = work, *u = r + n, *left = u + n, *size = left + n, *a = size + n;
     *impulses = 0;
     for (int s = b->stages; s >= 1; s--) {
         const uint32_t *value = b->value + (s - 1) * n, *level = b->level + (s - 1) * n;
@@ -228,23 +246,21 @@ static int saltus_enter(const saltus_restart *b, double *v, double *work, int *i
             double bad = 0.0, step = 0.0;
             int small = 1;
             b->evaluate(v);
-            for (int i = 0; i < n * n; i++) a[i] = 0.0;
             for (int i = 0; i < n; i++) r[i] = size[i] = 0.0;
-            for (int e = 0; e < b->entries; e++)
-                a[b->entry[e].row * n + b->entry[e].col] += b->entry[e].sign * v[b->entry[e].slot];
+            for (int e = 0; e < b->entries; e++) {
+                int i = b->entry[e].row, j = b->entry[e].col;
+                double w = b->entry[e].sign * v[b->entry[e].slot], z = fabs(w * (fabs(u[j]) + 1e-3));
+                if (b->c[i] < s) r[i] += w * (u[j] - left[j]);
+                if (z > size[i]) size[i] = z;
+            }
             for (int i = 0; i < n; i++) {
-                for (int j = 0; j < n; j++) {
-                    double w = a[i * n + j], z = fabs(w * (fabs(u[j]) + 1e-3));
-                    if (b->c[i] < s) r[i] += w * (u[j] - left[j]);
-                    if (z > size[i]) size[i] = z;
-                }
                 if (b->c[i] >= s) r[i] = v[level[i]];
                 if (!isfinite(r[i])) return SALTUS_DOMAIN;
                 if (fabs(r[i]) / (size[i] + 1e-30) > bad) bad = fabs(r[i]) / (size[i] + 1e-30);
                 small &= fabs(r[i]) < 1e-300;
             }
             if (bad <= 1e-13 || small) { done = 1; break; }
-            if (saltus_lu(n, a, r)) {
+            if (saltus_triangular(b, v, a, r)) {
                 if (bad < 1e-8) { done = 1; break; }
                 return SALTUS_MODE;
             }

@@ -52,6 +52,34 @@ pub enum Unary {
     Trunc,
 }
 
+impl Unary {
+    /// Its name, as in Modelica where there is one.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unary::Neg => "neg",
+            Unary::Not => "not",
+            Unary::Abs => "abs",
+            Unary::Sign => "sign",
+            Unary::Sqrt => "sqrt",
+            Unary::Exp => "exp",
+            Unary::Log => "log",
+            Unary::Log10 => "log10",
+            Unary::Sin => "sin",
+            Unary::Cos => "cos",
+            Unary::Tan => "tan",
+            Unary::Asin => "asin",
+            Unary::Acos => "acos",
+            Unary::Atan => "atan",
+            Unary::Sinh => "sinh",
+            Unary::Cosh => "cosh",
+            Unary::Tanh => "tanh",
+            Unary::Floor => "floor",
+            Unary::Ceil => "ceil",
+            Unary::Trunc => "trunc",
+        }
+    }
+}
+
 /// Functions of two arguments. The relations here generate no event; see [`Node::Relation`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]

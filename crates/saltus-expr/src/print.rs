@@ -51,31 +51,6 @@ fn rel_text(op: RelOp) -> &'static str {
     bin_text(op.plain()).0
 }
 
-fn un_text(op: Unary) -> &'static str {
-    match op {
-        Unary::Neg => "-",
-        Unary::Not => "not ",
-        Unary::Abs => "abs",
-        Unary::Sign => "sign",
-        Unary::Sqrt => "sqrt",
-        Unary::Exp => "exp",
-        Unary::Log => "log",
-        Unary::Log10 => "log10",
-        Unary::Sin => "sin",
-        Unary::Cos => "cos",
-        Unary::Tan => "tan",
-        Unary::Asin => "asin",
-        Unary::Acos => "acos",
-        Unary::Atan => "atan",
-        Unary::Sinh => "sinh",
-        Unary::Cosh => "cosh",
-        Unary::Tanh => "tanh",
-        Unary::Floor => "floor",
-        Unary::Ceil => "ceil",
-        Unary::Trunc => "trunc",
-    }
-}
-
 struct Printer<'a> {
     pool: &'a Pool,
     names: &'a Names<'a>,
@@ -127,12 +102,12 @@ impl Printer<'_> {
             Node::Unary(op @ (Unary::Neg | Unary::Not), a) => {
                 let p = if *op == Unary::Neg { 5 } else { 3 };
                 paren(out, level > p, &mut |out| {
-                    out.push_str(un_text(*op));
+                    out.push_str(if *op == Unary::Neg { "-" } else { "not " });
                     self.write(*a, p + 1, *op == Unary::Not, out);
                 });
             }
             Node::Unary(op, a) => {
-                out.push_str(un_text(*op));
+                out.push_str(op.name());
                 out.push('(');
                 self.write(*a, 0, false, out);
                 out.push(')');

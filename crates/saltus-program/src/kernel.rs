@@ -1,6 +1,7 @@
 //! Kernels, index words, batches, and what a backend must do.
 
 use crate::enclose::{Interval, Region, enclose_function, points};
+use rustc_hash::FxHashMap;
 use saltus_expr::{ExprId, FuncId, Pool};
 use saltus_function::{ExecError, Executor, Function, Warning};
 use std::cell::{Cell, OnceCell};
@@ -29,8 +30,7 @@ pub struct Rows {
     runs: OnceCell<Box<[Run]>>,
 }
 
-/// Successive rows whose words are those of the first, each the same or one further per row: a stencil on a grid needs
-/// its first row only.
+/// Successive rows whose words are affine in the row: a stencil on a grid needs its first row only.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// First row.
@@ -45,17 +45,45 @@ pub struct Run {
 
 /// How a word changes from row to row of a [`Run`], and whether its value is negated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Advance {
-    /// It stays.
-    Stays {
-        /// Whether the value is negated.
-        negate: bool,
-    },
-    /// It names the next value.
-    Next {
-        /// Whether the value is negated.
-        negate: bool,
-    },
+pub struct Advance {
+    /// By how many slots it moves on; zero if it stays.
+    pub by: i32,
+    /// Whether the value is negated.
+    pub negate: bool,
+}
+
+impl Advance {
+    /// Steps further than this follow no rule worth a kernel.
+    const FURTHEST: i64 = 1 << 20;
+
+    /// From one word to the next.
+    fn between(x: u32, y: u32) -> Option<Advance> {
+        let by = slot_of(y) as i64 - slot_of(x) as i64;
+        let negate = x & NEGATE != 0;
+        (negate == (y & NEGATE != 0) && by.abs() <= Self::FURTHEST).then_some(Advance { by: by as i32, negate })
+    }
+
+    /// The slots of `len` rows, first and last, given the word of the first; `None` below the first slot.
+    pub fn reach(self, word: u32, len: usize) -> Option<(usize, usize)> {
+        let first = slot_of(word) as i64;
+        let last = first + i64::from(self.by) * (len.max(1) as i64 - 1);
+        let (low, high) = (first.min(last), first.max(last));
+        Some((usize::try_from(low).ok()?, usize::try_from(high).ok()?))
+    }
+
+    /// Whether nothing of `len` rows that this word names is written by another row; `to` is how destinations move, from
+    /// `dest` on.
+    fn apart(self, word: u32, (to, dest): (Advance, u32), len: usize) -> bool {
+        let gap = slot_of(word) as i64 - slot_of(dest) as i64;
+        let by = i64::from(to.by);
+        if to.by == self.by && (gap == 0 || gap % by != 0 || (gap / by).unsigned_abs() >= len as u64) {
+            return true;
+        }
+        match (self.reach(word, len), to.reach(dest, len)) {
+            (Some(read), Some(written)) => read.1 < written.0 || read.0 > written.1,
+            _ => false,
+        }
+    }
 }
 
 impl Rows {
@@ -95,30 +123,24 @@ fn find_runs(words: &[u32], stride: usize) -> Box<[Run]> {
     let mut plain = 0;
     let mut at = 0;
     while at < n {
-        // As far as every word stays or moves on by one; the destination moves.
+        // As far as every word moves as it did before; the destination does move.
         let mut len = 1;
         let mut pattern: Vec<Advance> = Vec::new();
         while at + len < n {
             let (a, b) = (row(at + len - 1), row(at + len));
-            let step = |(i, (x, y)): (usize, (&u32, &u32))| {
-                let negate = x & NEGATE != 0;
-                match y.wrapping_sub(*x) {
-                    1 => Some(Advance::Next { negate }),
-                    0 if i > 0 => Some(Advance::Stays { negate }),
-                    _ => None,
-                }
+            let same = |(k, (x, y)): (usize, (&u32, &u32))| {
+                Advance::between(*x, *y).filter(|p| if len == 1 { k > 0 || p.by != 0 } else { *p == pattern[k] })
             };
-            let next: Option<Vec<Advance>> = a.iter().zip(b).enumerate().map(step).collect();
-            match next {
-                Some(p) if len == 1 => pattern = p,
-                Some(p) if p == pattern => {}
-                _ => break,
-            }
+            let next: Option<Vec<Advance>> = a.iter().zip(b).enumerate().map(same).collect();
+            let Some(next) = next else { break };
+            pattern = next;
             len += 1;
         }
         if len < SHORTEST {
-            plain += len;
-            at += len;
+            // The last row may begin another run.
+            let over = (len - 1).max(1);
+            plain += over;
+            at += over;
             continue;
         }
         if plain > 0 {
@@ -126,15 +148,8 @@ fn find_runs(words: &[u32], stride: usize) -> Box<[Run]> {
             plain = 0;
         }
         let first = row(at);
-        let written = slot_of(first[0])..slot_of(first[0]) + len;
-        let independent = first[1..].iter().zip(&pattern[1..]).all(|(w, p)| {
-            let w = slot_of(*w);
-            let read = match p {
-                Advance::Stays { .. } => w..w + 1,
-                Advance::Next { .. } => w..w + len,
-            };
-            read.end <= written.start || read.start >= written.end
-        });
+        let to = (pattern[0], first[0]);
+        let independent = first[1..].iter().zip(&pattern[1..]).all(|(w, p)| p.apart(*w, to, len));
         out.push(Run { start: at, len, pattern: pattern.into(), independent });
         at += len;
     }
@@ -194,6 +209,45 @@ impl Chain {
             Some(last) if last.kernel == batch.kernel => last.rows.extend(&batch.rows),
             _ => self.batches.push(batch),
         }
+    }
+
+    /// Brings rows of one kernel together, where there are enough of them for a loop of their own and where what they read and
+    /// write allows it; rows of other kernels, and of those that `stays` names, keep their order.
+    ///
+    /// ```text
+    /// a1 := f(x1); b1 := g(a1); a2 := f(x2); b2 := g(a2)   ⇒   a1 := f(x1); a2 := f(x2); b1 := g(a1); b2 := g(a2)
+    /// ```
+    pub fn gathered(self, stays: impl Fn(KernelId) -> bool) -> Chain {
+        let mut count: FxHashMap<KernelId, usize> = FxHashMap::default();
+        self.batches.iter().for_each(|b| *count.entry(b.kernel).or_insert(0) += b.rows.len());
+        count.retain(|k, n| *n > FEW_ROWS && !stays(*k));
+        if self.batches.iter().filter(|b| count.contains_key(&b.kernel)).count() == count.len() {
+            return self;
+        }
+        // Per slot: one more than the batch that wrote it last, and than the last one that read it.
+        let mut touched: FxHashMap<u32, (usize, usize)> = FxHashMap::default();
+        let mut last: FxHashMap<KernelId, usize> = FxHashMap::default();
+        let mut out: Vec<Batch> = Vec::new();
+        for (kernel, row) in self.rows() {
+            let seen = |w: &u32| touched.get(&(slot_of(*w) as u32)).copied().unwrap_or_default();
+            let (written, read) = seen(&row[0]);
+            let earliest = row[1..].iter().map(|w| seen(w).0).fold(written.max(read), usize::max);
+            let at = match last.get(&kernel) {
+                Some(&b) if b + 1 >= earliest && (count.contains_key(&kernel) || b + 1 == out.len()) => b,
+                _ => {
+                    out.push(Batch { kernel, rows: Rows::new(Vec::new(), row.len()) });
+                    out.len() - 1
+                }
+            };
+            last.insert(kernel, at);
+            out[at].rows.words.extend_from_slice(row);
+            row[1..].iter().for_each(|w| {
+                let t = touched.entry(slot_of(*w) as u32).or_default();
+                t.1 = t.1.max(at + 1);
+            });
+            touched.entry(slot_of(row[0]) as u32).or_default().0 = at + 1;
+        }
+        Chain::from(out)
     }
 
     /// All rows in order, each with its kernel.
@@ -293,6 +347,10 @@ pub trait Backend {
     /// The kernel of a template with `holes` holes; compiled on first use. The template must hold no event-generating
     /// node ([`saltus_expr::Node::Relation`] and `EventFloor` are evaluated as their plain counterparts).
     fn kernel(&mut self, pool: &Pool, template: ExprId, holes: usize) -> KernelId;
+    /// Whether a kernel may call functions: then the order of its rows counts.
+    fn calls(&self, _: KernelId) -> bool {
+        true
+    }
     /// Makes kernels asked for so far runnable (a JIT finalises its code here). Called before `run`.
     fn finish(&mut self);
     /// Runs a batch over the values. Rows are independent of each other or ordered by dependency; they run in order.
@@ -324,9 +382,44 @@ mod tests {
         let rows = Rows::new(words, 5);
         let [run, rest] = rows.runs() else { panic!("{:?}", rows.runs()) };
         assert_eq!((run.start, run.len, run.independent), (0, 20, true));
-        assert_eq!(run.pattern[3], Advance::Next { negate: true });
-        assert_eq!(run.pattern[4], Advance::Stays { negate: false });
+        assert_eq!(run.pattern[3], Advance { by: 1, negate: true });
+        assert_eq!(run.pattern[4], Advance { by: 0, negate: false });
         assert_eq!((rest.start, rest.len, rest.pattern.len()), (20, 2, 0));
+    }
+
+    #[test]
+    fn strides_and_what_they_write() {
+        // A row of one rule, then y[2i] := x[2i + 1] backwards, in one array.
+        let mut words = vec![7, 3];
+        words.extend((0..20).flat_map(|i| [100 - 2 * i, 101 - 2 * i]));
+        let rows = Rows::new(words, 2);
+        let [rest, run] = rows.runs() else { panic!("{:?}", rows.runs()) };
+        assert_eq!((rest.len, run.start, run.len, run.independent), (1, 1, 20, true));
+        assert_eq!(run.pattern[0].by, -2);
+        assert_eq!(run.pattern[0].reach(100, 20), Some((62, 100)));
+        assert_eq!(run.pattern[0].reach(10, 20), None);
+        // Each reads what the second row after it has written, or the second before it.
+        for gap in [0i32, 4, -4] {
+            let rows = Rows::new((0..20).flat_map(|i| [100 + 2 * i, (100 + 2 * i as i32 + gap) as u32]).collect(), 2);
+            assert_eq!(rows.runs()[0].independent, gap == 0);
+        }
+    }
+
+    #[test]
+    fn rows_of_one_kernel_come_together_if_nothing_forbids_it() {
+        let batch = |kernel, words: &[u32]| Batch { kernel: KernelId(kernel), rows: Rows::new(words.to_vec(), 2) };
+        let order = |c: &Chain| c.iter().map(|b| (b.kernel.0, b.rows.len())).collect::<Vec<_>>();
+        // a[i] := f(x[i]); b[i] := g(a[i])
+        let pairs: Chain = (0..20).flat_map(|i| [batch(0, &[100 + i, i]), batch(1, &[200 + i, 100 + i])]).collect();
+        assert_eq!(order(&pairs.clone().gathered(|_| false)), [(0, 20), (1, 20)]);
+        assert_eq!(order(&pairs.clone().gathered(|k| k.0 == 0)).len(), 40, "the rows that stay do so");
+        // a[i] := f(b[i - 1]); b[i] := g(a[i])
+        let wound: Chain =
+            (1..20).flat_map(|i| [batch(0, &[100 + i, 199 + i]), batch(1, &[200 + i, 100 + i])]).collect();
+        assert_eq!(wound.clone().gathered(|_| false).len(), wound.len());
+        // One value after the other in the same place.
+        let reused: Chain = (0..20).flat_map(|i| [batch(0, &[50, i]), batch(1, &[200 + i, 50])]).collect();
+        assert_eq!(reused.clone().gathered(|_| false).len(), reused.len());
     }
 
     #[test]

@@ -154,9 +154,10 @@ impl Compiler<'_> {
         }
     }
 
-    /// Assignments in order; neighbours with the same template share a batch.
+    /// Assignments in order, as far as it matters; neighbours with the same template share a batch.
     pub fn chain<'r>(&mut self, rows: impl Iterator<Item = (u32, &'r Row)>) -> Chain {
-        rows.map(|(dest, row)| self.batch(dest, row)).collect()
+        let chain: Chain = rows.map(|(dest, row)| self.batch(dest, row)).collect();
+        chain.gathered(|k| self.backend.calls(k))
     }
 
     /// A whole sequence.
@@ -169,6 +170,11 @@ impl Compiler<'_> {
         let mut steps = Vec::new();
         for block in blocks {
             self.block(items, &block.items, &block.unknowns, &mut steps);
+        }
+        for step in &mut steps {
+            if let Step::Assign(chain) = step {
+                *chain = std::mem::take(chain).gathered(|k| self.backend.calls(k));
+            }
         }
         steps
     }

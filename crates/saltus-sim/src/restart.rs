@@ -3,16 +3,21 @@
 
 use crate::model::{ModeProgram, Model};
 use saltus_dae::{Operand, Row, VarId};
+use saltus_graph::{Bipartite, block_order, hopcroft_karp};
 use saltus_program::Chain;
 use saltus_structure::{Cell, ModeKey};
 
-/// The latent equations that decide the right limits on entry to a mode, stage by stage.
+/// The latent equations that decide the right limits on entry to a mode, stage by stage. Equations and variables are in the
+/// order of the block triangular form of their Jacobian, which is that of every stage.
 pub struct Restart {
+    /// Where the diagonal blocks begin, and the end of the last.
+    pub blocks: Vec<usize>,
     /// How often each equation is differentiated.
     pub c: Vec<u8>,
     /// The highest derivative of each variable.
     pub d: Vec<u8>,
-    /// (equation, variable, slot, sign) of the Jacobian by the highest derivatives; entries at the same place add up.
+    /// (equation, variable, slot, sign) of the Jacobian by the highest derivatives, equation by equation; entries at the same
+    /// place add up.
     pub entries: Vec<(usize, usize, u32, f64)>,
     /// Per stage s = 1 …: the slots of the variables' derivatives of order d − s, where that is not negative.
     pub values: Vec<Vec<Option<u32>>>,
@@ -87,12 +92,17 @@ impl Model {
                 }
             }
         }
+        let order = Order::new(plan.vars.len(), &entries);
+        entries = order.entries(entries);
+        let (c, d) =
+            (order.rows.iter().map(|&i| plan.c[i]).collect(), order.cols.iter().map(|&j| d[j]).collect::<Vec<u8>>());
         let (mut values, mut levels) = (Vec::new(), Vec::new());
         for s in 1..=stages {
-            let slot = |(v, d): (&VarId, &u8)| (*d >= s).then(|| self.layout.slot(Cell::new(*v, d - s)));
-            values.push(plan.vars.iter().zip(&d).map(slot).collect());
+            let slot = |(&j, d): (&usize, &u8)| (*d >= s).then(|| self.layout.slot(Cell::new(plan.vars[j], d - s)));
+            values.push(order.cols.iter().zip(&d).map(slot).collect());
             let mut level = Vec::new();
-            for (i, &c) in plan.c.iter().enumerate() {
+            for &i in &order.rows {
+                let c = plan.c[i];
                 level.push((c >= s).then(|| {
                     let slot = self.layout.scratch(0.0);
                     rows.push((slot, plan.levels[i][(c - s) as usize].clone()));
@@ -102,6 +112,47 @@ impl Model {
             levels.push(level);
         }
         let evaluation = self.compile(|c| rows.iter().map(|(slot, row)| c.batch(*slot, row)).collect());
-        Restart { c: plan.c.clone(), d, entries, values, levels, evaluation }
+        Restart { blocks: order.blocks, c, d, entries, values, levels, evaluation }
+    }
+}
+
+/// Equations and variables in the order of a block triangular form.
+struct Order {
+    rows: Vec<usize>,
+    cols: Vec<usize>,
+    blocks: Vec<usize>,
+}
+
+impl Order {
+    /// The order of `n` equations with these (equation, variable, …); one block in the given order if they are singular by
+    /// structure.
+    fn new(n: usize, entries: &[(usize, usize, u32, f64)]) -> Order {
+        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); n];
+        entries.iter().for_each(|e| lists[e.0].push(e.1 as u32));
+        let graph = Bipartite::from_rows(n, &lists);
+        let matching = hopcroft_karp(&graph);
+        if !matching.is_perfect() {
+            return Order { rows: (0..n).collect(), cols: (0..n).collect(), blocks: vec![0, n] };
+        }
+        let mut order = Order { rows: Vec::new(), cols: Vec::new(), blocks: vec![0] };
+        for block in block_order(&graph, &matching) {
+            order.rows.extend(block.iter().map(|&i| i as usize));
+            order.cols.extend(block.iter().map(|&i| matching.col_of(i as usize) as usize));
+            order.blocks.push(order.rows.len());
+        }
+        order
+    }
+
+    /// The entries with their new places.
+    fn entries(&self, mut entries: Vec<(usize, usize, u32, f64)>) -> Vec<(usize, usize, u32, f64)> {
+        let place = |list: &[usize]| {
+            let mut at = vec![0; list.len()];
+            list.iter().enumerate().for_each(|(new, &old)| at[old] = new);
+            at
+        };
+        let (row, col) = (place(&self.rows), place(&self.cols));
+        entries.iter_mut().for_each(|e| (e.0, e.1) = (row[e.0], col[e.1]));
+        entries.sort_by_key(|e| (e.0, e.1));
+        entries
     }
 }

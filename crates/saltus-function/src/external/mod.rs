@@ -12,6 +12,8 @@ mod system;
 mod tables;
 mod text;
 
+pub use tables::{TableData, table_data};
+
 use crate::strings;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, LazyLock, RwLock};

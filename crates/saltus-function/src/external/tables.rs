@@ -495,6 +495,77 @@ impl Table2 {
     }
 }
 
+/// A table as plain numbers, for programs that read it on their own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TableData {
+    /// 1: one abscissa, 2: two, 3: time.
+    pub kind: u8,
+    /// As numbered in the library.
+    pub smoothness: u8,
+    /// As numbered in the library.
+    pub extrapolation: u8,
+    /// Number of columns.
+    pub columns: usize,
+    /// The abscissas.
+    pub x: Vec<f64>,
+    /// The second abscissas.
+    pub y: Vec<f64>,
+    /// Of one abscissa, column by column: the values and, of cubic kinds, the slopes at the left ends of all segments, then at
+    /// their right ends. Of two, node by node: the value, ∂x, ∂y, ∂x∂y.
+    pub data: Vec<f64>,
+    /// When a time table begins.
+    pub start: f64,
+    /// How far it is shifted.
+    pub shift: f64,
+    /// Its events.
+    pub events: Vec<f64>,
+    /// Whether it has none.
+    pub no_events: bool,
+}
+
+impl TableData {
+    fn of(t: &Table1, kind: u8) -> TableData {
+        let data = t.curves.iter().flat_map(|c| {
+            let ends = c.ends.iter().map(|e| e.0).chain(c.ends.iter().map(|e| e.1));
+            c.y.iter().copied().chain(ends).collect::<Vec<_>>()
+        });
+        TableData {
+            kind,
+            smoothness: t.curves.first().map_or(1, |c| c.kind as u8 + 1),
+            extrapolation: t.extrapolation as u8 + 1,
+            columns: t.curves.len(),
+            x: t.x.to_vec(),
+            data: data.collect(),
+            ..TableData::default()
+        }
+    }
+}
+
+/// The numbers of a table object.
+pub fn table_data(handle: f64) -> Option<TableData> {
+    match &*object(handle).ok()? {
+        Object::Table1(t) => Some(TableData::of(t, 1)),
+        Object::Time(t) => Some(TableData {
+            start: t.start,
+            shift: t.shift,
+            events: t.events.clone(),
+            no_events: t.no_events,
+            ..TableData::of(&t.table, 3)
+        }),
+        Object::Table2(t) => Some(TableData {
+            kind: 2,
+            smoothness: t.kind as u8 + 1,
+            extrapolation: t.extrapolation as u8 + 1,
+            columns: 1,
+            x: t.x.clone(),
+            y: t.y.clone(),
+            data: t.nodes.iter().flatten().copied().collect(),
+            ..TableData::default()
+        }),
+        Object::Foreign(..) => None,
+    }
+}
+
 /// A matrix row by row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Matrix {
