@@ -80,8 +80,8 @@ pub fn quoted_c(text: &str) -> String {
     o
 }
 
-/// The kernel of a template for runs of one pattern ([`saltus_program::Run`]), with the signature of [`kernel_c`]; the words
-/// are those of the first row.
+/// The kernel of a template for runs of one pattern ([`saltus_program::Run`]):
+/// `void name(double *to, const double *h1, …, ptrdiff_t rows, const saltus_host *host)`, given where the first row's values are.
 pub fn run_c(
     pool: &Pool,
     template: ExprId,
@@ -173,30 +173,28 @@ fn write_kernel(plan: &Plan, name: &str, o: &mut String) -> std::fmt::Result {
 }
 
 fn write_run(plan: &Plan, pattern: &[Advance], independent: bool, name: &str, o: &mut String) -> std::fmt::Result {
-    writeln!(o, "void {name}(double *values, const uint32_t *words, size_t rows, const saltus_host *host) {{")?;
+    let holes: Vec<String> = (1..pattern.len()).map(|k| format!("const double *h{k}, ")).collect();
+    writeln!(o, "void {name}(double *to, {}ptrdiff_t rows, const saltus_host *host) {{", holes.concat())?;
     writeln!(o, "  (void)host;")?;
-    writeln!(o, "  double *const to = values + (words[0] & 0x7fffffffu);")?;
     // What stays is loaded once, unless a row might write it.
     let stays = |p: &Advance| p.by == 0 && independent;
     for (k, p) in pattern.iter().enumerate().skip(1) {
-        let at = format!("values + (words[{k}] & 0x7fffffffu)");
-        let sign = if p.negate { "-" } else { "" };
         match stays(p) {
-            true => writeln!(o, "  const double h{k} = {sign}*({at});\n  (void)h{k};")?,
-            false => writeln!(o, "  const double *const h{k} = {at};\n  (void)h{k};")?,
+            true => writeln!(o, "  const double x{k} = {}*h{k};\n  (void)x{k};", if p.negate { "-" } else { "" })?,
+            false => writeln!(o, "  (void)h{k};")?,
         }
     }
     if independent {
         writeln!(o, "  SALTUS_INDEPENDENT")?;
     }
-    writeln!(o, "  for (ptrdiff_t i = 0; i < (ptrdiff_t)rows; i++) {{")?;
+    writeln!(o, "  for (ptrdiff_t i = 0; i < rows; i++) {{")?;
     let at = |by: i32| match by {
         0 => "0".into(),
         1 => "i".into(),
         by => format!("i * {by}"),
     };
     write_steps(plan, o, &|k| match pattern.get(k as usize + 1) {
-        Some(p) if stays(p) => format!("h{}", k + 1),
+        Some(p) if stays(p) => format!("x{}", k + 1),
         Some(p) => format!("{}h{}[{}]", if p.negate { "-" } else { "" }, k + 1, at(p.by)),
         None => "NAN".into(),
     })?;

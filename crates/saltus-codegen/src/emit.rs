@@ -38,6 +38,8 @@ struct Emitter<'a> {
     vals: Vec<Option<Val>>,
     word: Type,
     holes: Holes,
+    /// In runs: offsets of rows, steps, and their products.
+    offsets: Vec<(Value, i32, Value)>,
 }
 
 /// Where the values of holes come from.
@@ -172,6 +174,7 @@ pub(crate) fn run_kernel(
         let any = e.s.b.ins().icmp(IntCC::NotEqual, even, zero);
         e.s.b.ins().brif(any, pair, &[BlockArg::Value(zero)], rest, &[BlockArg::Value(zero)]);
         e.s.b.switch_to_block(pair);
+        e.scale_offsets(p, pattern.iter().map(|p| p.by));
         let v = e.pairs(plan, &places, &fixed, p);
         let to = e.row_address(dest, step, p);
         if step == 1 {
@@ -191,6 +194,7 @@ pub(crate) fn run_kernel(
     let left = e.s.b.ins().icmp(IntCC::NotEqual, first, end);
     e.s.b.ins().brif(left, row, &[BlockArg::Value(first)], exit, &[]);
     e.s.b.switch_to_block(row);
+    e.scale_offsets(at, pattern.iter().map(|p| p.by));
     e.holes = Holes::Run(places, at);
     e.steps(plan, values, at, host)?;
     let result = e.real(plan.result);
@@ -242,6 +246,7 @@ impl<'a> Emitter<'a> {
             vals: vec![None; plan.ops.len()],
             word,
             holes: Holes::Words,
+            offsets: Vec::new(),
         }
     }
 }
@@ -249,12 +254,25 @@ impl<'a> Emitter<'a> {
 impl Emitter<'_> {
     /// The address of a row's value, `offset` being eight times the number of the row.
     fn row_address(&mut self, first: Value, by: i32, offset: Value) -> Value {
-        let offset = match by {
-            0 => return first,
-            1 => offset,
-            by => self.s.b.ins().imul_imm_s(offset, i64::from(by)),
-        };
-        self.s.b.ins().iadd(first, offset)
+        if by == 0 {
+            return first;
+        }
+        let known = self.offsets.iter().find(|o| (o.0, o.1) == (offset, by)).map(|o| o.2);
+        self.s.b.ins().iadd(first, known.unwrap_or(offset))
+    }
+
+    /// At the beginning of a row (or two): its offset times all the steps that occur, each once.
+    fn scale_offsets(&mut self, offset: Value, steps: impl Iterator<Item = i32>) {
+        for by in steps.filter(|by| *by != 0 && *by != 1) {
+            if self.offsets.iter().any(|o| (o.0, o.1) == (offset, by)) {
+                continue;
+            }
+            let scaled = match by {
+                2 | 4 | 8 => self.s.b.ins().ishl_imm_s(offset, i64::from(by.trailing_zeros())),
+                by => self.s.b.ins().imul_imm_s(offset, i64::from(by)),
+            };
+            self.offsets.push((offset, by, scaled));
+        }
     }
 
     /// A value of the run at a row's offset, or two of them.

@@ -39,39 +39,60 @@ pub(crate) struct HostRef<'a> {
     panic: Option<Box<dyn Any + Send>>,
 }
 
-macro_rules! functions {
-    ($($name:ident $symbol:literal ($($arg:ident),*) $call:expr;)*) => {
-        $(extern "C" fn $name($($arg: f64),*) -> f64 { $call })*
-        /// Address of each function native code may call.
-        pub(crate) fn symbols() -> Vec<(&'static str, *const u8)> {
-            vec![
-                $(($symbol, $name as *const u8),)*
-                (emit::CALL, call as *const u8),
-                (emit::CALL_DER, call_der as *const u8),
-            ]
-        }
-    };
+// The elementary functions of the C library, which those of the standard library are: called without a detour.
+unsafe extern "C" {
+    safe fn exp(a: f64) -> f64;
+    safe fn log(a: f64) -> f64;
+    safe fn log10(a: f64) -> f64;
+    safe fn sin(a: f64) -> f64;
+    safe fn cos(a: f64) -> f64;
+    safe fn tan(a: f64) -> f64;
+    safe fn asin(a: f64) -> f64;
+    safe fn acos(a: f64) -> f64;
+    safe fn atan(a: f64) -> f64;
+    safe fn sinh(a: f64) -> f64;
+    safe fn cosh(a: f64) -> f64;
+    safe fn tanh(a: f64) -> f64;
+    safe fn atan2(a: f64, b: f64) -> f64;
 }
 
-functions! {
-    exp "saltus_exp" (a) unary(Unary::Exp, a);
-    log "saltus_log" (a) unary(Unary::Log, a);
-    log10 "saltus_log10" (a) unary(Unary::Log10, a);
-    sin "saltus_sin" (a) unary(Unary::Sin, a);
-    cos "saltus_cos" (a) unary(Unary::Cos, a);
-    tan "saltus_tan" (a) unary(Unary::Tan, a);
-    asin "saltus_asin" (a) unary(Unary::Asin, a);
-    acos "saltus_acos" (a) unary(Unary::Acos, a);
-    atan "saltus_atan" (a) unary(Unary::Atan, a);
-    sinh "saltus_sinh" (a) unary(Unary::Sinh, a);
-    cosh "saltus_cosh" (a) unary(Unary::Cosh, a);
-    tanh "saltus_tanh" (a) unary(Unary::Tanh, a);
-    pow "saltus_pow" (a, b) binary(Binary::Pow, a, b);
-    atan2 "saltus_atan2" (a, b) binary(Binary::Atan2, a, b);
-    // What Cranelift calls on processors without rounding instructions.
-    floor "floor" (a) unary(Unary::Floor, a);
-    ceil "ceil" (a) unary(Unary::Ceil, a);
-    trunc "trunc" (a) unary(Unary::Trunc, a);
+extern "C" fn pow(a: f64, b: f64) -> f64 {
+    binary(Binary::Pow, a, b)
+}
+// What Cranelift calls on processors without rounding instructions.
+extern "C" fn floor(a: f64) -> f64 {
+    unary(Unary::Floor, a)
+}
+extern "C" fn ceil(a: f64) -> f64 {
+    unary(Unary::Ceil, a)
+}
+extern "C" fn trunc(a: f64) -> f64 {
+    unary(Unary::Trunc, a)
+}
+
+/// Address of each function native code may call.
+pub(crate) fn symbols() -> Vec<(&'static str, *const u8)> {
+    vec![
+        ("saltus_exp", exp as *const u8),
+        ("saltus_log", log as *const u8),
+        ("saltus_log10", log10 as *const u8),
+        ("saltus_sin", sin as *const u8),
+        ("saltus_cos", cos as *const u8),
+        ("saltus_tan", tan as *const u8),
+        ("saltus_asin", asin as *const u8),
+        ("saltus_acos", acos as *const u8),
+        ("saltus_atan", atan as *const u8),
+        ("saltus_sinh", sinh as *const u8),
+        ("saltus_cosh", cosh as *const u8),
+        ("saltus_tanh", tanh as *const u8),
+        ("saltus_atan2", atan2 as *const u8),
+        ("saltus_pow", pow as *const u8),
+        ("floor", floor as *const u8),
+        ("ceil", ceil as *const u8),
+        ("trunc", trunc as *const u8),
+        (emit::CALL, call as *const u8),
+        (emit::CALL_DER, call_der as *const u8),
+    ]
 }
 
 /// # Safety

@@ -11,7 +11,7 @@ use saltus_codegen::{Called, JoinedC, PRELUDE_C, PlanC, called, functions_c, ker
 use saltus_dae::{Action, HybridDae, Piece, VarId, VarType, Variability};
 use saltus_expr::{Node, RelOp};
 use saltus_function::Executor;
-use saltus_program::{Advance, Batch, Chain, FEW_ROWS, Run};
+use saltus_program::{Advance, Batch, Chain, FEW_ROWS, NEGATE, Run};
 use saltus_sim::block::SolveBlock;
 use saltus_sim::compile::{MixedBlock, Step};
 use saltus_sim::model::ModeProgram;
@@ -419,6 +419,19 @@ fn delays(s: &Started, modes: &[Mode]) -> Vec<Delayed> {
     lines.filter_map(|(f, value, lag)| Some(Delayed { out: *outs.get(&f.0)?, value, lag })).collect()
 }
 
+/// Simultaneous equations as they are iterated on.
+struct Form<'a> {
+    residual: &'a Chain,
+    /// The name of the function that computes what the entries name.
+    jacobian: &'a str,
+    unknowns: Vec<u32>,
+    residuals: &'a [u32],
+    nominal: Vec<f64>,
+    /// (equation, unknown, slot, sign)
+    entries: Vec<(usize, usize, u32, f64)>,
+    slopes: &'a [u32],
+}
+
 struct Writer<'a> {
     s: &'a Started,
     /// Slots of delayed values: nothing else computes them.
@@ -447,18 +460,18 @@ impl Writer<'_> {
         self.calling.insert(kernel);
         let mut calls = Vec::new();
         for run in b.rows.runs() {
+            let words = &b.rows.words[run.start * stride..][..run.len * stride];
+            if !run.pattern.is_empty() {
+                let places: Vec<String> = words[..stride].iter().map(|w| format!("v + {}", w & !NEGATE)).collect();
+                calls.push(format!("{}({}, {}, HOST);", self.run_kernel(kernel, run), places.join(", "), run.len));
+                continue;
+            }
+            self.used.insert(kernel);
             let t = self.n;
             self.n += 1;
-            let (name, rows) = if run.pattern.is_empty() {
-                self.used.insert(kernel);
-                (format!("k{kernel}"), run.len)
-            } else {
-                (self.run_kernel(kernel, run), 1)
-            };
-            let words = &b.rows.words[run.start * stride..][..rows * stride];
             let words: Vec<String> = words.iter().map(|w| format!("{w}u")).collect();
             let _ = writeln!(self.tables, "static const uint32_t w{t}[] = {{\n{}}};", wrap(&words));
-            calls.push(format!("{name}(v, w{t}, {}, HOST);", run.len));
+            calls.push(format!("k{kernel}(v, w{t}, {}, HOST);", run.len));
         }
         Ok(calls.join(" "))
     }
@@ -713,12 +726,21 @@ impl Writer<'_> {
         let n = b.unknowns.len();
         let k = self.n;
         self.n += 1;
-        self.function(&format!("jacobian{k}"), &b.jacobian)?;
+        let jacobian = format!("jacobian{k}");
+        self.function(&jacobian, &b.jacobian)?;
         let full = if n <= LARGEST_BLOCK {
-            let nominal: Vec<f64> = b.nominal.clone();
-            let places = b.places.iter().map(|&(i, j)| (i, j));
-            self.form(&format!("{k}f"), k, b, (&b.residual, &b.unknowns, &b.residual_slots, &nominal), places, "0, 0")?;
-            self.work = self.work.max(n * (n + 4));
+            let places = b.entries.iter().zip(&b.places);
+            let entries = places.map(|(&(_, slot, sign), &(i, j))| (i, j, slot, sign)).collect();
+            let form = Form {
+                residual: &b.residual,
+                jacobian: &jacobian,
+                unknowns: b.unknowns.clone(),
+                residuals: &b.residual_slots,
+                nominal: b.nominal.clone(),
+                entries,
+                slopes: &[],
+            };
+            self.form(&format!("{k}f"), b.linear, &form, "0")?;
             format!("&block{k}f")
         } else if b.torn.used {
             "0".into()
@@ -729,72 +751,50 @@ impl Writer<'_> {
             let _ = writeln!(self.blocks, "#define block{k} block{k}f\n");
             return Ok(k);
         }
-        let t = b.torn.tears.len();
         let e = &b.torn.elimination;
-        let values = b.work.borrow().reduction.values.len();
-        self.work = self.work.max(t * (t + 4) + values + e.tear.len());
-        let (mut rows, mut direct) = (Vec::new(), Vec::new());
-        for r in &e.rows {
-            let diagonal = r.diagonal.map_or(-1, |d| d as i64);
-            rows.push(format!("{{{diagonal}, {}, {}, {}}}", r.slopes, r.products, direct.len()));
-            direct.extend(r.tears.iter().map(|(to, at)| format!("{{{to}u, {at}u}}")));
-        }
-        rows.push(format!("{{-1, {}, {}, {}}}", e.tear.len(), e.products.len(), direct.len()));
-        direct.push("{0u, 0u}".into());
-        let products: Vec<String> =
-            e.products.iter().map(|(to, at, from)| format!("{{{to}u, {at}u, {from}u}}")).collect();
-        let products = products.into_iter().chain(["{0u, 0u, 0u}".into()]).collect::<Vec<_>>();
-        let tears: Vec<String> = e.tear.iter().map(|t| format!("{t}u")).chain(["0u".into()]).collect();
-        let o = &mut self.blocks;
-        let _ = writeln!(o, "static const saltus_row rows{k}[] = {{\n{}}};", wrap(&rows));
-        let _ = writeln!(o, "static const uint32_t products{k}[][3] = {{\n{}}};", wrap(&products));
-        let _ = writeln!(o, "static const uint32_t direct{k}[][2] = {{\n{}}};", wrap(&direct));
-        let _ = writeln!(o, "static const uint32_t tears{k}[] = {{\n{}}};", wrap(&tears));
-        let _ = writeln!(
-            o,
-            "static const saltus_torn torn{k} = {{{values}, {}, rows{k}, products{k}, direct{k}, tears{k}}};",
-            e.rows.len()
-        );
-        let at = |j: &u32| *j as usize;
-        let unknowns: Vec<u32> = b.torn.tears.iter().map(|j| b.unknowns[at(j)]).collect();
-        let nominal: Vec<f64> = b.torn.tears.iter().map(|j| b.nominal[at(j)]).collect();
-        let places = b.entries.iter().map(|e| (e.0, 0));
-        let numbers = (&b.torn.evaluation, &unknowns[..], &b.torn.residual_slots[..], &nominal[..]);
-        self.form(&k.to_string(), k, b, numbers, places, &format!("&torn{k}, {full}"))?;
+        let reduced = format!("reduced{k}");
+        self.function(&format!("elimination{k}"), &e.chain)?;
+        let _ = writeln!(self.blocks, "static void {reduced}(double *v) {{ {jacobian}(v); elimination{k}(v); }}");
+        let sign = |word: u32| if word & NEGATE != 0 { -1.0 } else { 1.0 };
+        let form = Form {
+            residual: &b.torn.evaluation,
+            jacobian: &reduced,
+            unknowns: b.torn.tears.iter().map(|&j| b.unknowns[j as usize]).collect(),
+            residuals: &b.torn.residual_slots,
+            nominal: b.torn.tears.iter().map(|&j| b.nominal[j as usize]).collect(),
+            entries: e.entries.iter().map(|&(i, t, w)| (i as usize, t as usize, w & !NEGATE, sign(w))).collect(),
+            slopes: &e.slopes,
+        };
+        self.form(&k.to_string(), b.linear, &form, &full)?;
         Ok(k)
     }
 
-    /// One form of a block: what computes its residuals, its unknowns, their slots, nominal values.
-    fn form(
-        &mut self,
-        name: &str,
-        k: usize,
-        b: &SolveBlock,
-        (residual, unknowns, residuals, nominal): (&Chain, &[u32], &[u32], &[f64]),
-        places: impl Iterator<Item = (usize, usize)>,
-        rest: &str,
-    ) -> Result<(), Diagnostic> {
-        self.function(&format!("residual{name}"), residual)?;
-        let words = |v: &[u32]| wrap(&v.iter().map(|w| format!("{w}u")).collect::<Vec<_>>());
-        let entries: Vec<String> = b
+    /// One form of a block, and the form to fall back on.
+    fn form(&mut self, name: &str, linear: bool, f: &Form<'_>, otherwise: &str) -> Result<(), Diagnostic> {
+        self.function(&format!("residual{name}"), f.residual)?;
+        let n = f.unknowns.len();
+        self.work = self.work.max(n * (n + 4));
+        let words = |v: &[u32]| wrap(&v.iter().map(|w| format!("{w}u")).chain(["0u".into()]).collect::<Vec<_>>());
+        let entries: Vec<String> = f
             .entries
             .iter()
-            .zip(places)
-            .map(|((_, slot, sign), (i, j))| format!("{{{i}, {j}, {slot}u, {}}}", number(*sign)))
+            .map(|(i, j, slot, sign)| format!("{{{i}, {j}, {slot}u, {}}}", number(*sign)))
             .chain(["{0, 0, 0u, 0.0}".into()])
             .collect();
-        let numbers: Vec<String> = nominal.iter().map(|v| number(*v)).collect();
+        let numbers: Vec<String> = f.nominal.iter().map(|v| number(*v)).collect();
         let o = &mut self.blocks;
-        let _ = writeln!(o, "static const uint32_t unknowns{name}[] = {{\n{}}};", words(unknowns));
-        let _ = writeln!(o, "static const uint32_t residuals{name}[] = {{\n{}}};", words(residuals));
+        let _ = writeln!(o, "static const uint32_t unknowns{name}[] = {{\n{}}};", words(&f.unknowns));
+        let _ = writeln!(o, "static const uint32_t residuals{name}[] = {{\n{}}};", words(f.residuals));
+        let _ = writeln!(o, "static const uint32_t slopes{name}[] = {{\n{}}};", words(f.slopes));
         let _ = writeln!(o, "static const saltus_entry entries{name}[] = {{\n{}}};", wrap(&entries));
         let _ = writeln!(o, "static const double nominal{name}[] = {{\n{}}};", wrap(&numbers));
         let _ = writeln!(
             o,
-            "static const saltus_block block{name} = {{{}, {}, {}, unknowns{name}, residuals{name}, entries{name}, nominal{name}, residual{name}, jacobian{k}, {rest}}};\n",
-            unknowns.len(),
-            u8::from(b.linear),
-            b.entries.len()
+            "static const saltus_block block{name} = {{{n}, {}, {}, {}, unknowns{name}, residuals{name}, entries{name}, nominal{name}, residual{name}, {}, slopes{name}, {otherwise}}};\n",
+            u8::from(linear),
+            f.entries.len(),
+            f.slopes.len(),
+            f.jacobian
         );
         Ok(())
     }

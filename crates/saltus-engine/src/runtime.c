@@ -31,66 +31,31 @@ static int saltus_lu(int n, double *a, double *b) {
     return SALTUS_OK;
 }
 
-/* One entry of a Jacobian: row, column, slot, sign. In a torn block: position in the values, nothing, slot, sign. */
+/* One entry of a Jacobian: row, column, slot, sign. */
 typedef struct { int row, col; uint32_t slot; double sign; } saltus_entry;
 
-/* One row of an elimination: the entry of the unknown it assigns (-1 in a residual), and where its slopes, products and
-   direct entries begin; they end where the next row's begin. */
-typedef struct { int diagonal, slopes, products, direct; } saltus_row;
-
-/* From the Jacobian of all unknowns of a torn block to that of the torn ones: slopes[to] += value[at]*slopes[from]. */
-typedef struct {
-    int values, rows;
-    const saltus_row *row;             /* one more than rows */
-    const uint32_t (*product)[3];      /* to, at, from */
-    const uint32_t (*direct)[2];       /* to, at */
-    const uint32_t *tear;              /* the torn unknown of each slope */
-} saltus_torn;
-
-/* Equations solved together, and how if that fails. */
+/* Equations solved together, and how if that fails. On torn unknowns the others are assigned one after the other; their slopes
+   must not grow too far. */
 typedef struct saltus_block {
-    int n, linear, entries;
+    int n, linear, entries, slopes;
     const uint32_t *unknowns, *residuals;
     const saltus_entry *entry;
     const double *nominal;
     void (*residual)(double *v);
     void (*jacobian)(double *v);
-    const saltus_torn *torn;
+    const uint32_t *slope;
     const struct saltus_block *otherwise;
 } saltus_block;
 
 /* The Jacobian at the present values; 0 if it cannot be used. */
-static int saltus_matrix(const saltus_block *b, double *v, double *a, double *work) {
+static int saltus_matrix(const saltus_block *b, double *v, double *a) {
     int n = b->n;
     b->jacobian(v);
+    for (int i = 0; i < b->slopes; i++)
+        if (!(fabs(v[b->slope[i]]) <= 1e7)) return 0;
     for (int i = 0; i < n * n; i++) a[i] = 0.0;
-    if (!b->torn) {
-        for (int e = 0; e < b->entries; e++)
-            a[b->entry[e].row * n + b->entry[e].col] += b->entry[e].sign * v[b->entry[e].slot];
-        return 1;
-    }
-    const saltus_torn *t = b->torn;
-    double *value = work, *slope = work + t->values;
-    int residual = 0;
-    for (int i = 0; i < t->values; i++) value[i] = 0.0;
-    for (int e = 0; e < b->entries; e++) value[b->entry[e].row] += b->entry[e].sign * v[b->entry[e].slot];
-    for (int i = 0; i < t->row[t->rows].slopes; i++) slope[i] = 0.0;
-    for (int k = 0; k < t->rows; k++) {
-        const saltus_row *r = &t->row[k];
-        for (int i = r->direct; i < r[1].direct; i++) slope[t->direct[i][0]] += value[t->direct[i][1]];
-        for (int i = r->products; i < r[1].products; i++)
-            slope[t->product[i][0]] += value[t->product[i][1]] * slope[t->product[i][2]];
-        if (r->diagonal >= 0) {
-            double d = -1.0 / value[r->diagonal];
-            for (int i = r->slopes; i < r[1].slopes; i++) {
-                slope[i] *= d;
-                if (!(fabs(slope[i]) <= 1e7)) return 0;
-            }
-        } else {
-            for (int i = r->slopes; i < r[1].slopes; i++) a[residual * n + (int)t->tear[i]] = slope[i];
-            residual++;
-        }
-    }
+    for (int e = 0; e < b->entries; e++)
+        a[b->entry[e].row * n + b->entry[e].col] += b->entry[e].sign * v[b->entry[e].slot];
     return 1;
 }
 
@@ -108,7 +73,7 @@ static double saltus_largest(int n, const double *r) {
     return m;
 }
 
-/* Newton's method; one step if linear. The work array has n*n + 4n numbers and those of an elimination. */
+/* Newton's method; one step if linear. The work array has n*n + 4n numbers. */
 static int saltus_newton(const saltus_block *b, double *v, double *work) {
     int n = b->n;
     double *a = work, *z = a + n * n, *r = z + n, *trial = r + n, *rr = trial + n;
@@ -117,7 +82,7 @@ static int saltus_newton(const saltus_block *b, double *v, double *work) {
     if (!saltus_evaluate(b, v, z, r)) return SALTUS_DOMAIN;
     for (int iteration = 0; iteration < 50; iteration++) {
         if (saltus_largest(n, r) == 0.0) return SALTUS_OK;
-        if (!saltus_matrix(b, v, a, rr + n)) return SALTUS_UNSOLVED;
+        if (!saltus_matrix(b, v, a)) return SALTUS_UNSOLVED;
         double old = saltus_largest(n, r), size = 0.0, lambda = 1.0;
         if (saltus_lu(n, a, r)) return SALTUS_UNSOLVED;
         for (int i = 0; i < n; i++) {

@@ -123,6 +123,44 @@ end Chain;";
 }
 
 #[test]
+fn runs_of_rows_are_loops() {
+    let text = "connector Pin Real v; flow Real i; end Pin;
+model R parameter Real R = 1; Pin p; Pin n; equation p.v - n.v = R*p.i; p.i + n.i = 0; end R;
+model D Pin p; Pin n; equation p.i = 1e-3*(exp((p.v - n.v)/0.1) - 1); p.i + n.i = 0; end D;
+model C parameter Real C = 1; Pin p; Pin n; Real v(start = 0.3, fixed = true); equation v = p.v - n.v; C*der(v) = p.i; p.i + n.i = 0; end C;
+model G Pin p; equation p.v = 0; end G;
+model V Pin p; Pin n; equation p.v - n.v = sin(time); p.i + n.i = 0; end V;
+model Ladder
+  parameter Integer n = 100;
+  R r[n](R = {1 + 0.01*i for i in 1:n}); C c[n]; D d[n]; G g; V s;
+equation
+  connect(s.n, g.p);
+  connect(s.p, r[1].p);
+  for i in 1:n loop connect(r[i].n, c[i].p); connect(c[i].n, g.p); connect(c[i].p, d[i].p); connect(d[i].n, g.p); end for;
+  for i in 1:n - 1 loop connect(r[i].n, r[i + 1].p); end for;
+end Ladder;";
+    check("ladder", text, 1.0, 100, 1e-11, false);
+}
+
+#[test]
+fn a_constraint_that_a_discrete_variable_moves() {
+    let text = "model Moved
+  Real x, y, vx, vy;
+  discrete Real a(start = 1, fixed = true);
+  Real z(start = 0.2, fixed = true), w(start = 0, fixed = true);
+equation
+  der(z) = w;
+  der(w) = -z - 0.1*x;
+  der(x) = vx;
+  der(y) = vy;
+  x = a*sin(z);
+  y = a*cos(z) + x;
+  when sample(0.5, 0.5) then a = pre(a) + 0.1; end when;
+end Moved;";
+    check("moved", text, 1.4, 140, 1e-7, false);
+}
+
+#[test]
 fn linear_and_nonlinear_loops() {
     let text = "model Loops
   Real x(start = 1, fixed = true);

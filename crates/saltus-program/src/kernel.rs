@@ -178,7 +178,7 @@ pub struct Chain {
 }
 
 /// Batches with more rows than this are loops of their own; shorter ones are worth joining to their neighbours.
-pub const FEW_ROWS: usize = 12;
+pub const FEW_ROWS: usize = 32;
 
 /// How far a backend has come with a [`Chain`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -410,15 +410,15 @@ mod tests {
         let batch = |kernel, words: &[u32]| Batch { kernel: KernelId(kernel), rows: Rows::new(words.to_vec(), 2) };
         let order = |c: &Chain| c.iter().map(|b| (b.kernel.0, b.rows.len())).collect::<Vec<_>>();
         // a[i] := f(x[i]); b[i] := g(a[i])
-        let pairs: Chain = (0..20).flat_map(|i| [batch(0, &[100 + i, i]), batch(1, &[200 + i, 100 + i])]).collect();
-        assert_eq!(order(&pairs.clone().gathered(|_| false)), [(0, 20), (1, 20)]);
-        assert_eq!(order(&pairs.clone().gathered(|k| k.0 == 0)).len(), 40, "the rows that stay do so");
+        let pairs: Chain = (0..40).flat_map(|i| [batch(0, &[100 + i, i]), batch(1, &[200 + i, 100 + i])]).collect();
+        assert_eq!(order(&pairs.clone().gathered(|_| false)), [(0, 40), (1, 40)]);
+        assert_eq!(order(&pairs.clone().gathered(|k| k.0 == 0)).len(), 80, "the rows that stay do so");
         // a[i] := f(b[i - 1]); b[i] := g(a[i])
         let wound: Chain =
-            (1..20).flat_map(|i| [batch(0, &[100 + i, 199 + i]), batch(1, &[200 + i, 100 + i])]).collect();
+            (1..40).flat_map(|i| [batch(0, &[100 + i, 199 + i]), batch(1, &[200 + i, 100 + i])]).collect();
         assert_eq!(wound.clone().gathered(|_| false).len(), wound.len());
         // One value after the other in the same place.
-        let reused: Chain = (0..20).flat_map(|i| [batch(0, &[50, i]), batch(1, &[200 + i, 50])]).collect();
+        let reused: Chain = (0..40).flat_map(|i| [batch(0, &[50, i]), batch(1, &[200 + i, 50])]).collect();
         assert_eq!(reused.clone().gathered(|_| false).len(), reused.len());
     }
 

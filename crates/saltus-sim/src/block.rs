@@ -1,11 +1,12 @@
 //! Simultaneous equations: Newton's method on the torn unknowns of a loop, or on all of them (mathematics, section 5).
 
 use crate::compile::Step;
+use crate::elimination::Elimination;
 use crate::machine::{BlockMethod, Findings, Machine, Note, Trouble};
 use rustc_hash::FxHashMap;
 use saltus_dae::Row;
 use saltus_graph::{Bipartite, hopcroft_karp};
-use saltus_program::Chain;
+use saltus_program::{Chain, NEGATE, slot_of};
 use saltus_solver::linear::LinearSolver;
 use saltus_solver::nonlinear::dense::PivotedQr;
 use saltus_solver::nonlinear::{
@@ -72,92 +73,6 @@ pub struct Torn {
     pub used: bool,
 }
 
-/// dr/dv = ∂r/∂v + ∂r/∂w · dw/dv, row by row: first those of the inner assignments in order, whose *slopes* are dw/dv, then
-/// those of the residuals. Only slopes that are not zero by structure are there.
-#[derive(Default)]
-pub struct Elimination {
-    /// The rows in order.
-    pub rows: Vec<EliminationRow>,
-    /// `slopes[to] += value · slopes[from]`, with positions in the Jacobian's values.
-    pub products: Vec<(u32, u32, u32)>,
-    /// The torn unknown of each slope.
-    pub tear: Vec<u32>,
-}
-
-/// One row: its slopes and products end where the next row's begin.
-pub struct EliminationRow {
-    /// The entry of the unknown assigned here; `None` in a residual.
-    pub diagonal: Option<usize>,
-    /// Its first slope.
-    pub slopes: usize,
-    /// Its first product.
-    pub products: usize,
-    /// The entries of torn unknowns: (slope, position).
-    pub tears: Vec<(u32, u32)>,
-}
-
-impl Elimination {
-    /// Appends a row: the entry of its own unknown, then entries of inner unknowns (by the number of their row) and of
-    /// torn ones, as positions in the Jacobian's values.
-    pub fn push(&mut self, diagonal: Option<usize>, inner: &[(u32, usize)], tears: &[(u32, usize)]) {
-        let first = self.tear.len();
-        let own = |row: u32| self.slopes_of(row as usize);
-        let mut reach: Vec<u32> = tears.iter().map(|t| t.0).collect();
-        reach.extend(inner.iter().flat_map(|&(m, _)| self.tear[own(m)].iter().copied()));
-        reach.sort_unstable();
-        reach.dedup();
-        let slope = |t: u32| (first + reach.partition_point(|&r| r < t)) as u32;
-        let mut products: Vec<(u32, u32, u32)> = Vec::new();
-        for &(m, at) in inner {
-            products.extend(own(m).map(|from| (slope(self.tear[from]), at as u32, from as u32)));
-        }
-        let tears = tears.iter().map(|&(t, at)| (slope(t), at as u32)).collect();
-        self.rows.push(EliminationRow { diagonal, slopes: first, products: self.products.len(), tears });
-        self.products.extend(products);
-        self.tear.extend(reach);
-    }
-
-    fn slopes_of(&self, row: usize) -> std::ops::Range<usize> {
-        self.rows[row].slopes..self.rows.get(row + 1).map_or(self.tear.len(), |r| r.slopes)
-    }
-
-    /// The matrix (column by column, `n` rows) from the Jacobian's values; false if an inner chain amplifies too much or
-    /// something is not a number.
-    fn run(&self, values: &[f64], slopes: &mut [f64], n: usize, matrix: &mut [f64]) -> bool {
-        slopes.fill(0.0);
-        matrix.fill(0.0);
-        let mut residual = 0;
-        for (k, row) in self.rows.iter().enumerate() {
-            for &(to, at) in &row.tears {
-                slopes[to as usize] += values[at as usize];
-            }
-            let end = self.rows.get(k + 1).map_or(self.products.len(), |r| r.products);
-            for &(to, at, from) in &self.products[row.products..end] {
-                slopes[to as usize] += values[at as usize] * slopes[from as usize];
-            }
-            let own = self.slopes_of(k);
-            match row.diagonal {
-                Some(at) => {
-                    let d = -1.0 / values[at];
-                    for s in &mut slopes[own] {
-                        *s *= d;
-                        if !(s.abs() <= LARGEST_SLOPE) {
-                            return false;
-                        }
-                    }
-                }
-                None => {
-                    for (&t, s) in self.tear[own.clone()].iter().zip(&slopes[own]) {
-                        matrix[t as usize * n + residual] = *s;
-                    }
-                    residual += 1;
-                }
-            }
-        }
-        matrix.iter().all(|v| v.is_finite())
-    }
-}
-
 /// Memory of a block's solver.
 pub struct SolveWork {
     /// On all unknowns.
@@ -176,8 +91,6 @@ pub struct SolveWork {
 pub struct Reduction {
     /// Values of the Jacobian of all unknowns.
     pub values: Vec<f64>,
-    /// dw/dv and the rows of dr/dv, where they are not zero by structure.
-    slopes: Vec<f64>,
     /// dr/dv.
     matrix: Vec<f64>,
     /// Positions of a transversal of entries that were not zero when last looked at.
@@ -211,12 +124,7 @@ impl SolveWork {
     /// Memory for a block with `nnz` Jacobian entries, factored by `lu`, and this tearing.
     pub fn new(nnz: usize, lu: LinearSolver, torn: &Torn) -> SolveWork {
         let tears = if torn.used { torn.tears.len() } else { 0 };
-        let reduction = Reduction {
-            values: vec![0.0; nnz],
-            slopes: vec![0.0; torn.elimination.tear.len()],
-            matrix: vec![0.0; tears * tears],
-            transversal: Vec::new(),
-        };
+        let reduction = Reduction { values: vec![0.0; nnz], matrix: vec![0.0; tears * tears], transversal: Vec::new() };
         SolveWork {
             full: NewtonWork::new(lu),
             torn: NewtonWork::new(LinearSolver::dense(tears)),
@@ -299,10 +207,23 @@ impl Machine {
         let w = &mut *guard;
         let mut start = std::mem::take(&mut w.start);
         start.clear();
-        start
-            .extend(b.unknowns.iter().map(|&s| Some(self.values[s as usize]).filter(|v| v.is_finite()).unwrap_or(0.0)));
+        let guess = |m: &Machine, s: u32| Some(m.values[s as usize]).filter(|v| v.is_finite()).unwrap_or(0.0);
+        // Where linear equations are solved from does not matter.
+        if b.linear && b.torn.used && w.failures < FAILURES {
+            for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
+                *z = guess(self, b.unknowns[j as usize]);
+            }
+            if self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction) {
+                w.start = start;
+                self.note(|| Note::End { solved: true, how: "Newton on the torn unknowns".into() });
+                return Ok(());
+            }
+            w.failures += 1;
+            self.host.error = None;
+        }
+        start.extend(b.unknowns.iter().map(|&s| guess(self, s)));
         let wanted = !self.patient || b.linear || self.methods.contains(&BlockMethod::Ladder(Method::Newton));
-        if wanted && b.torn.used && w.failures < FAILURES {
+        if wanted && b.torn.used && !b.linear && w.failures < FAILURES {
             for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
                 *z = start[j as usize];
             }
@@ -474,17 +395,32 @@ impl Machine {
     /// Factors the Jacobian at the present values; for the torn form dr/dv = ∂r/∂v + ∂r/∂w · dw/dv.
     fn factor(&mut self, b: &SolveBlock, form: Form, w: &mut NewtonWork, j: &mut Reduction) -> bool {
         w.factored = false;
-        if !self.jacobian(b, &mut j.values) || (b.conditional && !b.regular(&j.values, &mut j.transversal)) {
+        if form == Form::Torn && !b.conditional {
+            self.chain(&b.jacobian);
+        } else if !self.jacobian(b, &mut j.values) || (b.conditional && !b.regular(&j.values, &mut j.transversal)) {
             return false;
         }
-        if form == Form::Full {
-            w.factored = w.lu.factor(&j.values).is_ok();
-            return w.factored;
-        }
-        let n = b.torn.tears.len();
-        w.factored =
-            b.torn.elimination.run(&j.values, &mut j.slopes, n, &mut j.matrix) && w.lu.factor(&j.matrix).is_ok();
+        w.factored = match form {
+            Form::Full => w.lu.factor(&j.values).is_ok(),
+            Form::Torn => self.reduce(b, &mut j.matrix) && w.lu.factor(&j.matrix).is_ok(),
+        };
         w.factored
+    }
+
+    /// dr/dv (column by column) from the partial derivatives; false if an inner chain amplifies too much or something is not
+    /// a number.
+    fn reduce(&mut self, b: &SolveBlock, matrix: &mut [f64]) -> bool {
+        let (e, n) = (&b.torn.elimination, b.torn.tears.len());
+        self.chain(&e.chain);
+        if !e.slopes.iter().all(|&s| self.values[s as usize].abs() <= LARGEST_SLOPE) {
+            return false;
+        }
+        matrix.fill(0.0);
+        for &(i, t, word) in &e.entries {
+            let v = self.values[slot_of(word)];
+            matrix[t as usize * n + i as usize] = if word & NEGATE != 0 { -v } else { v };
+        }
+        matrix.iter().all(|v| v.is_finite())
     }
 
     /// Writes an iteration to the journal, with the unknowns as they stand.

@@ -1,11 +1,12 @@
 //! Sequences ⇒ steps over the value array.
 
-use crate::block::{Elimination, SolveBlock, SolveWork, Torn};
+use crate::block::{SolveBlock, SolveWork, Torn};
+use crate::elimination::{Elimination, Eliminator, Entry, Unknown};
 use crate::layout::Layout;
 use saltus_dae::{Operand, Row, VarType};
 use saltus_expr::{Binary, Coefficient, ExprId, Node, Pool, Unary};
 use saltus_graph::{Bipartite, Matching, block_order};
-use saltus_program::{Backend, Batch, Chain, Rows};
+use saltus_program::{Backend, Batch, Chain, NEGATE, Rows};
 use saltus_solver::linear::{LinearSolver, Pattern};
 use saltus_structure::{Block, Cell, Item, Loop, Role, RowOps, Sequence, System, solved};
 use std::cell::RefCell;
@@ -337,6 +338,7 @@ impl Compiler<'_> {
         let mut fixed = Some(rustc_hash::FxHashSet::default());
         let mut partials = Partials::default();
         let mut raw: Vec<(usize, usize, u32, f64)> = Vec::new();
+        let mut units: Vec<Option<bool>> = Vec::new();
         for (i, (row, _, _)) in rows.iter().enumerate() {
             for k in 0..row.args.len() {
                 // A previous value may be an unknown of initialization.
@@ -358,8 +360,10 @@ impl Compiler<'_> {
                         _ => fixed = None,
                     }
                 }
+                let constant = self.sys.dae.pool.as_const(p.template);
                 let slot = partials.slot(self, p);
                 raw.push((i, j, slot, sign));
+                units.push(constant.filter(|v| v.abs() == 1.0).map(|v| v < 0.0));
             }
         }
         let jacobian = partials.chain(self);
@@ -368,7 +372,7 @@ impl Compiler<'_> {
         let places = raw.iter().map(|&(i, j, _, _)| (i, j)).collect();
         let nominal = unknowns.iter().map(|c| self.nominal(*c)).collect();
         let bounds = unknowns.iter().map(|c| self.bounds(*c)).collect();
-        let torn = self.torn(&rows, unknowns, &residual_slots, &pattern);
+        let torn = self.torn(&rows, unknowns, &residual_slots, raw.iter().zip(&units));
         let work = RefCell::new(SolveWork::new(pattern.nnz(), LinearSolver::new(&pattern), &torn));
         let guessed = match (linear, n) {
             (true, _) => Vec::new(),
@@ -403,7 +407,15 @@ impl Compiler<'_> {
         }
     }
 
-    fn torn(&mut self, rows: &[(Row, usize, u8)], unknowns: &[Cell], slots: &[u32], pattern: &Pattern) -> Torn {
+    /// `partials` are the entries of the Jacobian (equation, unknown, slot, sign), and whether what is in the slot is only a
+    /// sign.
+    fn torn<'r>(
+        &mut self,
+        rows: &[(Row, usize, u8)],
+        unknowns: &[Cell],
+        slots: &[u32],
+        partials: impl Iterator<Item = (&'r (usize, usize, u32, f64), &'r Option<bool>)>,
+    ) -> Torn {
         if unknowns.len() == 1 {
             return Torn::default();
         }
@@ -421,24 +433,29 @@ impl Compiler<'_> {
         for (k, &j) in l.tears.iter().enumerate() {
             role[j] = (false, k as u32);
         }
-        let mut by_row: Vec<Vec<(usize, usize)>> = vec![Vec::new(); rows.len()];
-        for (at, (i, j)) in pattern.entries().enumerate() {
-            by_row[i].push((j, at));
-        }
         let assigned = l.inner.iter().map(|&(i, j, _)| (i, Some(j)));
         let (t, n) = (l.tears.len(), unknowns.len());
         let used = t <= MOST_TEARS && 2 * t <= n && l.residuals.len() == t;
         let mut elimination = Elimination::default();
-        for (i, target) in assigned.chain(l.residuals.iter().map(|&i| (i, None))).filter(|_| used) {
-            let (mut diagonal, mut inner, mut tears) = (None, Vec::new(), Vec::new());
-            for &(j, at) in &by_row[i] {
-                match role[j] {
-                    _ if Some(j) == target => diagonal = Some(at),
-                    (true, k) => inner.push((k, at)),
-                    (false, k) => tears.push((k, at)),
-                }
+        if used {
+            let mut by_row: Vec<Vec<(usize, u32, Option<bool>)>> = vec![Vec::new(); rows.len()];
+            for (&(i, j, slot, sign), &unit) in partials {
+                by_row[i].push((j, if sign < 0.0 { slot ^ NEGATE } else { slot }, unit));
             }
-            elimination.push(diagonal, &inner, &tears);
+            let order: Vec<(usize, Option<usize>)> = assigned.chain(l.residuals.iter().map(|&i| (i, None))).collect();
+            let mut eliminator = Eliminator::new(self);
+            for (i, target) in order {
+                let entry = |&(j, word, unit): &(usize, u32, Option<bool>)| {
+                    let by = match role[j] {
+                        _ if Some(j) == target => Unknown::Own,
+                        (true, k) => Unknown::Inner(k),
+                        (false, k) => Unknown::Torn(k),
+                    };
+                    Entry { by, word, unit }
+                };
+                eliminator.push(&by_row[i].iter().map(entry).collect::<Vec<_>>());
+            }
+            elimination = eliminator.finish();
         }
         Torn {
             used,

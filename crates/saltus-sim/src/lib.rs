@@ -26,6 +26,7 @@ pub mod compile;
 pub mod crossings;
 mod dependence;
 mod difference;
+pub mod elimination;
 pub mod enclosure;
 pub mod events;
 mod exclusion;

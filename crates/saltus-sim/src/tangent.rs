@@ -10,8 +10,8 @@
 use crate::block::SolveBlock;
 use crate::compile::{Compiler, Partials, Step};
 use crate::machine::Machine;
-use rustc_hash::FxHashMap;
-use saltus_dae::{Operand, Row};
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_dae::{HybridDae, Operand, Row};
 use saltus_program::{Chain, NEGATE, slot_of};
 use saltus_solver::linear::Pattern;
 use saltus_solver::ode::JacobianMatrix;
@@ -73,7 +73,7 @@ struct Flow {
     ends: Vec<Option<u32>>,
 }
 
-/// More than this is not looked at to see whether the matrix has changed.
+/// More than this that may change from step to step is not looked at to see whether the matrix has changed.
 const FEW_READS: usize = 200;
 
 /// Which states a slot depends on, and where its derivatives are.
@@ -273,8 +273,17 @@ impl Tangent {
             partials.rows().flat_map(|(_, row)| row[1..].iter().map(|w| slot_of(*w) as u32)).collect();
         reads.sort_unstable();
         reads.dedup();
+        // What nothing here computes stays between events: then it is always worth looking.
+        let mut computed: FxHashSet<u32> = states.iter().map(|s| s.0).collect();
+        computed.insert(c.layout.word(c.sys, Operand::var(HybridDae::TIME)));
+        for step in steps {
+            if let Step::Assign(chain) = step {
+                computed.extend(chain.rows().map(|(_, row)| row[0]));
+            }
+        }
+        let held = |r: &[u32]| r.len() <= FEW_READS || !r.iter().any(|s| computed.contains(s));
         Some(Tangent {
-            reads: Some(reads).filter(|r| solves.is_empty() && r.len() <= FEW_READS),
+            reads: Some(reads).filter(|r| solves.is_empty() && held(r)),
             last: RefCell::default(),
             partials,
             products,

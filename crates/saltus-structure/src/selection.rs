@@ -10,6 +10,7 @@ use crate::rows::RowOps;
 use crate::system::{Role, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{Operand, Row, StateSelect, VarId};
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -71,6 +72,7 @@ pub struct Watch {
     columns: usize,
     /// |pivot| / largest in the row, when chosen.
     ratios: Vec<f64>,
+    scratch: RefCell<Scratch>,
 }
 
 #[derive(Clone, Debug)]
@@ -90,27 +92,31 @@ impl Watch {
         self.entries.iter().map(|e| e.0)
     }
 
-    /// The pivots' sizes relative to their rows at other values (`value` by index of entry).
-    fn ratios(&self, value: &dyn Fn(usize) -> f64) -> Vec<f64> {
-        let mut work = vec![0.0f64; self.columns];
-        let mut done: Vec<(u32, Vec<(u32, f64)>)> = Vec::with_capacity(self.rows.len());
-        let mut out = Vec::with_capacity(self.rows.len());
-        for row in &self.rows {
+    /// Shows `look` the pivots' sizes relative to their rows at other values (`value` by index of entry), one after the
+    /// other, until it has seen enough; whether it has seen all.
+    fn ratios(&self, value: &dyn Fn(usize) -> f64, mut look: impl FnMut(usize, f64) -> bool) -> bool {
+        let mut scratch = self.scratch.borrow_mut();
+        let Scratch { work, upper, begins } = &mut *scratch;
+        work.clear();
+        work.resize(self.columns, 0.0);
+        upper.clear();
+        begins.clear();
+        begins.push(0);
+        for (k, row) in self.rows.iter().enumerate() {
             for &(e, col, nominal) in &self.entries[row.entries.clone()] {
                 work[col as usize] += value(e) * nominal;
             }
             for &p in &row.earlier {
-                let (col, upper) = &done[p as usize];
-                let f = std::mem::take(&mut work[*col as usize]);
+                let p = p as usize;
+                let f = std::mem::take(&mut work[self.rows[p].pivot as usize]);
                 if f != 0.0 {
-                    for &(c, v) in upper {
+                    for &(c, v) in &upper[begins[p]..begins[p + 1]] {
                         work[c as usize] -= f * v;
                     }
                 }
             }
             let pivot = std::mem::take(&mut work[row.pivot as usize]);
             let mut big = pivot.abs();
-            let mut upper = Vec::with_capacity(row.left.len());
             for &c in &row.left {
                 let v = std::mem::take(&mut work[c as usize]);
                 big = big.max(v.abs());
@@ -118,19 +124,27 @@ impl Watch {
                     upper.push((c, v / pivot));
                 }
             }
-            out.push(if big > 0.0 { pivot.abs() / big } else { 0.0 });
-            done.push((row.pivot, upper));
+            begins.push(upper.len());
+            if !look(k, if big > 0.0 { pivot.abs() / big } else { 0.0 }) {
+                return false;
+            }
         }
-        out
+        true
     }
 
     /// Whether the choice is about as well conditioned as when it was made.
     fn holds(&self, value: &dyn Fn(usize) -> f64) -> bool {
-        self.ratios(value)
-            .iter()
-            .zip(&self.ratios)
-            .all(|(now, then)| *now >= 0.15 || (*then > 0.0 && *now >= 0.25 * then))
+        self.ratios(value, |k, now| now >= 0.15 || (self.ratios[k] > 0.0 && now >= 0.25 * self.ratios[k]))
     }
+}
+
+/// Memory of an elimination that is done at every step.
+#[derive(Clone, Debug, Default)]
+struct Scratch {
+    work: Vec<f64>,
+    /// What is left of the rows done, divided by their pivots; where each begins.
+    upper: Vec<(u32, f64)>,
+    begins: Vec<usize>,
 }
 
 impl Choice {
@@ -487,7 +501,13 @@ impl Elimination {
             by_row.entry(selection.entries[k].row).or_default().push(k);
         }
         let mut pivot_at: Vec<Option<u32>> = vec![None; self.cols.len()];
-        let mut w = Watch { entries: Vec::new(), rows: Vec::new(), columns: self.cols.len(), ratios: Vec::new() };
+        let mut w = Watch {
+            entries: Vec::new(),
+            rows: Vec::new(),
+            columns: self.cols.len(),
+            ratios: Vec::new(),
+            scratch: RefCell::default(),
+        };
         for (p, &(i, pj)) in self.pivots.iter().enumerate() {
             let start = w.entries.len();
             // Symbolic elimination of the row: pivots met in ascending order, fill included.
@@ -523,7 +543,12 @@ impl Elimination {
             w.rows.push(WatchRow { entries: start..w.entries.len(), earlier, left, pivot: pj });
             pivot_at[pj as usize] = Some(p as u32);
         }
-        w.ratios = w.ratios(&|k| values[k]);
+        let mut ratios = Vec::with_capacity(w.rows.len());
+        w.ratios(&|k| values[k], |_, ratio| {
+            ratios.push(ratio);
+            true
+        });
+        w.ratios = ratios;
         Some(w)
     }
 }

@@ -1,0 +1,173 @@
+//! From the Jacobian of all unknowns of a loop to that of its torn ones.
+//!
+//! Inner unknowns w are assigned one after the other, torn ones v are iterated on. dr/dv = ∂r/∂v + ∂r/∂w · dw/dv, where the
+//! *slopes* dw/dv follow from the rows of the inner assignments in order: dw_k/dv = −(∂g_k/∂v + Σ ∂g_k/∂w_m · dw_m/dv)/(∂g_k/∂w_k).
+//! Slopes that are not zero by structure are rows of sums of products like any other, over the slots of the partial derivatives;
+//! what is only a sign needs none.
+
+use crate::compile::Compiler;
+use saltus_expr::{Binary, ExprId};
+use saltus_program::{Batch, Chain, NEGATE, Rows, slot_of};
+
+/// dr/dv of a torn loop.
+#[derive(Default)]
+pub struct Elimination {
+    /// Computes it from the partial derivatives.
+    pub chain: Chain,
+    /// Slots of the slopes.
+    pub slopes: Vec<u32>,
+    /// (residual, torn unknown, word) of dr/dv where it is not zero by structure.
+    pub entries: Vec<(u32, u32, u32)>,
+}
+
+/// An entry of the Jacobian in one row.
+pub(crate) struct Entry {
+    /// What it is the derivative by.
+    pub by: Unknown,
+    /// Where its value is; the word is negated if the value is.
+    pub word: u32,
+    /// Whether the value in the slot is one, or minus one (`true`).
+    pub unit: Option<bool>,
+}
+
+/// An unknown of a torn loop, seen from one row.
+#[derive(Clone, Copy)]
+pub(crate) enum Unknown {
+    /// The one that the row assigns.
+    Own,
+    /// Assigned by an earlier row.
+    Inner(u32),
+    Torn(u32),
+}
+
+#[derive(Clone, Copy)]
+enum Term {
+    One(u32),
+    Product(u32, u32),
+}
+
+/// Terms of one sum; longer ones are summed up in parts.
+const TERMS: usize = 8;
+
+pub(crate) struct Eliminator<'a, 'c> {
+    c: &'a mut Compiler<'c>,
+    /// Of each inner row: (torn unknown, word of the slope).
+    rows: Vec<Vec<(u32, u32)>>,
+    batches: Vec<Batch>,
+    entries: Vec<(u32, u32, u32)>,
+    residuals: u32,
+}
+
+impl<'a, 'c> Eliminator<'a, 'c> {
+    pub fn new(c: &'a mut Compiler<'c>) -> Self {
+        Eliminator { c, rows: Vec::new(), batches: Vec::new(), entries: Vec::new(), residuals: 0 }
+    }
+
+    /// Appends a row: of an inner assignment if one of its entries is its own, else of a residual.
+    pub fn push(&mut self, entries: &[Entry]) {
+        let sign = |unit: Option<bool>| if unit == Some(true) { NEGATE } else { 0 };
+        let mut own: Vec<(u32, Option<bool>)> = Vec::new();
+        let mut terms: Vec<(u32, Term)> = Vec::new();
+        for e in entries {
+            match e.by {
+                Unknown::Own => own.push((e.word, e.unit)),
+                Unknown::Torn(t) => terms.push((t, Term::One(e.word))),
+                Unknown::Inner(m) => terms.extend(self.rows[m as usize].iter().map(|&(t, slope)| {
+                    let term = match e.unit {
+                        Some(_) => Term::One(slope ^ sign(e.unit) ^ (e.word & NEGATE)),
+                        None => Term::Product(e.word, slope),
+                    };
+                    (t, term)
+                })),
+            }
+        }
+        // −1/own, if that is more than a sign.
+        let mut flip = 0;
+        let scale = match own[..] {
+            [] => None,
+            [(word, unit @ Some(_))] => {
+                flip = NEGATE ^ sign(unit) ^ (word & NEGATE);
+                None
+            }
+            _ => {
+                let sum = self.sum(own.iter().map(|o| Term::One(o.0)).collect(), None);
+                let pool = &mut self.c.sys.dae.pool;
+                let (minus, hole) = (pool.num(-1.0), pool.hole(0));
+                let template = pool.bin(Binary::Div, minus, hole);
+                Some(self.row(template, &[sum]))
+            }
+        };
+        terms.sort_by_key(|t| t.0);
+        let mut slopes = Vec::new();
+        for part in terms.chunk_by(|a, b| a.0 == b.0) {
+            let flipped = part.iter().map(|t| match t.1 {
+                Term::One(w) => Term::One(w ^ flip),
+                Term::Product(a, b) => Term::Product(a ^ flip, b),
+            });
+            slopes.push((part[0].0, self.sum(flipped.collect(), scale)));
+        }
+        if own.is_empty() {
+            let row = self.residuals;
+            self.residuals += 1;
+            self.entries.extend(slopes.into_iter().map(|(t, word)| (row, t, word)));
+        } else {
+            self.rows.push(slopes);
+        }
+    }
+
+    /// The word of a sum, scaled.
+    fn sum(&mut self, mut terms: Vec<Term>, scale: Option<u32>) -> u32 {
+        if let ([Term::One(word)], None) = (&terms[..], scale) {
+            return *word;
+        }
+        while terms.len() > TERMS {
+            let rest = terms.split_off(TERMS);
+            let first = self.sum(terms, None);
+            terms = std::iter::once(Term::One(first)).chain(rest).collect();
+        }
+        let mut words = Vec::new();
+        let pool = &mut self.c.sys.dae.pool;
+        let mut total: Option<ExprId> = None;
+        let hole = |words: &mut Vec<u32>, pool: &mut saltus_expr::Pool, word: u32| {
+            words.push(word);
+            pool.hole(words.len() as u32 - 1)
+        };
+        // Single values first: the fewer forms of sums there are, the fewer kernels.
+        terms.sort_by_key(|t| matches!(t, Term::Product(..)));
+        for t in &terms {
+            let term = match *t {
+                Term::One(a) => hole(&mut words, pool, a),
+                Term::Product(a, b) => {
+                    let (a, b) = (hole(&mut words, pool, a), hole(&mut words, pool, b));
+                    pool.bin(Binary::Mul, a, b)
+                }
+            };
+            total = Some(total.map_or(term, |sum| pool.bin(Binary::Add, sum, term)));
+        }
+        let mut template = total.unwrap_or_else(|| pool.num(0.0));
+        if let Some(scale) = scale {
+            let by = hole(&mut words, pool, scale);
+            template = pool.bin(Binary::Mul, template, by);
+        }
+        self.row(template, &words)
+    }
+
+    /// A row over some words; where its value will be.
+    fn row(&mut self, template: ExprId, words: &[u32]) -> u32 {
+        let kernel = self.c.backend.kernel(&self.c.sys.dae.pool, template, words.len());
+        let slot = self.c.layout.scratch(0.0);
+        let words: Vec<u32> = std::iter::once(slot).chain(words.iter().copied()).collect();
+        let stride = words.len();
+        self.batches.push(Batch { kernel, rows: Rows::new(words, stride) });
+        slot
+    }
+
+    pub fn finish(self) -> Elimination {
+        let chain: Chain = self.batches.into_iter().collect();
+        let mut slopes: Vec<u32> = self.rows.iter().flatten().map(|s| slot_of(s.1) as u32).collect();
+        slopes.sort_unstable();
+        slopes.dedup();
+        let backend = &self.c.backend;
+        Elimination { chain: chain.gathered(|k| backend.calls(k)), slopes, entries: self.entries }
+    }
+}
