@@ -11,5 +11,5 @@ mod user;
 pub use diagnostic::{Diagnostic, Label, Severity, Stage};
 pub use ids::{Arena, Id, SecondaryMap};
 pub use name::Name;
-pub use source::{FileId, LineCol, SourceFile, SourceMap, Span};
+pub use source::{Anchor, FileId, LineCol, SourceFile, SourceMap, Span};
 pub use user::cache_folder;

@@ -91,10 +91,25 @@ fn without_mark(mut text: String) -> String {
     text
 }
 
+/// Where a piece of translated text comes from; it reaches to the next anchor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// First byte in the translation.
+    pub at: u32,
+    /// First byte in the original.
+    pub start: u32,
+    /// One past the last byte in the original.
+    pub end: u32,
+    /// Taken over byte by byte; otherwise it stands for the original piece as a whole.
+    pub exact: bool,
+}
+
 /// All files read so far. Spans refer into it.
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Vec<Arc<SourceFile>>,
+    /// Files that are translations: the file they were translated from, and its places in order.
+    origins: Vec<(FileId, FileId, Arc<[Anchor]>)>,
 }
 
 impl SourceMap {
@@ -111,6 +126,25 @@ impl SourceMap {
     fn push(&mut self, path: String, text: OnceLock<Arc<str>>, read: fn(&str) -> String) -> FileId {
         self.files.push(Arc::new(SourceFile { path, text, read, line_starts: OnceLock::new() }));
         FileId(self.files.len() as u32 - 1)
+    }
+
+    /// Says that `file` is a translation of the text `original`, which messages then show; `anchors` in the order of `at`.
+    pub fn translated_from(&mut self, file: FileId, original: impl Into<String>, anchors: Vec<Anchor>) {
+        let path = self.get(file).map(|f| f.path.clone()).unwrap_or_default();
+        let source = self.add(path, original);
+        self.origins.push((file, source, anchors.into()));
+    }
+
+    /// The place the user wrote what stands at a place; the same one unless its file is a translation.
+    pub fn origin(&self, span: Span) -> Span {
+        let Some((_, source, anchors)) = self.origins.iter().find(|o| o.0 == span.file) else { return span };
+        let within = |a: &Anchor, offset: u32| (a.start + (offset - a.at)).min(a.end);
+        let before = |offset: u32| anchors.partition_point(|a| a.at <= offset).checked_sub(1).map(|k| anchors[k]);
+        let first = before(span.start).unwrap_or(Anchor { at: 0, start: 0, end: 0, exact: true });
+        let start = if first.exact { within(&first, span.start) } else { first.start };
+        let last = before(span.end.saturating_sub(1)).unwrap_or(first);
+        let end = if last.exact { within(&last, span.end) } else { last.end };
+        Span { file: *source, start, end: end.max(start) }
     }
 
     /// How many files there are.
@@ -131,6 +165,7 @@ impl SourceMap {
 
     /// `path:line:column` of the span's start.
     pub fn describe(&self, span: Span) -> String {
+        let span = self.origin(span);
         match self.get(span.file) {
             Some(f) => {
                 let p = f.line_col(span.start);

@@ -78,6 +78,7 @@ pub fn render_all(diagnostics: &[Diagnostic], sources: &SourceMap, style: Style)
 
 /// One diagnostic, without a line break at the end.
 pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> String {
+    let diagnostic = &as_written(diagnostic, sources);
     let renderer = match style {
         Style::Json => return as_json(diagnostic, sources).to_string(),
         Style::Plain => Renderer::plain(),
@@ -99,6 +100,14 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> Str
         group = group.element(Level::HELP.message(hint.as_str()));
     }
     renderer.render(&[group])
+}
+
+/// The same with the places where the user wrote it: files may be translations.
+fn as_written(diagnostic: &Diagnostic, sources: &SourceMap) -> Diagnostic {
+    let mut d = diagnostic.clone();
+    d.span = sources.origin(d.span);
+    d.labels.iter_mut().for_each(|l| l.span = sources.origin(l.span));
+    d
 }
 
 trait HasBody {

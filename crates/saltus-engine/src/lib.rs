@@ -83,6 +83,8 @@ pub struct Engine {
     code: std::rc::Rc<saltus_codegen::CodeStore>,
     /// If the system speaks of next values instead of derivatives: their start values (variable, how far ahead, value).
     ahead: Option<Vec<(String, u8, f64)>>,
+    /// Variables that a translation needs and nobody wrote.
+    hidden: Vec<String>,
 }
 
 /// What `analyze` should show besides sizes, index, states and blocks.
@@ -123,7 +125,8 @@ impl Engine {
         for p in &options.libraries {
             table.add_path(p.to_string_lossy().into_owned());
         }
-        Engine { options, diagnostics: Vec::new(), last: None, table, code: std::rc::Rc::default(), ahead: None }
+        let code = std::rc::Rc::default();
+        Engine { options, diagnostics: Vec::new(), last: None, table, code, ahead: None, hidden: Vec::new() }
     }
 
     /// An engine with the same settings that reads all files anew and keeps the machine code compiled so far: for files
@@ -225,18 +228,16 @@ impl Engine {
         match saltus_mdae::translate(&stem, &text) {
             Ok(t) => {
                 self.ahead = t.difference.then_some(t.ahead);
-                self.table.load_text(target, t.text);
+                self.hidden = t.hidden;
+                self.table.load_translation(target, t.text, &text, t.anchors);
                 let found = self.table.take_diagnostics();
                 self.diagnostics.extend(found);
                 (!self.failed()).then_some(t.name)
             }
             Err(problems) => {
-                for (from, _, message) in problems {
-                    let before = text.get(..from).unwrap_or(&text);
-                    let line = before.matches('\n').count() + 1;
-                    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-                    let message = format!("{target}:{line}:{column}: {message}");
-                    self.fail(Diagnostic::error(Stage::FrontEnd, Span::NONE, message));
+                let file = self.table.add_text(target, &text);
+                for (from, to, message) in problems {
+                    self.fail(Diagnostic::error(Stage::FrontEnd, Span::new(file, from, to), message));
                 }
                 None
             }
@@ -296,6 +297,9 @@ impl Engine {
         for (name, order, value) in self.ahead.iter().flatten() {
             let var = dae.vars.iter().find(|(_, v)| v.name == *name).map(|v| v.0);
             dae.guesses.extend(var.map(|v| (v, *order, *value)));
+        }
+        if !self.hidden.is_empty() {
+            dae.vars.values_mut().filter(|v| self.hidden.contains(&v.name)).for_each(|v| v.hidden = true);
         }
         Some(dae)
     }

@@ -23,8 +23,9 @@
 
 mod text;
 
+use saltus_base::Anchor;
 use std::collections::{BTreeMap, BTreeSet};
-use text::{Name, Piece, identifier, pieces, reserved, without_comments};
+use text::{Name, Piece, identifier, mark, pieces, plain, reserved, take_marks, without_comments};
 
 /// A system written as a Modelica model.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +38,20 @@ pub struct Translation {
     pub difference: bool,
     /// Start values of next values: (variable, how far ahead, value).
     pub ahead: Vec<(String, u8, f64)>,
+    /// Variables of the model that the system does not name.
+    pub hidden: Vec<String>,
+    /// Where the pieces of the text come from.
+    pub anchors: Vec<Anchor>,
+}
+
+/// The name of the Boolean that tells whether a numerical variable takes part in an instant (is not *dead*).
+pub fn alive(variable: &str) -> String {
+    format!("'{variable} alive'")
+}
+
+/// The name of the Boolean that tells whether the instant before has determined a numerical variable.
+pub fn held(variable: &str) -> String {
+    format!("'{variable} held'")
 }
 
 /// What is wrong, and where: (first byte, byte after the last, message).
@@ -66,6 +81,7 @@ pub fn translate(name: &str, text: &str) -> Result<Translation, Vec<Problem>> {
         if !body.is_empty() {
             let lines = |s: &str| s.matches('\n').count();
             let from = out.len();
+            out.push_str(&mark(at + lead, at + lead + body.len(), false));
             t.definition(body, at + lead, &mut out);
             let written = lines(&out[from..]);
             out.extend(std::iter::repeat_n('\n', lines(body).saturating_sub(written)));
@@ -87,7 +103,9 @@ pub fn translate(name: &str, text: &str) -> Result<Translation, Vec<Problem>> {
         ));
     }
     if t.problems.is_empty() {
-        Ok(Translation { name, text: out, difference: t.next.is_some(), ahead: t.ahead })
+        let (text, anchors) = take_marks(&out);
+        let hidden = t.watched.iter().flat_map(|v| [alive(v), held(v)]).collect();
+        Ok(Translation { name, text, difference: t.next.is_some(), ahead: t.ahead, hidden, anchors })
     } else {
         t.problems.sort();
         t.problems.dedup();
@@ -137,6 +155,13 @@ struct Translator {
     /// Derivatives that need a variable of their own, since their right limit is asked for.
     speeds: BTreeSet<(String, usize)>,
     ahead: Vec<(String, u8, f64)>,
+    /// Variables with a start value, and those that stand shifted somewhere.
+    started: BTreeSet<String>,
+    ticking: BTreeSet<String>,
+    /// Guards with their places, and the variables in the equations they guard.
+    guards: Vec<(String, usize, BTreeSet<String>)>,
+    /// Variables that may be dead where a guard or an invariant reads them.
+    watched: BTreeSet<String>,
     /// Where the first next value and the first derivative or right limit stand.
     next: Option<usize>,
     derivative: Option<usize>,
@@ -219,6 +244,19 @@ impl Translator {
                 self.problem(*place, n.base.len(), format!("`{}` is defined twice", n.base));
             }
         }
+        let all = names(d.rest);
+        self.ticking.extend(all.into_iter().filter(|n| n.bullets > 0).map(|n| n.base));
+        if kind == Kind::Num && d.rest.trim_start().starts_with('=') {
+            self.started.extend(d.names.iter().filter(|n| n.0.marks() == 0).map(|n| n.0.base.clone()));
+        }
+        let guarded = d.rest.trim_start().strip_prefix("when").filter(|_| d.keyword == "dummy");
+        if let Some(rest) = guarded.or((d.keyword == "when").then_some(d.rest))
+            && let Some(p) = find_do(rest)
+        {
+            let place = d.place + d.rest.len() - rest.len();
+            let of = names(&rest[p + 2..]).into_iter().map(|n| n.base).collect();
+            self.guards.push((rest[..p].to_string(), place, of));
+        }
         // Right limits: those of an equation `x+ = value` are set; the others are solved for.
         if d.keyword == "when"
             && let Some(p) = find_do(d.rest)
@@ -262,7 +300,10 @@ impl Translator {
                 out.push_str(&format!("public Boolean {name}; equation {name} = {value};"));
             }
             "inv" => {
-                let value = self.expression(rest, place, Place::Proposition, 0);
+                let mut value = self.expression(rest, place, Place::Proposition, 0);
+                for v in self.mortal(rest) {
+                    value = format!("({value}) or not {}", alive(&v));
+                }
                 out.push_str(&format!("equation assert({value}, \"invariant {name}\");"));
             }
             "when" => self.equation(rest, place, false, out),
@@ -296,7 +337,7 @@ impl Translator {
         for (n, at) in names {
             if n.marks() == 0 {
                 let start = value.as_ref().map_or(String::new(), |v| format!("(start = {v}, fixed = true)"));
-                out.push_str(&format!("public Real {}{start};", n.base));
+                out.push_str(&format!("public Real {}{}{start};", mark(*at, at + n.base.len(), true), n.base));
                 continue;
             }
             if self.kinds.get(&n.base) != Some(&Kind::Num) {
@@ -310,7 +351,7 @@ impl Translator {
                 self.problem(*at, n.base.len(), "a right limit has no start value");
             } else if n.bullets > 0 {
                 self.next.get_or_insert(*at);
-                match value.replace(' ', "").parse() {
+                match plain(value).replace(' ', "").parse() {
                     Ok(x) => self.ahead.push((n.base.clone(), n.bullets as u8, x)),
                     Err(_) => self.problem(*at, n.base.len(), "the start value of a next value is a number"),
                 }
@@ -330,10 +371,10 @@ impl Translator {
             self.problem(place, p, "the guard is missing");
             return;
         }
-        let guard = self.expression(&rest[..p], place, Place::Proposition, 0).trim().to_string();
+        let guard = self.guard(&rest[..p], place);
         let (body, at) = (&rest[p + 2..], place + p + 2);
         let found = names(body);
-        if found.iter().any(|n| n.plus) && (guard == "true" || dummy) {
+        if found.iter().any(|n| n.plus) && (plain(&guard) == "true" || dummy) {
             self.problem(at, body.len(), "a right limit needs a guard that becomes true: it is set at that instant");
             return;
         }
@@ -370,15 +411,72 @@ impl Translator {
             if found.iter().any(|n| n.plus) {
                 // All that speak of the same right limits stand in one if-equation, see `rest`.
                 let of = found.into_iter().filter(|n| n.plus).map(|n| (n.base, n.primes)).collect();
+                let guard = plain(&guard);
                 self.jumps.push(Jump { guard, of, text: format!("{l} = {r};"), at, len: body.len() });
                 return;
             }
             if dummy { format!("Saltus.dummy(({l}) - ({r}));") } else { format!("{l} = {r};") }
         };
-        if guard == "true" {
+        if plain(&guard) == "true" {
             out.push_str(&format!("equation {text}"));
         } else {
             out.push_str(&format!("equation if {guard} then {text} end if;"));
+        }
+    }
+
+    /// A guard as Modelica: true where its proposition is true and reads nothing dead (MODRIO, 3.9).
+    fn guard(&mut self, text: &str, at: usize) -> String {
+        let lead = text.len() - text.trim_start().len();
+        let guard = self.expression(text.trim(), at + lead, Place::Proposition, 0);
+        let mortal = self.mortal(text);
+        if mortal.is_empty() {
+            return guard;
+        }
+        let alive: Vec<String> = mortal.iter().map(|v| alive(v)).collect();
+        format!("({guard}) and {}", alive.join(" and "))
+    }
+
+    /// The variables a proposition reads that no equation holds for always: they may be dead.
+    fn mortal(&mut self, proposition: &str) -> BTreeSet<String> {
+        let mut out = BTreeSet::new();
+        if self.ticking.is_empty() {
+            return out;
+        }
+        for n in names(proposition).into_iter().filter(|n| n.bullets == 0) {
+            match self.predicates.get(&n.base) {
+                Some((text, _)) => out.extend(names(text).into_iter().filter(|n| n.bullets == 0).map(|n| n.base)),
+                None => {
+                    out.insert(n.base);
+                }
+            }
+        }
+        let always = |v: &str| self.guards.iter().any(|g| g.0.trim() == "T" && g.2.contains(v));
+        out.retain(|v| self.kinds.get(v) == Some(&Kind::Num) && !always(v));
+        self.watched.extend(out.iter().cloned());
+        out
+    }
+
+    /// Which variables are not dead: those in an equation whose guard is true, and those that the instant before has
+    /// determined (who runs the system says which these are).
+    fn living(&mut self, out: &mut String) {
+        let mut done = BTreeSet::new();
+        while let Some(v) = self.watched.difference(&done).next().cloned() {
+            done.insert(v.clone());
+            let (name, held, started) = (alive(&v), held(&v), self.started.contains(&v));
+            let mut when: Vec<String> = Vec::new();
+            if started || self.ticking.contains(&v) {
+                out.push_str(&format!(
+                    " public Boolean {held}(start = {started}, fixed = true); equation {held} = pre({held});"
+                ));
+                when.push(held);
+            }
+            for (guard, at, of) in self.guards.clone() {
+                if of.contains(&v) {
+                    when.push(format!("({})", plain(&self.guard(&guard, at))));
+                }
+            }
+            let when = if when.is_empty() { "false".into() } else { when.join(" or ") };
+            out.push_str(&format!(" public Boolean {name}; equation {name} = {when};"));
         }
     }
 
@@ -406,6 +504,7 @@ impl Translator {
             let name = format!("'{base}{}'", "•".repeat(k));
             out.push_str(&format!(" public Boolean {name}; equation {name} = {value};"));
         }
+        self.living(out);
     }
 
     /// Right limits that are solved for together: a branch for each guard, with as many equations as limits.
@@ -417,6 +516,7 @@ impl Translator {
         while !left.is_empty() {
             let mut group = vec![left.remove(0)];
             let mut of = group[0].of.clone();
+            out.push_str(&mark(group[0].at, group[0].at + group[0].len, false));
             while let Some(k) = left.iter().position(|j| j.of.intersection(&of).next().is_some()) {
                 let j = left.remove(k);
                 of.extend(j.of.iter().cloned());
@@ -502,13 +602,20 @@ impl Translator {
         // `when x > 1 do …`: a predicate written where it is used.
         let relation = text.contains(['<', '>']) || text.contains("==");
         let mut out = String::new();
+        let mut seen = 0;
         for piece in pieces(text) {
             let (n, p) = match piece {
                 Piece::Text(s) => {
+                    out.push_str(&mark(at + seen, at + seen + s.len(), true));
                     out.push_str(s);
+                    seen += s.len();
                     continue;
                 }
-                Piece::Name(n, p) => (n, at + p),
+                Piece::Name(n, p, end) => {
+                    seen = end;
+                    out.push_str(&mark(at + p, at + end, false));
+                    (n, at + p)
+                }
             };
             let call = n.marks() == 0 && text[p - at + n.base.len()..].trim_start().starts_with('(');
             if matches!(n.base.as_str(), "not" | "and" | "or" | "true" | "false") || call {
@@ -572,7 +679,7 @@ fn names(text: &str) -> Vec<Name> {
     pieces(text)
         .into_iter()
         .filter_map(|p| match p {
-            Piece::Name(n, _) => Some(n),
+            Piece::Name(n, ..) => Some(n),
             Piece::Text(_) => None,
         })
         .collect()
@@ -581,7 +688,7 @@ fn names(text: &str) -> Vec<Name> {
 /// Where `do` stands.
 fn find_do(text: &str) -> Option<usize> {
     pieces(text).into_iter().find_map(|p| match p {
-        Piece::Name(n, at) if n.base == "do" && n.marks() == 0 => Some(at),
+        Piece::Name(n, at, _) if n.base == "do" && n.marks() == 0 => Some(at),
         _ => None,
     })
 }
@@ -688,6 +795,41 @@ mod tests {
     fn a_sum_is_no_right_limit() {
         let t = translate("b", "a, b : num; e : when T do a+b = 1e+3; f : when T do a +b = 2").unwrap();
         assert!(t.text.contains("a+b  =  1e+3;") && t.text.contains("a +b  =  2;"), "{}", t.text);
+    }
+
+    #[test]
+    fn places_lead_back() {
+        let text = "x : num = 1; y : num;\ne : when x > 2 do x'' = y/3";
+        let t = translate("m", text).unwrap();
+        let mut map = saltus_base::SourceMap::default();
+        let file = map.add("m.mdae", t.text.as_str());
+        map.translated_from(file, text, t.anchors);
+        for (there, here) in [
+            ("der(der(x))  =  y/3", "x'' = y/3"),
+            ("/3", "/3"),
+            ("x > 2", "x > 2"),
+            ("y;", "y : num;\n"),
+            ("if x > 2 then  der(der(x))  =  y/3; end if", "e : when x > 2 do x'' = y/3"),
+        ] {
+            let at = t.text.find(there).unwrap_or_else(|| panic!("{there} in {}", t.text));
+            let span = map.origin(saltus_base::Span::new(file, at, at + there.len()));
+            assert!(here.starts_with(map.text(span)), "{there}: {}", map.text(span));
+            assert!(!map.text(span).is_empty(), "{there}");
+        }
+    }
+
+    #[test]
+    fn what_reads_a_dead_variable_is_dead() {
+        let t = translate(
+            "m",
+            "n : num = 0; y : num; k : when T do n• = n + 1; on : pred n > 2; e : when on do y = n; hi : pred y > 3;\
+             f : when not hi do n = 1; i : inv hi",
+        )
+        .unwrap();
+        assert!(t.text.contains("if (not hi) and 'y alive' then"), "{}", t.text);
+        assert!(t.text.contains("assert(( hi) or not 'y alive',"), "{}", t.text);
+        assert!(t.text.contains("'y alive' = (on);"), "{}", t.text);
+        assert!(!t.text.contains("y held"), "{}", t.text);
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Names and what stands between them.
 
+use saltus_base::Anchor;
+
 /// A name with its marks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Name {
@@ -23,14 +25,15 @@ impl Name {
 pub enum Piece<'a> {
     /// Taken over as it is.
     Text(&'a str),
-    /// A name and where it begins.
-    Name(Name, usize),
+    /// A name, where it begins and where it ends.
+    Name(Name, usize, usize),
 }
 
-/// Comments as blanks, so that places stay.
+/// Comments as blanks, so that places stay; so are characters that stand for marks.
 pub fn without_comments(text: &str) -> String {
+    let text = text.replace(MARK, "   ");
     let mut out = String::with_capacity(text.len());
-    let mut rest = text;
+    let mut rest = text.as_str();
     while let Some(p) = rest.find("//") {
         let end = rest[p..].find('\n').map_or(rest.len(), |e| p + e);
         out.push_str(&rest[..p]);
@@ -39,6 +42,35 @@ pub fn without_comments(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+/// Before a piece of the translation: where it comes from, until [`take_marks`] takes it out again.
+///
+/// `exact`: taken over as it is.
+pub fn mark(start: usize, end: usize, exact: bool) -> String {
+    format!("{MARK}{start},{end},{}{MARK}", u8::from(exact))
+}
+
+const MARK: char = '\u{E000}';
+
+/// The text without marks, and the places they tell.
+pub fn take_marks(text: &str) -> (String, Vec<Anchor>) {
+    let (mut out, mut anchors) = (String::with_capacity(text.len()), Vec::new());
+    let mut parts = text.split(MARK);
+    out.push_str(parts.next().unwrap_or(""));
+    while let (Some(place), Some(rest)) = (parts.next(), parts.next()) {
+        let mut numbers = place.split(',').map_while(|n| n.parse().ok());
+        if let (Some(start), Some(end), Some(exact)) = (numbers.next(), numbers.next(), numbers.next()) {
+            anchors.push(Anchor { at: out.len() as u32, start, end, exact: exact == 1 });
+        }
+        out.push_str(rest);
+    }
+    (out, anchors)
+}
+
+/// The text without marks.
+pub fn plain(text: &str) -> String {
+    take_marks(text).0
 }
 
 /// The text as a single name, if it is one.
@@ -58,7 +90,7 @@ pub fn pieces(text: &str) -> Vec<Piece<'_>> {
                 out.push(Piece::Text(&text[from..at]));
             }
             let (name, end) = name_at(text, at);
-            out.push(Piece::Name(name, at));
+            out.push(Piece::Name(name, at, end));
             (from, at) = (end, end);
         } else if c.is_ascii_digit() {
             at = number_end(text, at);

@@ -5,7 +5,7 @@ use crate::cache::{Stamp, TreeCache};
 use crate::files::{FileSystem, StdFileSystem};
 use crate::versions;
 use rustc_hash::FxHashMap;
-use saltus_base::{Diagnostic, FileId, Name, SourceMap, Span, Stage};
+use saltus_base::{Anchor, Diagnostic, FileId, Name, SourceMap, Span, Stage};
 use saltus_syntax::ast::{
     ClassBody, ClassDef, Component, ComponentClause, Constraint, Element, ElementPrefixes, Expr, Extends, Import,
     StoredDefinition,
@@ -176,6 +176,15 @@ impl ClassTable {
     /// Loads source text given by the caller.
     pub fn load_text(&self, path: &str, text: impl Into<String>) -> Vec<ClassId> {
         self.load_tree(self.parse(path, text.into()).root, None)
+    }
+
+    /// Loads a translation of the text `original`, to which its places lead back.
+    pub fn load_translation(&self, path: &str, text: String, original: &str, anchors: Vec<Anchor>) -> Vec<ClassId> {
+        let file = self.sources.borrow_mut().add(path, text.as_str());
+        self.sources.borrow_mut().translated_from(file, original, anchors);
+        let tree = saltus_syntax::parse(file, &text);
+        self.diagnostics.borrow_mut().extend(tree.diagnostics);
+        self.load_tree(tree.root, None)
     }
 
     fn load_tree(&self, root: StoredDefinition, dir: Option<String>) -> Vec<ClassId> {

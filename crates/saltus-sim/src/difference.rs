@@ -12,7 +12,7 @@ use crate::model::Model;
 use crate::{EventKind, EventRecord, Observer, RunOptions, RunReport};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{HybridDae, Operand, VarId, VarType, Variability};
+use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability};
 use saltus_results::{Column, Kind, Sink};
 use saltus_structure::{Block, Cell, DiscKind, InstantPlan, Item, ModeKey, Role, cell_name, plan_instant};
 use std::rc::Rc;
@@ -70,7 +70,7 @@ pub fn run_instants(
                 changed: Vec::new(),
                 micro_steps: 1,
                 instants: Vec::new(),
-                mode: model.key_text(&key),
+                mode: run.mode_text(model, &key),
                 impulses: Vec::new(),
                 conserved: Vec::new(),
                 residual: None,
@@ -94,10 +94,53 @@ struct Instants {
     slots: Vec<(u32, VarId)>,
     /// Cells that have a value when an instant begins; everything that has a start value at the first.
     known: Option<FxHashSet<Cell>>,
+    /// What predicates read, by predicate.
+    reads: FxHashMap<VarId, Vec<VarId>>,
+    /// Variables that may be dead where a guard reads them.
+    mortal: Vec<Mortal>,
     sources: Vec<(VarId, u32, f64)>,
     constants: Vec<(usize, f64)>,
     row: Vec<f64>,
     active: Vec<bool>,
+}
+
+/// A variable with the Booleans that tell whether it is dead (`saltus_mdae`).
+struct Mortal {
+    var: VarId,
+    /// Slot: it takes part in the instant.
+    alive: u32,
+    /// Slot of the previous value: the instant before has determined it.
+    held: Option<u32>,
+}
+
+/// The numerical variables that each predicate reads, through other predicates too.
+fn reads(model: &Model) -> FxHashMap<VarId, Vec<VarId>> {
+    let sys = &model.sys;
+    let rows: FxHashMap<VarId, &Row> = sys
+        .discrete
+        .iter()
+        .filter_map(|d| match &d.kind {
+            DiscKind::Value(row) => Some((d.var, row)),
+            DiscKind::Relation(i) => Some((d.var, &sys.relations[*i].g)),
+            DiscKind::When(..) => None,
+        })
+        .collect();
+    let mut out = FxHashMap::default();
+    for &p in rows.keys() {
+        let (mut seen, mut todo, mut found) = (FxHashSet::default(), vec![p], Vec::new());
+        while let Some(v) = todo.pop() {
+            if !seen.insert(v) {
+                continue;
+            }
+            match rows.get(&v) {
+                Some(row) => todo.extend(row.args.iter().filter_map(|a| a.variable())),
+                None if sys.role(v) == Role::Continuous => found.push(v),
+                None => {}
+            }
+        }
+        out.insert(p, found);
+    }
+    out
 }
 
 impl Instants {
@@ -122,9 +165,18 @@ impl Instants {
             .collect();
         let guards = model.compile(|c| c.blocks(&items, &blocks));
         let slots = blocks.iter().map(|b| (model.layout.slot(b.unknowns[0]), b.unknowns[0].var)).collect();
+        let named: FxHashMap<String, VarId> = model.sys.dae.vars.iter().map(|(v, x)| (x.name.clone(), v)).collect();
+        let mut mortal = Vec::new();
+        for (name, &var) in &named {
+            let Some(&alive) = named.get(&format!("'{name} alive'")) else { continue };
+            let held = named.get(&format!("'{name} held'")).map(|&h| model.layout.slot(Cell::pre(h)));
+            mortal.push(Mortal { var, alive: model.layout.slot(Cell::new(alive, 0)), held });
+        }
         model.layout.extend(&mut model.machine.values);
         Instants {
             programs: FxHashMap::default(),
+            reads: reads(model),
+            mortal,
             guards,
             slots,
             known: None,
@@ -185,12 +237,14 @@ impl Instants {
         t: f64,
         report: &mut RunReport,
     ) -> Result<(ModeKey, Rc<Instant>), Diagnostic> {
+        // Nothing lives because it lived before.
+        self.mortal.iter().for_each(|m| model.machine.values[m.alive as usize] = 0.0);
         self.predicates(model, t)?;
         let mut tried: Vec<ModeKey> = Vec::new();
         loop {
             let key = model.key();
             if tried.contains(&key) || tried.len() == TRIES {
-                let modes: Vec<String> = tried.iter().filter_map(|k| model.key_text(k)).collect();
+                let modes: Vec<String> = tried.iter().filter_map(|k| self.mode_text(model, k)).collect();
                 return Err(Diagnostic::error(
                     Stage::Run,
                     Span::NONE,
@@ -218,7 +272,7 @@ impl Instants {
                         Span::NONE,
                         format!(
                             "at instant {t:?}: the mode {} begins with {}, which the instant before did not determine",
-                            model.key_text(&key).unwrap_or_default(),
+                            self.mode_text(model, &key).unwrap_or_default(),
                             missing.join(", ")
                         ),
                     ));
@@ -249,11 +303,11 @@ impl Instants {
         Ok(instant)
     }
 
-    /// A predicate on a dead variable has no truth value.
+    /// A predicate on a dead variable is dead, and so is what it guards (MODRIO 3.9); next values are not followed that far.
     fn dead(&self, model: &Model, instant: &Instant, t: f64) -> Result<(), Diagnostic> {
         for r in &model.sys.relations {
             for a in &r.g.args {
-                if let Operand::Var { var, .. } = *a
+                if let Operand::Var { var, order: 1.., .. } = *a
                     && model.sys.role(var) == Role::Continuous
                     && !instant.active.contains(&var)
                 {
@@ -261,8 +315,8 @@ impl Instants {
                         Stage::Run,
                         r.origin.span.unwrap_or(Span::NONE),
                         format!(
-                            "not supported yet: at instant {t:?} the predicate {} reads {}, which is dead in this mode",
-                            r.text, model.sys.dae.vars[var].name
+                            "not supported yet: at instant {t:?} a predicate reads the next value of {}, which is dead in this mode",
+                            model.sys.dae.vars[var].name
                         ),
                     ));
                 }
@@ -315,10 +369,27 @@ impl Instants {
                 k += 1;
             }
             self.row[k] = sign * model.machine.values[slot as usize] + 0.0;
-            self.active[k] = model.sys.role(v) != Role::Continuous || instant.active.contains(&v);
+            self.active[k] = match self.reads.get(&v) {
+                Some(read) => read.iter().all(|v| self.lives(instant, *v)),
+                None => model.sys.role(v) != Role::Continuous || self.lives(instant, v),
+            };
             k += 1;
         }
         sink.row(t, &self.row, Some(&self.active[..])).map_err(io)
+    }
+
+    /// The mode in words; that a guard reads nothing dead goes without saying.
+    fn mode_text(&self, model: &Model, key: &ModeKey) -> Option<String> {
+        let mut text = model.key_text(key)?;
+        for m in &self.mortal {
+            text = text.replace(&format!(" and '{} alive'", model.sys.dae.vars[m.var].name), "");
+        }
+        Some(text)
+    }
+
+    /// Whether a variable has a value in this instant.
+    fn lives(&self, instant: &Instant, v: VarId) -> bool {
+        instant.active.contains(&v) || self.known.as_ref().is_some_and(|k| k.contains(&Cell::new(v, 0)))
     }
 
     /// Next values become present ones; what is dead is not known any more.
@@ -331,6 +402,11 @@ impl Instants {
                     model.machine.values[to as usize] = model.machine.values[from as usize];
                 }
                 known.insert(Cell::new(*v, k));
+            }
+        }
+        for m in &self.mortal {
+            if let Some(held) = m.held {
+                model.machine.values[held as usize] = f64::from(known.contains(&Cell::new(m.var, 0)));
             }
         }
         self.known = Some(known);
