@@ -7,18 +7,26 @@
 //!
 //! *Homotopy through modes.* With the relations locked to what they are at the guess z₀, F(z) = (1 − λ) F(z₀) is followed from
 //! λ = 0 until a relation wants to switch: there, on the surface between two modes, it is switched, and a new path begins.
+//! Where λ cannot rise further the path turns back: it is followed along its arclength, over folds and through surfaces, as one
+//! piecewise smooth path.
 
 use crate::block::SolveBlock;
 use crate::compile::{MixedBlock, Step};
 use crate::machine::{Machine, Note};
 use saltus_solver::lcp::{ComplementarityOptions, ComplementaritySystem, Pair, semismooth_newton};
-use saltus_solver::nonlinear::{DomainError, FnSystem, NewtonOptions, NewtonWork, newton};
+use saltus_solver::nonlinear::{
+    DomainError, FnSystem, Homotopy, HomotopyOptions, NewtonOptions, NewtonWork, Reached, follow, newton,
+};
 use std::rc::Rc;
 
 /// Loops with more unknowns are left to other methods: the matrix is dense and made by differences.
 const MOST: usize = 200;
 /// Points that homotopies may compute on their way, all together: a search over modes is cheaper in the end.
 const POINTS: usize = 200;
+/// Steps along the arclength, all together, times unknowns; and the least and most steps that makes.
+const TURNS: (usize, usize, usize) = (20_000, 50, 400);
+/// Surfaces that a path may cross while it is followed along its arclength.
+const SURFACES: usize = 64;
 /// Sweeps in which relations and what is assigned from them must settle.
 const SWEEPS: usize = 4;
 
@@ -28,6 +36,29 @@ struct Loop<'a> {
     blocks: Vec<Rc<SolveBlock>>,
     /// Points left, see [`POINTS`].
     points: usize,
+    /// Steps along the arclength left, see [`TURNS`].
+    turns: usize,
+}
+
+/// F(z) = (1 − λ) F(z₀) with the relations locked.
+struct Locked<'l, 'm> {
+    of: &'l mut Loop<'m>,
+    bits: &'l [f64],
+    begin: &'l [f64],
+}
+
+impl Homotopy for Locked<'_, '_> {
+    fn dim(&self) -> usize {
+        self.begin.len()
+    }
+    fn residual(&mut self, z: &[f64], lambda: f64, r: &mut [f64]) -> Result<(), DomainError> {
+        self.of.locked(z, self.bits, r)?;
+        r.iter_mut().zip(self.begin).for_each(|(f, b)| *f -= (1.0 - lambda) * b);
+        Ok(())
+    }
+    fn leaves(&mut self, z: &[f64], _lambda: f64) -> bool {
+        self.of.bits_at(z, self.bits).as_deref() != Some(self.bits)
+    }
 }
 
 impl Loop<'_> {
@@ -79,6 +110,42 @@ impl Loop<'_> {
         }
     }
 
+    /// The relations as they are at z, seen from the mode `bits`.
+    fn bits_at(&mut self, z: &[f64], bits: &[f64]) -> Option<Vec<f64>> {
+        self.m.slots.iter().zip(bits).for_each(|(&s, &v)| self.machine.values[s as usize] = v);
+        self.place(z).then(|| self.bits())
+    }
+
+    /// Follows a path that turns back, from (z, λ) on in the mode `bits`; the number of surfaces crossed if it arrives.
+    fn turn(&mut self, z: &mut [f64], mut lambda: f64, mut bits: Vec<f64>, begin: &[f64]) -> Option<usize> {
+        // Into a region the path goes with λ rising or falling; the other way leads out of it at once.
+        let mut direction = 1.0;
+        let (mut fresh, mut surfaces) = (false, 0);
+        while surfaces < SURFACES && self.turns > 0 {
+            let options = HomotopyOptions { max_steps: self.turns, ..HomotopyOptions::default() };
+            let mut path = Locked { of: self, bits: &bits, begin };
+            let from = z.to_vec();
+            match follow(&mut path, z, lambda, direction, &options).ok()? {
+                Reached::End(_) => return Some(surfaces),
+                Reached::Surface { report, .. } if report.steps == 0 => {
+                    self.turns = self.turns.saturating_sub(report.rejected + 1);
+                    if !fresh {
+                        return None;
+                    }
+                    (direction, fresh) = (-direction, false);
+                    z.copy_from_slice(&from);
+                }
+                Reached::Surface { lambda: there, report } => {
+                    self.turns = self.turns.saturating_sub(report.steps + report.rejected);
+                    (bits, lambda) = (self.bits_at(z, &bits)?, there);
+                    surfaces += 1;
+                    fresh = true;
+                }
+            }
+        }
+        None
+    }
+
     /// Follows paths from mode to mode; the number of surfaces crossed if the last one arrives.
     fn lead(&mut self, z: &mut Vec<f64>) -> Option<usize> {
         let n = z.len();
@@ -103,14 +170,13 @@ impl Loop<'_> {
                         Ok(())
                     });
                     newton(&mut path, &mut y, &options, &mut work).ok()?;
-                    me.m.slots.iter().zip(&bits).for_each(|(&s, &v)| me.machine.values[s as usize] = v);
-                    me.place(&y).then(|| (me.bits(), y))
+                    me.bits_at(&y, &bits).map(|found| (found, y))
                 };
                 let next = f64::min(lambda + step, 1.0);
                 let Some((mut found, mut there)) = at(self, z, next) else {
                     step *= 0.5;
                     if step < 1e-4 || self.points == 0 {
-                        return None;
+                        return self.turn(z, lambda, bits, &begin).map(|more| surfaces + more);
                     }
                     continue;
                 };
@@ -124,7 +190,7 @@ impl Loop<'_> {
                     match at(self, z, middle) {
                         Some((same, y)) if same == bits => (*z, lambda) = (y, middle),
                         Some((other, y)) => (found, there, beyond) = (other, y, middle),
-                        None => return None,
+                        None => return self.turn(z, lambda, bits, &begin).map(|more| surfaces + more),
                     }
                 }
                 if beyond > 1e-5 {
@@ -213,7 +279,8 @@ impl Machine {
         let keep = self.values.clone();
         m.slots.iter().zip(from).for_each(|(&s, &v)| self.values[s as usize] = v);
         let mut z: Vec<f64> = blocks.iter().flat_map(|b| b.unknowns.iter()).map(|&s| self.values[s as usize]).collect();
-        let mut system = Loop { machine: self, m, blocks, points: POINTS };
+        let turns = (TURNS.0 / n).clamp(TURNS.1, TURNS.2);
+        let mut system = Loop { machine: self, m, blocks, points: POINTS, turns };
         let how = method(&mut system, &mut z).filter(|_| system.place(&z));
         self.host.error = None;
         // The equations have the last word.

@@ -2,7 +2,7 @@
 //! still free is completed from start values, states first.
 
 use crate::modes::{ModeKey, Modes, chosen};
-use crate::plan::{Cell, Item, Problem, Sequence, StructuralPlan};
+use crate::plan::{Block, Cell, Item, Problem, Sequence, StructuralPlan};
 use crate::rows::RowOps;
 use crate::system::{DiscKind, Role, System};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -259,62 +259,139 @@ pub fn plan_initialization(
     Ok(InitPlan { sequence, redundant, chosen, wishes, late_parameters: late })
 }
 
-/// Lets marked unknowns be iterated on in the place of unmarked ones: a nonlinear block without a marked unknown takes in an
-/// equation that defines a marked one from it and can be turned round.
+/// Lets marked unknowns be iterated on in the place of unmarked ones: a nonlinear block takes in the equations that define a
+/// marked unknown from an unmarked one of its own, one after the other, if they can be turned round.
 ///
-/// before: `f(x) = 0` for x, then `y := 2*x + 1`
-/// after:  both for x and y; torn by y, `x := (y - 1)/2` is eliminated
+/// before: `f(x) = 0` for x, then `u := 2*x + 1`, then `y := u/3`, y marked
+/// after:  all three for x, u and y; torn by y, `u := 3*y` and `x := (u - 1)/2` are eliminated
 fn favour_marked(sys: &mut System, ops: &mut RowOps, sequence: &mut Sequence) {
+    if !sys.dae.vars.iter().any(|(_, v)| v.marked) {
+        return;
+    }
     let given: FxHashSet<VarId> = sys.dae.guesses.iter().filter(|g| g.1 == 0).map(|g| g.0).collect();
     let marked = |sys: &System, c: Cell| {
         let v = &sys.dae.vars[c.var];
         c.order == 0 && v.marked && (v.start.is_some() || given.contains(&c.var))
     };
-    if !sys.dae.vars.iter().any(|(_, v)| v.marked) {
-        return;
+    let wanted: Vec<Cell> = sequence
+        .blocks
+        .iter()
+        .filter(|b| b.items.len() == 1)
+        .map(|b| b.unknowns[0])
+        .filter(|&y| marked(sys, y))
+        .collect();
+    let mut place: FxHashMap<Cell, usize> =
+        sequence.blocks.iter().enumerate().flat_map(|(i, b)| b.unknowns.iter().map(move |&c| (c, i))).collect();
+    let mut nonlinear: FxHashMap<Cell, bool> = FxHashMap::default();
+    let mut work = 0;
+    for y in wanted {
+        let j = place[&y];
+        if let Some(chain) = definition_chain(sys, ops, sequence, &place, j, &mut nonlinear, &marked) {
+            work += j - chain[0];
+            if work > MOST_WORK {
+                break;
+            }
+            take_in(sys, sequence, &mut place, &chain);
+        }
     }
-    let mut place: FxHashMap<Cell, usize> = FxHashMap::default();
-    for (i, b) in sequence.blocks.iter().enumerate() {
-        place.extend(b.unknowns.iter().map(|&c| (c, i)));
+}
+
+/// Blocks between marked unknowns and what they are defined from that are looked at.
+const MOST_WORK: usize = 20_000_000;
+
+/// Definitions from one marked unknown to what it comes from.
+const MOST_DEFINITIONS: usize = 64;
+
+/// The blocks that define what block j determines from an unmarked unknown of a nonlinear block, from the latter to j.
+fn definition_chain(
+    sys: &mut System,
+    ops: &mut RowOps,
+    sequence: &Sequence,
+    place: &FxHashMap<Cell, usize>,
+    j: usize,
+    nonlinear: &mut FxHashMap<Cell, bool>,
+    marked: &dyn Fn(&System, Cell) -> bool,
+) -> Option<Vec<usize>> {
+    let mut chain = vec![j];
+    let mut at = j;
+    loop {
+        let ([item], [y]) = (&sequence.blocks[at].items[..], &sequence.blocks[at].unknowns[..]) else { return None };
+        let Item::Residual { row, .. } = &sequence.items[*item] else { return None };
+        // The one unknown of the last block before that the equation reads.
+        let read = |k: &usize| Cell::of(row.args[*k]).filter(|c| c != y).and_then(|c| place.get(&c).copied());
+        let i = (0..row.args.len()).filter_map(|k| read(&k)).max().filter(|&i| i < at)?;
+        let mut there = (0..row.args.len()).filter(|k| read(k) == Some(i));
+        let (Some(k), None) = (there.next(), there.next()) else { return None };
+        if ops.classify(&mut sys.dae, row, k) > Coefficient::Parameter || marked(sys, Cell::of(row.args[k])?) {
+            return None;
+        }
+        chain.push(i);
+        if chain.len() > MOST_DEFINITIONS {
+            return None;
+        }
+        if *nonlinear
+            .entry(sequence.blocks[i].unknowns[0])
+            .or_insert_with(|| iterates(sys, ops, sequence, &sequence.blocks[i]))
+        {
+            chain.reverse();
+            return Some(chain);
+        }
+        at = i;
     }
-    let residual = |items: &[Item], i: usize| match &items[i] {
-        Item::Residual { row, .. } => Some(row.clone()),
+}
+
+/// Whether some equation of a block is nonlinear in its unknowns.
+fn iterates(sys: &mut System, ops: &mut RowOps, sequence: &Sequence, block: &Block) -> bool {
+    let residual = |i: usize| match &sequence.items[i] {
+        Item::Residual { row, .. } => Some(row),
         _ => None,
     };
-    let mut nonlinear: FxHashMap<usize, bool> = FxHashMap::default();
-    for j in 0..sequence.blocks.len() {
-        let ([item], [y]) = (&sequence.blocks[j].items[..], &sequence.blocks[j].unknowns[..]) else { continue };
-        let (item, y) = (*item, *y);
-        let Some(row) = residual(&sequence.items, item).filter(|_| marked(sys, y)) else { continue };
-        // The one unknown of the last block before that the equation reads.
-        let read = |k: &usize| Cell::of(row.args[*k]).filter(|c| *c != y).and_then(|c| place.get(&c).copied());
-        let Some(i) = (0..row.args.len()).filter_map(|k| read(&k)).max().filter(|&i| i < j) else { continue };
-        let mut there = (0..row.args.len()).filter(|k| read(k) == Some(i));
-        let (Some(k), None) = (there.next(), there.next()) else { continue };
-        let turns = ops.classify(&mut sys.dae, &row, k) <= Coefficient::Parameter;
-        let (items, unknowns) = (sequence.blocks[i].items.clone(), sequence.blocks[i].unknowns.clone());
-        if !turns || unknowns.iter().any(|&c| marked(sys, c)) {
-            continue;
-        }
-        let iterates = *nonlinear.entry(i).or_insert_with(|| {
-            items.iter().any(|&m| {
-                let Some(row) = residual(&sequence.items, m) else { return false };
-                (0..row.args.len()).any(|k| {
-                    Cell::of(row.args[k]).is_some_and(|c| unknowns.contains(&c)) && {
-                        let slope = ops.partial(&mut sys.dae, &row, k);
-                        slope.args.iter().any(|&a| Cell::of(a).is_some_and(|c| unknowns.contains(&c)))
-                    }
-                })
-            }) && items.iter().all(|&m| residual(&sequence.items, m).is_some())
+    let own = |a: Operand| Cell::of(a).is_some_and(|c| block.unknowns.contains(&c));
+    block.items.iter().all(|&m| residual(m).is_some())
+        && block.items.iter().filter_map(|&m| residual(m)).any(|row| {
+            (0..row.args.len())
+                .any(|k| own(row.args[k]) && ops.partial(&mut sys.dae, row, k).args.iter().any(|&a| own(a)))
+        })
+}
+
+/// Makes one block of a chain. What does not depend on its first block comes before it, the rest after it; emptied blocks keep
+/// the places of the others.
+fn take_in(sys: &System, sequence: &mut Sequence, place: &mut FxHashMap<Cell, usize>, chain: &[usize]) {
+    let (first, last) = (chain[0], chain[chain.len() - 1]);
+    let mut later = vec![false; last + 1 - first];
+    later[0] = true;
+    for k in first + 1..=last {
+        let reads = sequence.blocks[k].items.iter().flat_map(|&m| sequence.items[m].reads(sys));
+        let mut from =
+            reads.filter_map(|c| place.get(&c).copied()).filter(|&i| i >= first && i < k && later[i - first]);
+        later[k - first] = from.next().is_some_and(|i| {
+            // A second way from the first block to the marked unknown: they are not one chain.
+            !chain.contains(&k) || (chain.contains(&i) && from.all(|i| chain.contains(&i)))
         });
-        if iterates {
-            place.insert(y, i);
-            sequence.blocks[i].items.push(item);
-            sequence.blocks[i].unknowns.push(y);
-            sequence.blocks[j].items.clear();
-            sequence.blocks[j].unknowns.clear();
+        if chain.contains(&k) && !later[k - first] {
+            return;
         }
     }
+    let old: Vec<Block> = sequence.blocks.drain(first..=last).collect();
+    let mut joined = Block { items: Vec::new(), unknowns: Vec::new() };
+    let (mut before, mut after) = (Vec::new(), Vec::new());
+    for (k, b) in old.into_iter().enumerate() {
+        if chain.contains(&(first + k)) {
+            joined.items.extend(b.items);
+            joined.unknowns.extend(b.unknowns);
+        } else if later[k] {
+            after.push(b);
+        } else {
+            before.push(b);
+        }
+    }
+    before.push(joined);
+    before.append(&mut after);
+    before.resize(last + 1 - first, Block { items: Vec::new(), unknowns: Vec::new() });
+    for (k, b) in before.iter().enumerate() {
+        place.extend(b.unknowns.iter().map(|&c| (c, first + k)));
+    }
+    sequence.blocks.splice(first..first, before);
 }
 
 /// The soft targets that concern unknowns, the heaviest first.

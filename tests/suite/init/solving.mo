@@ -151,3 +151,29 @@ end Box;
 --- expect ---
 name  kind       weight  value       min  max  nominal  mark
 x     algebraic  0       3.14159265  2    4    -        N
+
+--- guess-through-several-equations init --guess y=8 --mark y --show reduced ---
+model Mark "x and u are eliminated in favour of y, blocks of their own by structure; from x = 0 the other solution, 3.1, is found"
+  Real x, u, y, k;
+equation
+  (x - 3)/((x - 3)^2 + 1) = 0.1;
+  k = 3;
+  2*x = u + 1;
+  u = k*y;
+end Mark;
+--- expect ---
+name  kind       weight  value       min  max  nominal  mark
+y     algebraic  0       8.26598632  -    -    -        Y
+
+--- a-path-that-turns-back-twice init --modes homotopy ---
+model Fold "z = 2.04 and z = 4.24 are folds of the locked equations; beyond z = 8 the relation switches"
+  Real z(start = 0);
+  Real w;
+equation
+  w = if z > 8 then 3*(z - 8) else 0;
+  z + 2.2*sin(z) + w = 14;
+end Fold;
+--- expect ---
+name  kind       weight  value       min  max  nominal  mark
+z     algebraic  0       9.59100373  -    -    -        Y
+w     algebraic  0       4.77301119  -    -    -        N

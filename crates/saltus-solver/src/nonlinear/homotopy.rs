@@ -23,7 +23,31 @@ pub trait Homotopy {
         let _ = (z, lambda, jac);
         Ok(false)
     }
+
+    /// Whether a point of the path lies in another region than its start, where other equations hold: [`follow`] ends at the
+    /// surface between them.
+    fn leaves(&mut self, z: &[f64], lambda: f64) -> bool {
+        let _ = (z, lambda);
+        false
+    }
 }
+
+/// Where a path has led to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reached {
+    /// λ = 1.
+    End(HomotopyReport),
+    /// A little beyond the surface of its region.
+    Surface {
+        /// λ there.
+        lambda: f64,
+        /// Steps, rejected ones included, and how many of them led on.
+        report: HomotopyReport,
+    },
+}
+
+/// Arclength beyond a surface at which a path ends there.
+const BEYOND: f64 = 1e-7;
 
 /// Step control of [`continuation`].
 #[derive(Debug, Clone, PartialEq)]
@@ -116,6 +140,22 @@ impl<H: Homotopy + ?Sized> NonlinearSystem for AtLambda<'_, H> {
     }
 }
 
+/// Follows H(z, λ) = 0 from a point (z, `lambda`) on it, with λ rising (`direction` 1) or falling (−1) at first, to λ = 1 or to
+/// the surface of the region ([`Homotopy::leaves`]). `z` becomes that point; on failure the last one on the path.
+pub fn follow<H: Homotopy + ?Sized>(
+    h: &mut H,
+    z: &mut [f64],
+    lambda: f64,
+    direction: f64,
+    opts: &HomotopyOptions,
+) -> Result<Reached, HomotopyFailure> {
+    let n = h.dim();
+    if n == 0 {
+        return Ok(Reached::End(HomotopyReport::default()));
+    }
+    Path::new(h, opts, n).follow(&mut z[..n], lambda, direction)
+}
+
 /// Follows H(z, λ) = 0 from λ = 0, where `z` is a guess, to λ = 1, where `z` becomes the solution.
 ///
 /// On failure `z` holds the last point on the path.
@@ -133,13 +173,16 @@ pub fn continuation<H: Homotopy + ?Sized>(
     let mut first = AtLambda { h, lambda: 0.0, wide: Vec::new() };
     newton(&mut first, z, &opts.newton, &mut work).map_err(|_| HomotopyFailure::Start)?;
     let start = z.to_vec();
-    let forward = Path::new(h, opts, n).follow(z, 1.0);
+    let end = |r: Reached| match r {
+        Reached::End(report) | Reached::Surface { report, .. } => report,
+    };
+    let forward = Path::new(h, opts, n).follow(z, 0.0, 1.0).map(end);
     match forward {
         // The tangent at the start may be vertical, and then either direction may be the right one.
         Err(HomotopyFailure::Lost { lambda, steps }) if lambda < 1e-3 || steps <= 2 => {
             let reached = z.to_vec();
             z.copy_from_slice(&start);
-            Path::new(h, opts, n).follow(z, -1.0).inspect_err(|_| z.copy_from_slice(&reached))
+            Path::new(h, opts, n).follow(z, 0.0, -1.0).map(end).inspect_err(|_| z.copy_from_slice(&reached))
         }
         other => other,
     }
@@ -284,13 +327,13 @@ impl<'a, H: Homotopy + ?Sized> Path<'a, H> {
         }
     }
 
-    fn follow(mut self, z: &mut [f64], direction: f64) -> Result<HomotopyReport, HomotopyFailure> {
+    fn follow(mut self, z: &mut [f64], lambda: f64, direction: f64) -> Result<Reached, HomotopyFailure> {
         let n = self.n;
         for j in 0..n {
             self.scale[j] = self.opts.newton.weight(j, z[j]);
         }
         let mut v: Vec<f64> = (0..n).map(|j| z[j] / self.scale[j]).collect();
-        v.push(0.0);
+        v.push(lambda);
         self.evaluate(&v).map_err(|_| HomotopyFailure::Start)?;
         let mut border = vec![0.0; n + 1];
         border[n] = direction;
@@ -303,7 +346,7 @@ impl<'a, H: Homotopy + ?Sized> Path<'a, H> {
         });
         let mut t = first.ok_or(HomotopyFailure::Start)?;
         let mut step = self.opts.initial_step;
-        let mut furthest = 0.0f64;
+        let mut furthest = lambda;
         let mut work = NewtonWork::new();
         let write = |v: &[f64], scale: &[f64], z: &mut [f64]| {
             for j in 0..n {
@@ -327,6 +370,16 @@ impl<'a, H: Homotopy + ?Sized> Path<'a, H> {
                 step *= 0.4;
                 continue;
             };
+            let there: Vec<f64> = next.iter().zip(&self.scale).map(|(v, s)| v * s).collect();
+            if self.h.leaves(&there[..n], next[n]) {
+                if step > BEYOND {
+                    self.report.rejected += 1;
+                    step *= 0.5;
+                    continue;
+                }
+                z.copy_from_slice(&there[..n]);
+                return Ok(Reached::Surface { lambda: next[n], report: self.report });
+            }
             if next[n] >= 1.0 {
                 // λ = 1 lies within this step: solve there from the interpolated point.
                 let share = ((1.0 - v[n]) / (next[n] - v[n])).clamp(0.0, 1.0);
@@ -337,7 +390,7 @@ impl<'a, H: Homotopy + ?Sized> Path<'a, H> {
                         self.report.residuals += done.residuals;
                         self.report.steps += 1;
                         z.copy_from_slice(&end);
-                        return Ok(self.report);
+                        return Ok(Reached::End(self.report));
                     }
                     Err(_) => {
                         self.report.rejected += 1;

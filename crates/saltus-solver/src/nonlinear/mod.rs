@@ -22,7 +22,7 @@ pub mod simplicial;
 pub mod solve;
 pub(crate) mod trust;
 
-pub use homotopy::{Homotopy, HomotopyFailure, HomotopyOptions, HomotopyReport, continuation};
+pub use homotopy::{Homotopy, HomotopyFailure, HomotopyOptions, HomotopyReport, Reached, continuation, follow};
 pub use least_squares::{LeastSquaresOptions, LeastSquaresReport, ResidualSystem, least_squares};
 pub use newton::{NewtonFailure, NewtonOptions, NewtonReport, NewtonWork, Trouble, newton};
 pub use piecewise::{PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, solve_piecewise};
