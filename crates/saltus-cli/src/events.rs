@@ -51,11 +51,18 @@ struct Change<'a> {
 struct Impulse<'a> {
     name: &'a str,
     size: f64,
+    /// 2: a doublet, the derivative of an impulse; left out for impulses proper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    order: Option<u8>,
 }
 
 impl<'a> Event<'a> {
     fn new(event: &'a EventRecord) -> Event<'a> {
         let change = |(name, before, after): &'a (String, f64, f64)| Change { name, before: *before, after: *after };
+        let impulse = |(name, order, size): &'a (String, u8, f64)| {
+            let order = Some(*order).filter(|k| *k > 1);
+            Impulse { name, size: *size, order }
+        };
         Event {
             object: None,
             time: event.time,
@@ -68,7 +75,7 @@ impl<'a> Event<'a> {
                 all => all.iter().map(|i| i.iter().map(change).collect()).collect(),
             },
             mode: event.mode.as_deref(),
-            impulses: event.impulses.iter().map(|(name, size)| Impulse { name, size: *size }).collect(),
+            impulses: event.impulses.iter().map(impulse).collect(),
             conserved: event.conserved.iter().map(change).collect(),
             residual: event.residual,
             worst: event.worst.as_deref(),
@@ -149,7 +156,7 @@ mod tests {
             micro_steps: 1,
             instants: Vec::new(),
             mode: Some("open = true".into()),
-            impulses: vec![("f".into(), f64::NAN)],
+            impulses: vec![("f".into(), 1, f64::NAN), ("f".into(), 2, 0.5)],
             conserved: Vec::new(),
             residual: Some(0.0),
             worst: None,
@@ -177,7 +184,7 @@ mod tests {
         assert_eq!(value[0]["kind"], "state");
         assert_eq!(value[0]["changed"], json!([{"name": "v", "before": -4.0, "after": 3.0}]));
         assert_eq!(value[0]["mode"], "open = true");
-        assert_eq!(value[0]["impulses"], json!([{"name": "f", "size": null}]));
+        assert_eq!(value[0]["impulses"], json!([{"name": "f", "size": null}, {"name": "f", "size": 0.5, "order": 2}]));
     }
 
     #[test]

@@ -60,6 +60,10 @@ pub struct Stats<'a> {
     pub parts_planned: usize,
     /// Those taken over from other modes.
     pub parts_reused: usize,
+    /// Independent parts compiled.
+    pub parts_compiled: usize,
+    /// How often one compiled before was taken over.
+    pub parts_joined: usize,
     /// Median time of a change into a mode entered for the first time, compiling included.
     pub first_entry_seconds: Option<f64>,
     /// Median time of a change into a mode that was there before.
@@ -112,6 +116,8 @@ impl<'a> Stats<'a> {
             modes: r.modes,
             parts_planned: r.parts_planned,
             parts_reused: r.parts_reused,
+            parts_compiled: r.parts_compiled,
+            parts_joined: r.parts_joined,
             first_entry_seconds: median(&r.first_entries),
             return_seconds: median(&r.returns),
             end: report.map(|r| r.end),
@@ -159,7 +165,10 @@ impl<'a> Stats<'a> {
             ("mode changes", format!("{} ({} modes compiled)", self.mode_changes, self.modes)),
         ]);
         if self.parts_planned > 0 {
-            let text = format!("{} planned, {} taken over from other modes", self.parts_planned, self.parts_reused);
+            let text = format!(
+                "{} planned, {} taken over from other modes; {} compiled, {} taken over",
+                self.parts_planned, self.parts_reused, self.parts_compiled, self.parts_joined
+            );
             lines.push(("  independent parts", text));
         }
         if self.krylov > 0 {

@@ -173,8 +173,13 @@ fn in_words(event: &EventRecord) -> String {
     for (name, before, after) in &event.changed {
         parts.push(format!("{name} from {} to {}", number(*before), number(*after)));
     }
-    for (name, size) in &event.impulses {
-        parts.push(format!("impulse of {} in {name}", number(*size)));
+    for (name, order, size) in &event.impulses {
+        let what = match order {
+            1 => "impulse".to_string(),
+            2 => "doublet".to_string(),
+            k => format!("impulse of order {k}"),
+        };
+        parts.push(format!("{what} of {} in {name}", number(*size)));
     }
     for (name, before, after) in &event.conserved {
         if (before - after).abs() > 1e-9 * (1.0 + before.abs()) {
@@ -230,14 +235,15 @@ mod tests {
             micro_steps: 2,
             instants: Vec::new(),
             mode: Some("engaged = true".into()),
-            impulses: vec![("tau".into(), -12.0)],
+            impulses: vec![("tau".into(), 1, -12.0), ("tau".into(), 2, 3.0)],
             conserved: Vec::new(),
             residual: None,
             worst: None,
         };
         assert_eq!(
             in_words(&event),
-            "t = 0.5: mode change: time >= 0.5 became true; w1 from 80 to 20; impulse of -12 in tau; 2 micro-steps; \
+            "t = 0.5: mode change: time >= 0.5 became true; w1 from 80 to 20; impulse of -12 in tau; doublet of 3 in tau; \
+             2 micro-steps; \
              mode engaged = true"
         );
         let bare = EventRecord {

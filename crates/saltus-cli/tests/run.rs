@@ -278,3 +278,74 @@ fn a_model_can_end_its_run() {
     let (code, stderr, _) = run("last", "n = 0; when terminal() then assert(x < 0.5, \"ends too high\"); end when;");
     assert!(code == 6 && stderr.contains("ends too high"), "{code} {stderr}");
 }
+
+#[test]
+fn a_jump_of_the_place_is_a_doublet_of_the_force() {
+    // m = 2 jumps by -4 and loses a speed of 3: v carries -4, f carries 2*(-4) of second order and 2*(-3) of first.
+    let model = "model Doublet
+  parameter Real m = 2;
+  Real x(start = 1, fixed = true);
+  Real v(start = 3, fixed = true);
+  Real f;
+  discrete Boolean held(start = false, fixed = true);
+equation
+  when time > 1 then held = true; end when;
+  der(x) = v;
+  m*der(v) = f;
+  if held then x = 0; else f = 0; end if;
+end Doublet;
+";
+    let folder = Folder::new("doublet", model);
+    let (code, _, stderr) = folder.saltus("simulate model.mo --stop 2 --trace events --events e.json");
+    assert_eq!(code, 0, "{stderr}");
+    let told = "x from 4 to 0; v from 3 to 0; impulse of -4 in v; doublet of -8 in f; impulse of -6 in f";
+    assert!(stderr.contains(told), "{stderr}");
+    let events: Value = serde_json::from_str(&folder.read("e.json")).unwrap();
+    let size = |name: &str, order: Option<u64>| {
+        let of = events[1]["impulses"].as_array().unwrap().iter();
+        of.filter(|i| i["name"] == name && i["order"].as_u64() == order)
+            .map(|i| i["size"].as_f64().unwrap())
+            .sum::<f64>()
+    };
+    for (name, order, expected) in [("v", None, -4.0), ("f", Some(2), -8.0), ("f", None, -6.0)] {
+        assert!((size(name, order) - expected).abs() < 1e-9, "{name} {order:?}: {}", size(name, order));
+    }
+}
+
+#[test]
+fn parts_are_planned_and_compiled_once_also_where_states_are_asked_for() {
+    let model = "model Shafts
+  parameter Integer n = 6;
+  Real w[2*n](each start = 1, each fixed = true, each stateSelect = StateSelect.prefer);
+  Real v[2*n](each stateSelect = StateSelect.avoid);
+  Real x[2*n](each stateSelect = StateSelect.prefer), z[2*n];
+  Real tau[2*n];
+  Boolean closed[n] = {time > 0.1*k for k in 1:n};
+equation
+  for k in 1:2*n loop
+    der(w[k]) = tau[k] - 0.1*k*w[k];
+    v[k] + der(v[k]) = 2*w[k];
+    x[k] = 3*z[k] + 1;
+    der(z[k]) = -z[k] + w[k];
+  end for;
+  for k in 1:n loop
+    if closed[k] then
+      w[2*k - 1] = w[2*k];
+      tau[2*k - 1] + tau[2*k] = 0;
+    else
+      tau[2*k - 1] = 0;
+      tau[2*k] = 0;
+    end if;
+  end for;
+end Shafts;
+";
+    let (code, stdout, stderr) = Folder::new("parts", model).saltus("simulate model.mo --stop 1 --stats --json");
+    assert_eq!(code, 0, "{stderr}");
+    let line =
+        stdout.lines().chain(stderr.lines()).find(|l| l.contains("\"stats\"")).unwrap_or_else(|| panic!("{stderr}"));
+    let stats: Value = serde_json::from_str(line).unwrap();
+    let [planned, compiled, joined] =
+        ["parts_planned", "parts_compiled", "parts_joined"].map(|k| stats[k].as_u64().unwrap());
+    // For each of six clutches two shafts open and one pair closed, and what follows each shaft.
+    assert!(compiled <= 6 * 11 && compiled <= planned && joined > 200, "{planned} {compiled} {joined}");
+}

@@ -13,7 +13,7 @@ use saltus_expr::{Binary, ExprId, NoCalls, Node, RelOp, Unary, affine_in};
 use saltus_graph::{Bdd, Bdds, modal_matching};
 use saltus_structure::{
     DiscKind, Generic, ModeKey, Modes, Reaction, RelationKind, Role, RowOps, System, plan_mode, singular_mode,
-    singular_with,
+    singular_with, value_text,
 };
 
 /// Nodes of decision diagrams made before giving up.
@@ -34,11 +34,13 @@ pub fn check_modes(
     all: bool,
 ) -> Vec<Diagnostic> {
     let misplaced = reinit_of_algebraic(sys);
-    if !misplaced.is_empty() || (modes.next(sys, ops, &[]).is_empty() && modes.suspects(&[]).is_empty()) {
+    let factors = vanishing(sys);
+    let keyless = modes.next(sys, ops, &[]).is_empty();
+    if !misplaced.is_empty() || (keyless && modes.suspects(&[]).is_empty() && factors.is_empty()) {
         return misplaced;
     }
     let mut planned: Vec<ModeKey> = Vec::new();
-    for (key, suspects) in modes_by_time(sys, ops, modes, span) {
+    for (key, suspects) in modes_by_time(sys, ops, modes, &factors, span) {
         if !planned.contains(&key) {
             if let Err(d) = plan_mode(sys, ops, modes, &key, &Generic) {
                 return vec![d];
@@ -48,6 +50,15 @@ pub fn check_modes(
         if !suspects.is_empty()
             && let Some(d) = singular_mode(sys, ops, modes, &key, &suspects)
         {
+            return vec![d];
+        }
+    }
+    // A factor that the run starts with.
+    for &v in factors.iter().filter(|_| keyless) {
+        let var = &sys.dae.vars[v];
+        let zero = var.fixed == Some(true) && var.start.as_ref().is_some_and(|r| sys.dae.row_constant(r) == Some(0.0));
+        let text = value_text(sys, v, false);
+        if zero && let Some(d) = singular_with(sys, ops, &[(v, false)].into_iter().collect(), &text) {
             return vec![d];
         }
     }
@@ -92,8 +103,10 @@ pub fn check_modes(
         let value = |x: u32| cube.iter().find(|c| c.0 == x).is_some_and(|c| c.1);
         let text: Vec<String> =
             cube.iter().map(|&(x, up)| format!("{} = {up}", guards.atom_text(sys, x as usize))).collect();
-        let values: FxHashMap<VarId, bool> =
+        let mut values: FxHashMap<VarId, bool> =
             conditions.iter().map(|&v| (v, guards.bdds.eval(guards.formulas[&v], value))).collect();
+        // A number that is zero stands in the equations like a condition that is false.
+        values.extend(guards.zeros.iter().filter(|(_, f)| guards.bdds.eval(**f, value)).map(|(&v, _)| (v, false)));
         if shown == SHOWN {
             out.push(Diagnostic::warning(
                 Stage::Structure,
@@ -146,6 +159,8 @@ struct Guards {
     edges: Vec<Vec<(u32, Bdd)>>,
     /// The variable of each column, and the modes in which it occurs differentiated.
     variables: Vec<(VarId, Bdd)>,
+    /// Discrete numbers that stand in equations, and the modes in which they are zero.
+    zeros: FxHashMap<VarId, Bdd>,
 }
 
 impl Guards {
@@ -160,6 +175,7 @@ impl Guards {
             cols: Vec::new(),
             edges: Vec::new(),
             variables: Vec::new(),
+            zeros: FxHashMap::default(),
         }
     }
 
@@ -413,6 +429,7 @@ impl Guards {
             Node::Const(bits) => is(f64::from_bits(bits)),
             Node::Hole(k) => match row.args[k as usize] {
                 Operand::Const(x) => is(x),
+                Operand::Var { var, order: 0, .. } => self.zero_number(sys, var, depth),
                 _ => Bdd::FALSE,
             },
             Node::Unary(Unary::Neg, a) | Node::Binary(Binary::Div, a, _) => self.zero(sys, row, a, depth + 1),
@@ -432,6 +449,29 @@ impl Guards {
             }
             _ => Bdd::FALSE,
         }
+    }
+
+    /// The modes in which a discrete number is zero, as far as its definition tells.
+    fn zero_number(&mut self, sys: &System, v: VarId, depth: usize) -> Bdd {
+        if sys.role(v) != Role::Discrete || sys.dae.vars[v].ty == VarType::Boolean {
+            return Bdd::FALSE;
+        }
+        if let Some(&f) = self.zeros.get(&v) {
+            return f;
+        }
+        self.zeros.insert(v, Bdd::FALSE);
+        let f = match self.definition.get(&v).map(|&k| &sys.discrete[k].kind) {
+            Some(DiscKind::Value(row)) if row.args.len() <= 24 => {
+                let row = row.clone();
+                self.zero(sys, &row, row.template, depth + 1)
+            }
+            Some(kind @ DiscKind::When(..)) if set_to_zero(sys, v, kind) => {
+                self.atom(Atom::Equal(Operand::var(v), 0.0))
+            }
+            _ => Bdd::FALSE,
+        };
+        self.zeros.insert(v, f);
+        f
     }
 
     /// In which modes each operand of a row is read.
@@ -474,11 +514,16 @@ impl Guards {
                         return;
                     }
                 }
-                // Without conditionals below, all of it is read.
+                // Without conditionals and numbers that may be zero below, all of it is read.
                 let mut conditional = false;
                 sys.dae.pool.visit(e, |_, n| conditional |= matches!(n, Node::If(..)));
-                if !conditional {
-                    for k in sys.dae.pool.holes(e) {
+                let holes = sys.dae.pool.holes(e);
+                let vanishes = |me: &mut Self, k: u32| {
+                    let v = row.args[k as usize].variable();
+                    v.is_some_and(|v| !me.zero_number(sys, v, 0).is_false())
+                };
+                if !conditional && !holes.iter().any(|&k| vanishes(self, k)) {
+                    for k in holes {
                         present[k as usize] = self.bdds.or(present[k as usize], when);
                     }
                     return;
@@ -572,6 +617,27 @@ impl Guards {
     }
 }
 
+/// Whether some when-clause, or the start value as it is written, sets a variable to zero.
+fn set_to_zero(sys: &System, v: VarId, kind: &DiscKind) -> bool {
+    let zero = |r: &Row| sys.dae.row_constant(r) == Some(0.0);
+    let DiscKind::When(_, values) = kind else { return false };
+    values.iter().flatten().any(zero) || sys.dae.vars[v].start.as_ref().is_some_and(zero)
+}
+
+/// Discrete numbers in equations that may be zero, so that what they multiply is not read.
+fn vanishing(sys: &System) -> Vec<VarId> {
+    let number = |v: VarId| sys.role(v) == Role::Discrete && sys.dae.vars[v].ty != VarType::Boolean;
+    let used: FxHashSet<VarId> =
+        sys.equations.iter().flat_map(|e| &e.row.args).filter_map(|a| a.variable()).filter(|&v| number(v)).collect();
+    if used.is_empty() {
+        return Vec::new();
+    }
+    let mut guards = Guards::new(sys);
+    let mut out: Vec<VarId> = used.into_iter().filter(|&v| !guards.zero_number(sys, v, 0).is_false()).collect();
+    out.sort_unstable();
+    out
+}
+
 /// Which paths of the decision tree can occur: guards are functions of each other, invariants hold.
 pub struct Possible(Guards);
 
@@ -606,7 +672,13 @@ impl Possible {
 type Certain = (ModeKey, Vec<(VarId, bool)>);
 
 /// Modes that occur because of time and parameters alone, if all keyed conditions depend on nothing else.
-fn modes_by_time(sys: &mut System, ops: &mut RowOps, modes: &mut Modes, span: (f64, f64)) -> Vec<Certain> {
+fn modes_by_time(
+    sys: &mut System,
+    ops: &mut RowOps,
+    modes: &mut Modes,
+    factors: &[VarId],
+    span: (f64, f64),
+) -> Vec<Certain> {
     let parameters = parameter_values(sys);
     // Instants at which time relations switch.
     let mut instants = vec![span.0];
@@ -646,7 +718,10 @@ fn modes_by_time(sys: &mut System, ops: &mut RowOps, modes: &mut Modes, span: (f
         let t = 0.5 * (instants[w] + end);
         let known = |sys: &System, v: VarId| truth(sys, &parameters, v, t, 0).map(|b| b != 0.0);
         if let Some(key) = modes.key(sys, ops, &known) {
-            let suspects = modes.suspects(&key).iter().filter_map(|&v| Some((v, known(sys, v)?))).collect();
+            let suspects = modes.suspects(&key).iter().filter_map(|&v| Some((v, known(sys, v)?)));
+            // A factor that is zero counts like a condition that is false.
+            let zeros = factors.iter().filter(|&&v| known(sys, v) == Some(false)).map(|&v| (v, false));
+            let suspects = suspects.chain(zeros).collect();
             let mode = (key, suspects);
             if !keys.contains(&mode) {
                 keys.push(mode);

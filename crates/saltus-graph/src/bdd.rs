@@ -163,6 +163,20 @@ impl Bdds {
         Some(out)
     }
 
+    /// The variables a function depends on, in order.
+    pub fn support(&self, f: Bdd) -> Vec<u32> {
+        let (mut seen, mut todo) = (std::collections::HashSet::new(), vec![f]);
+        let mut out = std::collections::BTreeSet::new();
+        while let Some(f) = todo.pop() {
+            if f.0 > 1 && seen.insert(f) {
+                let (v, low, high) = self.nodes[f.0 as usize];
+                out.insert(v);
+                todo.extend([low, high]);
+            }
+        }
+        out.into_iter().collect()
+    }
+
     /// The value of `f` when the variables have these values.
     pub fn eval(&self, f: Bdd, value: impl Fn(u32) -> bool) -> bool {
         let mut g = f;

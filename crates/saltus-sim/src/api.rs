@@ -103,8 +103,9 @@ pub struct EventRecord {
     pub instants: Vec<Vec<(String, f64, f64)>>,
     /// The mode key after the event, if the model has structural modes (`engaged = true`).
     pub mode: Option<String>,
-    /// Impulses: variable and size (∫ over the instant).
-    pub impulses: Vec<(String, f64)>,
+    /// Impulses: variable, order and size. Order 1 is a Dirac impulse, its size ∫ over the instant; order 2 a doublet (the
+    /// derivative of one), its size that of the impulse of the integral.
+    pub impulses: Vec<(String, u8, f64)>,
     /// Quantities declared as conserved: name, before, after.
     pub conserved: Vec<(String, f64, f64)>,
     /// Largest residual of the active equations after the restart, relative to what stands in them (if asked for).
@@ -172,6 +173,10 @@ pub struct RunReport {
     pub parts_planned: usize,
     /// Those taken over from modes planned before.
     pub parts_reused: usize,
+    /// Independent parts of modes that were compiled.
+    pub parts_compiled: usize,
+    /// How often a part compiled before became part of another mode.
+    pub parts_joined: usize,
     /// Seconds that each change into a mode entered for the first time took, planning and compiling included.
     pub first_entries: Vec<f64>,
     /// Seconds that each change into a mode that was there before took.

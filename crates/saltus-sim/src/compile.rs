@@ -60,6 +60,50 @@ pub struct MixedBlock {
     pub looks: std::cell::Cell<u8>,
 }
 
+/// One block compiled by itself.
+pub struct CompiledBlock {
+    steps: Vec<Step>,
+    /// The rows of its explicit assignments by their destination.
+    assigned: Vec<(u32, Row)>,
+}
+
+/// Blocks of the parts that modes are put together from: a part is compiled once, whatever modes it stands in.
+#[derive(Default)]
+pub struct CompiledParts {
+    /// By the address of the sequence, which is kept alive.
+    known: rustc_hash::FxHashMap<*const Sequence, (Rc<Sequence>, Rc<[Rc<CompiledBlock>]>)>,
+    /// Parts taken over from modes compiled before.
+    pub reused: usize,
+}
+
+impl CompiledParts {
+    /// Parts compiled so far.
+    pub fn count(&self) -> usize {
+        self.known.len()
+    }
+
+    /// The blocks of these parts, in order.
+    pub fn blocks(&mut self, c: &mut Compiler<'_>, parts: &[Rc<Sequence>]) -> Vec<Rc<CompiledBlock>> {
+        let mut out = Vec::new();
+        for part in parts {
+            let entry = match self.known.get(&Rc::as_ptr(part)) {
+                Some((_, blocks)) => {
+                    self.reused += 1;
+                    blocks.clone()
+                }
+                None => {
+                    let blocks: Rc<[Rc<CompiledBlock>]> =
+                        part.blocks.iter().map(|b| Rc::new(c.compiled(&part.items, b))).collect();
+                    self.known.insert(Rc::as_ptr(part), (part.clone(), blocks.clone()));
+                    blocks
+                }
+            };
+            out.extend(entry.iter().cloned());
+        }
+        out
+    }
+}
+
 /// Turns sequences into steps.
 pub struct Compiler<'a> {
     /// The system.
@@ -180,13 +224,36 @@ impl Compiler<'_> {
         steps
     }
 
+    /// One block by itself, to be appended wherever it is needed.
+    fn compiled(&mut self, items: &[Item], block: &Block) -> CompiledBlock {
+        let outer = self.assigned.replace(Default::default());
+        let mut steps = Vec::new();
+        self.block(items, &block.items, &block.unknowns, &mut steps);
+        let assigned = std::mem::replace(&mut self.assigned, outer).unwrap_or_default();
+        CompiledBlock { steps, assigned: assigned.into_iter().collect() }
+    }
+
+    /// Appends a block; its assignments join those before it.
+    pub fn append(&mut self, steps: &mut Vec<Step>, block: &CompiledBlock) {
+        if let Some(rows) = &mut self.assigned {
+            rows.extend(block.assigned.iter().cloned());
+        }
+        for step in &block.steps {
+            match (step, steps.last_mut()) {
+                (Step::Assign(more), Some(Step::Assign(chain))) => more.iter().for_each(|b| chain.push(b.clone())),
+                _ => steps.push(step.clone()),
+            }
+        }
+    }
+
     fn is_discrete(&self, cell: Cell) -> bool {
         cell.order < 0
             || self.sys.dae.vars[cell.var].ty != VarType::Real
             || self.sys.role(cell.var) == saltus_structure::Role::Discrete
     }
 
-    fn block(&mut self, items: &[Item], members: &[usize], unknowns: &[Cell], steps: &mut Vec<Step>) {
+    /// One block.
+    pub fn block(&mut self, items: &[Item], members: &[usize], unknowns: &[Cell], steps: &mut Vec<Step>) {
         if let ([i], [cell]) = (members, unknowns) {
             self.single(&items[*i], *cell, steps);
             return;

@@ -188,7 +188,7 @@ impl Model {
             self.machine.values[p as usize] = 0.0;
         }
         let mut terminated = None;
-        let mut impulses: Vec<(String, f64)> = Vec::new();
+        let mut impulses: Vec<(String, u8, f64)> = Vec::new();
         let mut reinitialized: Vec<u32> = Vec::new();
         let mut mode_changes = 0;
         let mut micro = 0;
@@ -467,8 +467,8 @@ impl Model {
             .collect()
     }
 
-    fn named(&self, impulses: Vec<(VarId, f64)>) -> Vec<(String, f64)> {
-        impulses.into_iter().map(|(v, size)| (self.sys.condition_text(v), size)).collect()
+    fn named(&self, impulses: Vec<(VarId, u8, f64)>) -> Vec<(String, u8, f64)> {
+        impulses.into_iter().map(|(v, order, size)| (self.sys.condition_text(v), order, size)).collect()
     }
 
     fn no_end(&self, t: f64, keys: &[ModeKey]) -> Diagnostic {
@@ -553,11 +553,11 @@ pub(crate) fn brief(text: &str) -> String {
 }
 
 /// Impulses of several changes at one instant add up.
-fn add_impulses(sum: &mut Vec<(String, f64)>, more: Vec<(String, f64)>) {
-    for (name, size) in more {
-        match sum.iter_mut().find(|s| s.0 == name) {
-            Some(s) => s.1 += size,
-            None => sum.push((name, size)),
+fn add_impulses(sum: &mut Vec<(String, u8, f64)>, more: Vec<(String, u8, f64)>) {
+    for (name, order, size) in more {
+        match sum.iter_mut().find(|s| s.0 == name && s.1 == order) {
+            Some(s) => s.2 += size,
+            None => sum.push((name, order, size)),
         }
     }
 }

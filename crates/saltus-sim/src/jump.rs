@@ -13,8 +13,9 @@ use std::rc::Rc;
 /// What happened at a mode change.
 #[derive(Clone, Debug, Default)]
 pub struct Jump {
-    /// Impulsive variables with ∫ over the instant.
-    pub impulses: Vec<(VarId, f64)>,
+    /// Impulsive variables with ∫ over the instant, and of which order the impulse is: 1 is a Dirac impulse, 2 its
+    /// derivative (a doublet, coefficient of ∂⁻²), and so on.
+    pub impulses: Vec<(VarId, u8, f64)>,
 }
 
 /// Modes tried at one change before giving up.
@@ -133,11 +134,14 @@ impl Model {
     }
 
     /// What impulses do to a crossing function.
-    fn impulse_of(&mut self, relation: usize, impulses: &[(VarId, f64)]) -> f64 {
+    fn impulse_of(&mut self, relation: usize, impulses: &[(VarId, u8, f64)]) -> f64 {
         let row = self.sys.relations[relation].g.clone();
+        let reads = |i: &(VarId, u8, f64)| row.args.iter().any(|a| a.variable() == Some(i.0));
+        // Of the highest order alone: lexicographically.
+        let order = impulses.iter().filter(|i| reads(i)).map(|i| i.1).max().unwrap_or(0);
         let mut sum = 0.0;
-        for &(v, size) in impulses {
-            if row.args.iter().any(|a| a.variable() == Some(v)) {
+        for &(v, k, size) in impulses {
+            if k == order && row.args.iter().any(|a| a.variable() == Some(v)) {
                 let point = self.snapshot();
                 sum += size * jacobian_entry(&mut self.sys, &mut self.ops, &row, v, 0, &point);
             }
@@ -253,8 +257,8 @@ impl Model {
                 self.linear_in_impulses(program, t, &impulsive)?;
             }
             for (j, &v) in plan.vars.iter().enumerate() {
-                if jumped && plan.d[&v] + 1 == s && u[j].abs() > 1e-9 {
-                    out.impulses.push((v, u[j]));
+                if jumped && plan.d[&v] < s && u[j].abs() > 1e-9 {
+                    out.impulses.push((v, s - plan.d[&v], u[j]));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! A prepared model: system, modes, layout, machine, and the programs of the modes entered so far.
 
-use crate::compile::{Compiler, Step};
+use crate::compile::{CompiledParts, Compiler, Step};
 use crate::crossings::{Crossings, Sensitivity};
 use crate::dependence;
 use crate::implicit::{ImplicitForm, Wanted, is_large};
@@ -21,6 +21,7 @@ use saltus_solver::linear::Pattern;
 use saltus_structure::{
     Alias, Block, Cell, Choice, DiscKind, Item, ModeKey, Modes, Point, Role, RowOps, StructuralPlan, System, Watch,
     better_choice, cell_name, key_text, plan_mode, replan_states, singular_mode, singular_with, start_value,
+    value_text,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -167,6 +168,9 @@ pub struct Model {
     pub machine: Machine,
     /// Modes compiled so far.
     pub programs: FxHashMap<(ModeKey, Vec<Cell>), Rc<ModeProgram>>,
+    /// Blocks compiled so far of parts that modes share: for the integration, and for events, whose searches over modes leave
+    /// other marks in a solver's memory.
+    pub(crate) compiled: [CompiledParts; 2],
     /// States first chosen per mode.
     first: FxHashMap<ModeKey, Vec<Cell>>,
     /// Per mode and values of its suspect conditions: why the equations are singular, and the conditions to blame.
@@ -306,6 +310,7 @@ impl Model {
             layout,
             machine,
             programs: FxHashMap::default(),
+            compiled: Default::default(),
             first: FxHashMap::default(),
             singular: FxHashMap::default(),
             functions,
@@ -776,12 +781,37 @@ impl Model {
         }
         // Derivatives of the right-hand side by the chain rule, unless the model is so large that keeping the rows hurts.
         let keep = plan.continuous.items.len() <= 200_000;
+        let mut parts = std::mem::take(&mut self.compiled);
         let (continuous, event, assigned) = self.compile(|c| {
             c.assigned = keep.then(FxHashMap::default);
-            let continuous = c.sequence(&plan.continuous);
+            if plan.parts.is_empty() {
+                let continuous = c.sequence(&plan.continuous);
+                let assigned = c.assigned.take();
+                return (continuous, c.sequence(&plan.event), assigned);
+            }
+            let mut continuous = Vec::new();
+            parts[0].blocks(c, &plan.parts).iter().for_each(|b| c.append(&mut continuous, b));
             let assigned = c.assigned.take();
-            (continuous, c.sequence(&plan.event), assigned)
+            let blocks = parts[1].blocks(c, &plan.parts);
+            let mut owner = vec![usize::MAX; plan.continuous.items.len()];
+            for (k, b) in plan.continuous.blocks.iter().enumerate() {
+                b.items.iter().for_each(|&i| owner[i] = k);
+            }
+            let mut event = Vec::new();
+            for b in &plan.event.blocks {
+                // Solved in the same way as between events?
+                let same = owner.get(b.items[0]).copied().filter(|&k| {
+                    let there = &plan.continuous.blocks[k];
+                    there.unknowns.len() == b.unknowns.len() && there.unknowns.iter().all(|u| b.unknowns.contains(u))
+                });
+                match same {
+                    Some(k) => c.append(&mut event, &blocks[k]),
+                    None => c.block(&plan.event.items, &b.items, &b.unknowns, &mut event),
+                }
+            }
+            (continuous, event, assigned)
         });
+        self.compiled = parts;
         let early_blocks: Vec<Block> = plan.early.iter().map(|&k| plan.event.blocks[k].clone()).collect();
         let early = early_blocks.iter().flat_map(|b| b.unknowns.iter().map(|c| c.var)).collect();
         let definition = |i: usize| match &plan.event.items[i] {
@@ -1065,11 +1095,14 @@ impl Model {
         for (_, row) in &program.plan.rows {
             for a in &row.args {
                 if let Operand::Var { var, order: 0, .. } = *a
-                    && self.sys.dae.vars[var].ty == VarType::Boolean
                     && self.sys.role(var) == Role::Discrete
                     && let Some(s) = self.layout.find(Cell::new(var, 0))
                 {
-                    values.insert(var, self.machine.values[s as usize] != 0.0);
+                    let up = self.machine.values[s as usize] != 0.0;
+                    // Of numbers it matters that they are zero.
+                    if !up || self.sys.dae.vars[var].ty == VarType::Boolean {
+                        values.insert(var, up);
+                    }
                 }
             }
         }
@@ -1078,7 +1111,7 @@ impl Model {
         }
         let mut named: Vec<(VarId, bool)> = values.iter().map(|(&v, &b)| (v, b)).collect();
         named.sort_unstable();
-        let text: Vec<String> = named.iter().map(|&(v, b)| format!("{} = {b}", self.sys.condition_text(v))).collect();
+        let text: Vec<String> = named.iter().map(|&(v, b)| value_text(&self.sys, v, b)).collect();
         let d = singular_with(&mut self.sys, &mut self.ops, &values, &text.join(", "))?;
         Some(self.at_run_time(d))
     }

@@ -605,6 +605,7 @@ impl Runner<'_> {
         let parts = model.modes.parts.borrow();
         (self.report.parts_planned, self.report.parts_reused) = (parts.planned, parts.reused);
         drop(parts);
+        (self.report.parts_compiled, self.report.parts_joined) = (model.compiled[0].count(), model.compiled[0].reused);
         sink.finish().map_err(io)?;
         Ok(self.report.clone())
     }

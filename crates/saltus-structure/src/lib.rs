@@ -31,7 +31,7 @@ pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};
 pub use parts::Parts;
 pub use plan::{
     Block, Cell, Generic, InstantPlan, Item, Point, Sequence, StructuralPlan, better_choice, plan_instant, plan_mode,
-    replan_states, singular_mode, singular_with,
+    replan_states, singular_mode, singular_with, value_text,
 };
 pub use rows::{RowOps, tidy};
 pub use selection::{Choice, Entry, Reason, Selection, Watch, jacobian_entry};

@@ -14,7 +14,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType};
 use saltus_expr::{ExprId, Node, Pool};
 use saltus_graph::{
-    Augmenter, Bipartite, Matching, NONE, Offsets, Signature, block_order, hopcroft_karp_from, sigma_method,
+    Augmenter, Bdd, Bdds, Bipartite, Matching, NONE, Offsets, Signature, block_order, hopcroft_karp_from,
+    modal_matching, sigma_method,
 };
 
 /// Values of the conditions on a path of the decision tree, see [`Modes::conditions`].
@@ -310,8 +311,15 @@ pub(crate) fn specialise(sys: &mut System, ops: &mut RowOps, row: &Row, value: i
     tidy(&mut sys.dae, &folded)
 }
 
-/// Conditions tried in all combinations inside one block; with more, alone and in pairs.
+/// Conditions tried in all combinations inside one block; with more, all at once as decision diagrams.
 const COMBINATIONS: usize = 10;
+
+/// Nodes of decision diagrams made for one block, and specialised rows, before conditions are tried alone and in pairs only.
+const MOST_NODES: usize = 200_000;
+const MOST_ROWS: usize = 1 << 12;
+
+/// Broken modes of a block that are looked at one by one.
+const MOST_BROKEN: usize = 64;
 
 /// Rows looked at in one block to tell singular modes from those with a plan of their own.
 const WORK: usize = 4_000_000;
@@ -480,15 +488,7 @@ impl<'a> TightBlock<'a> {
         }
         let names = self.conditions[k];
         let row = specialise(sys, ops, self.rows[k], |v| names.iter().position(|&c| c == v).and_then(|p| values[p]));
-        let (c, d) = (self.offsets.c[self.row_of[k]], &self.offsets.d);
-        let mut e: Vec<u32> = continuous_args(sys, &row)
-            .filter_map(|(v, o)| {
-                let j = *self.columns.get(&v)?;
-                (d[j as usize] - c == i32::from(o)).then(|| self.local.get(&j).copied()).flatten()
-            })
-            .collect();
-        e.sort_unstable();
-        e.dedup();
+        let e = self.tight_edges(sys, k, &row);
         self.edges.insert(key, e.clone());
         e
     }
@@ -513,6 +513,78 @@ impl<'a> TightBlock<'a> {
         }
         let mut augmenter = Augmenter::new();
         (0..n).any(|k| m.row_to_col[k] == NONE && !augmenter.augment(&g, &mut m, k as u32))
+    }
+
+    /// The same for very many conditions: edges exist in sets of modes, and the block is matched in all modes at once. `None`
+    /// beyond a bound on work.
+    fn deciding_in_all_modes(&mut self, sys: &mut System, ops: &mut RowOps, all: &[VarId]) -> Option<Vec<VarId>> {
+        let mut bdds = Bdds::default();
+        let n = self.rows.len();
+        let mut edges: Vec<Vec<(u32, Bdd)>> = Vec::with_capacity(n);
+        let mut left = MOST_ROWS;
+        for k in 0..n {
+            let names: Vec<VarId> = self.conditions[k].iter().copied().filter(|v| all.contains(v)).collect();
+            let mut list: Vec<(u32, Bdd)> = Vec::new();
+            let mut todo = vec![(Vec::<(VarId, bool)>::new(), Bdd::TRUE)];
+            while let Some((values, when)) = todo.pop() {
+                left = left.checked_sub(1)?;
+                let row = specialise(sys, ops, self.rows[k], |v| values.iter().find(|x| x.0 == v).map(|x| x.1));
+                let open = condition_holes(&sys.dae.pool, row.template).into_iter().find_map(|h| {
+                    row.args[h as usize].variable().filter(|v| names.contains(v) && !values.iter().any(|x| x.0 == *v))
+                });
+                if let Some(v) = open {
+                    let up = bdds.var(all.iter().position(|c| *c == v)? as u32);
+                    for (value, half) in [(true, bdds.and(when, up)), (false, bdds.minus(when, up))] {
+                        let mut values = values.clone();
+                        values.push((v, value));
+                        todo.push((values, half));
+                    }
+                    continue;
+                }
+                for j in self.tight_edges(sys, k, &row) {
+                    match list.iter_mut().find(|e| e.0 == j) {
+                        Some(e) => e.1 = bdds.or(e.1, when),
+                        None => list.push((j, when)),
+                    }
+                }
+            }
+            edges.push(list);
+        }
+        let whole = vec![Bdd::TRUE; n];
+        let matched = modal_matching(&mut bdds, &whole, &whole, &edges, MOST_NODES);
+        if matched.examined < n {
+            return None;
+        }
+        let mut broken = Bdd::FALSE;
+        for f in &matched.rows {
+            broken = bdds.or(broken, *f);
+        }
+        let support: Vec<VarId> = bdds.support(broken).into_iter().map(|x| all[x as usize]).collect();
+        let always = broken == Bdd::TRUE;
+        while let Some(cube) = bdds.cube(broken).filter(|_| self.broken.len() < MOST_BROKEN) {
+            let mut modes = Bdd::TRUE;
+            for &(x, up) in &cube {
+                let v = bdds.var(x);
+                modes = if up { bdds.and(modes, v) } else { bdds.minus(modes, v) };
+            }
+            self.broken.push(cube.into_iter().map(|(x, up)| (all[x as usize], up)).collect());
+            broken = bdds.minus(broken, modes);
+        }
+        Some(if always { all.to_vec() } else { support })
+    }
+
+    /// Tight edges of row k in the form it has in some mode.
+    fn tight_edges(&self, sys: &System, k: usize, row: &Row) -> Vec<u32> {
+        let (c, d) = (self.offsets.c[self.row_of[k]], &self.offsets.d);
+        let mut e: Vec<u32> = continuous_args(sys, row)
+            .filter_map(|(v, o)| {
+                let j = *self.columns.get(&v)?;
+                (d[j as usize] - c == i32::from(o)).then(|| self.local.get(&j).copied()).flatten()
+            })
+            .collect();
+        e.sort_unstable();
+        e.dedup();
+        e
     }
 
     /// The conditions whose value decides whether the block keeps its transversal.
@@ -555,6 +627,9 @@ impl<'a> TightBlock<'a> {
                 .filter(|&p| (0..bad.len()).any(|mask| bad[mask] != bad[mask ^ 1 << p]))
                 .map(|p| all[p])
                 .collect();
+        }
+        if let Some(found) = self.deciding_in_all_modes(sys, ops, &all) {
+            return found;
         }
         let mut out: Vec<VarId> = Vec::new();
         for &v in &all {

@@ -106,25 +106,34 @@ fn signature(rows: &[(usize, Row)], own: &FxHashSet<VarId>, asked: &[(VarId, u8)
     out.into()
 }
 
-/// The plan of a mode from its parts; `None` if one of them has none (the whole then tells why).
+/// The plan of a mode from its parts; `None` if one of them has none (the whole then tells why). With it the variables of parts
+/// that a differentiated equation ties together: it may take states from the one or from the other.
 pub(crate) fn plan_parts(
     sys: &mut System,
     ops: &mut RowOps,
     parts: &mut Parts,
     key: &ModeKey,
     rows: &[(usize, Row)],
+    wanted: &[VarId],
     point: &dyn Point,
-) -> Option<StructuralPlan> {
+) -> Option<(StructuralPlan, FxHashSet<VarId>)> {
     let members = blocks(sys, rows)?;
-    // From the last to the first: what later parts ask of a variable, c_j + σ_jv.
-    let mut asked: FxHashMap<VarId, u8> = FxHashMap::default();
+    let owner: FxHashMap<VarId, usize> =
+        members.iter().enumerate().flat_map(|(k, m)| m.own.iter().map(move |&v| (v, k))).collect();
+    let mut tied: FxHashSet<usize> = FxHashSet::default();
+    // From the last to the first: what later parts ask of a variable, c_j + σ_jv. Of those wanted as states the user asks for
+    // the derivative.
+    let mut asked: FxHashMap<VarId, u8> = wanted.iter().map(|&v| (v, 1)).collect();
     let mut planned: Vec<Rc<Part>> = Vec::with_capacity(members.len());
-    for m in members.iter().rev() {
+    for (k, m) in members.iter().enumerate().rev() {
         let part = parts.part(sys, ops, rows, m, &asked)?;
         for (&i, &c) in m.rows.iter().zip(&part.c) {
             for (v, o) in continuous_args(sys, &rows[i].1).filter(|(v, _)| !m.own.contains(v)) {
                 let most = asked.entry(v).or_insert(0);
                 *most = (*most).max(c + o);
+                if c > 0 {
+                    tied.extend([k, owner[&v]]);
+                }
             }
         }
         planned.push(part);
@@ -143,6 +152,7 @@ pub(crate) fn plan_parts(
         plan.d.extend(part.d.iter().map(|(&v, &d)| (v, d)));
         plan.vars.extend(&part.vars);
         plan.levels.extend(part.levels.iter().cloned());
+        plan.parts.push(sequence.clone());
         let (first, column) = (plan.continuous.items.len(), unknowns.len() as u32);
         plan.continuous.items.extend(sequence.items.iter().cloned());
         matched.resize(plan.continuous.items.len(), 0);
@@ -172,7 +182,8 @@ pub(crate) fn plan_parts(
         candidates: Bipartite::default(),
     };
     order_events(sys, &mut plan, problem, &matching).ok()?;
-    Some(plan)
+    let linked = tied.iter().flat_map(|&k| members[k].own.iter().copied()).collect();
+    Some((plan, linked))
 }
 
 impl Parts {

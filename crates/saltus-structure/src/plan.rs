@@ -7,9 +7,10 @@ use crate::selection::{Choice, Selection};
 use crate::system::{DiscKind, Role, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{Operand, Row, StateSelect, VarId, equation_text};
+use saltus_dae::{Operand, Row, StateSelect, VarId, VarType, equation_text};
 use saltus_expr::{Calls, Coefficient};
 use saltus_graph::{Bipartite, Matching, NONE, Signature, Singular, block_order, sigma_method, weighted_matching};
+use std::rc::Rc;
 
 /// A number that is solved for or known: a variable or one of its derivatives, or a previous value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -155,6 +156,8 @@ pub struct StructuralPlan {
     pub index: i32,
     /// Given states, time, discrete values: everything continuous.
     pub continuous: Sequence,
+    /// The parts it was put together from, in order, shared with other modes; none if it was planned as a whole.
+    pub parts: Vec<Rc<Sequence>>,
     /// The same together with the discrete part, for event iteration.
     pub event: Sequence,
     /// Blocks of [`StructuralPlan::event`] that are known before any equation is solved anew: guards come before what
@@ -177,6 +180,7 @@ impl StructuralPlan {
             choice: Choice::default(),
             index: 0,
             continuous: Sequence::default(),
+            parts: Vec::new(),
             event: Sequence::default(),
             early: Vec::new(),
         }
@@ -238,13 +242,8 @@ pub fn plan_mode(
     // that do not become states after all are not asked for again.
     let mode = Mode { values: modes.values(key), text: key_text(sys, modes, key) };
     let mut asked = preferred(sys, &rows);
-    let wished = |r: &(usize, Row)| {
-        crate::modes::continuous_args(sys, &r.1).any(|(v, _)| sys.dae.vars[v].state_select != StateSelect::Default)
-    };
-    // Where states are asked for by name, the choice is one of the whole.
     if !mode.values.is_empty()
-        && !rows.iter().any(wished)
-        && let Some(plan) = plan_parts(sys, ops, &mut modes.parts.borrow_mut(), key, &rows, point)
+        && let Some(plan) = plan_in_parts(sys, ops, modes, key, &rows, &asked, point)
     {
         return Ok(plan);
     }
@@ -263,6 +262,41 @@ pub fn plan_mode(
     let found = offsets(sys, &mode, &rows, &[])?;
     let (selection, choice) = select(sys, ops, &rows, &found, point);
     finish(sys, ops, modes, key, rows, found, selection, choice)
+}
+
+/// The plan of a mode from its parts, if what is asked for by `stateSelect` can be had part by part: a constraint between
+/// parts may make states of one in exchange for states of the other, and then the choice is one of the whole.
+fn plan_in_parts(
+    sys: &mut System,
+    ops: &mut RowOps,
+    modes: &Modes,
+    key: &ModeKey,
+    rows: &[(usize, Row)],
+    asked: &[VarId],
+    point: &dyn Point,
+) -> Option<StructuralPlan> {
+    let mut asked = asked.to_vec();
+    loop {
+        let (plan, linked) = plan_parts(sys, ops, &mut modes.parts.borrow_mut(), key, rows, &asked, point)?;
+        let before = asked.len();
+        asked.retain(|&v| plan.states.contains(&Cell::new(v, 0)));
+        if asked.len() == before {
+            return states_as_asked(sys, &plan, &linked).then_some(plan);
+        }
+    }
+}
+
+/// Whether no exchange of states between parts could please `stateSelect` more; `linked` are the variables that have part in one.
+fn states_as_asked(sys: &System, plan: &StructuralPlan, linked: &FxHashSet<VarId>) -> bool {
+    let states: FxHashSet<Cell> = plan.states.iter().copied().collect();
+    linked.iter().all(|&v| {
+        let cells = || (0..plan.d[&v]).map(|k| Cell::new(v, k));
+        match sys.dae.vars[v].state_select {
+            StateSelect::Default => true,
+            StateSelect::Prefer | StateSelect::Always => plan.d[&v] == 0 || states.contains(&Cell::new(v, 0)),
+            StateSelect::Avoid | StateSelect::Never => !cells().any(|c| states.contains(&c)),
+        }
+    })
 }
 
 /// Continuous variables with `stateSelect` prefer or always of which no derivative occurs.
@@ -344,6 +378,7 @@ fn finish(
         choice,
         index,
         continuous: Sequence::default(),
+        parts: Vec::new(),
         event: Sequence::default(),
         early: Vec::new(),
     };
@@ -369,6 +404,7 @@ pub fn replan_states(
         states: choice.states.clone(),
         choice,
         continuous: Sequence::default(),
+        parts: Vec::new(),
         event: Sequence::default(),
         ..plan.clone()
     };
@@ -459,6 +495,14 @@ pub fn singular_with(
     offsets(sys, &Mode { values: values.clone(), text: text.to_string() }, &rows, &[]).err()
 }
 
+/// A condition with its value; numbers stand for themselves being zero.
+pub fn value_text(sys: &System, v: VarId, value: bool) -> String {
+    match sys.dae.vars[v].ty {
+        VarType::Boolean => format!("{} = {value}", sys.condition_text(v)),
+        _ => format!("{} = {}", sys.condition_text(v), u8::from(value)),
+    }
+}
+
 /// The explanation if a mode and values of conditions outside its key leave the equations structurally singular.
 pub fn singular_mode(
     sys: &mut System,
@@ -473,7 +517,7 @@ pub fn singular_mode(
     if !key.is_empty() {
         text.push(key_text(sys, modes, key));
     }
-    text.extend(others.iter().map(|&(v, b)| format!("{} = {b}", sys.condition_text(v))));
+    text.extend(others.iter().map(|&(v, b)| value_text(sys, v, b)));
     singular_with(sys, ops, &values, &text.join(", "))
 }
 

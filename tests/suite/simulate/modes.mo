@@ -83,3 +83,26 @@ time,u,v,i,s
 2.0000000000000013,-1.3322676295501878e-15,-1.3322676295501878e-15,0.0,-1.3322676295501878e-15
 3.0,-1.0,-1.0,0.0,-1.0
 4.0,-2.0,-2.0,0.0,-2.0
+
+--- three-of-twelve-conditions-change-what-is-determined simulate --stop 0.75 --intervals 1 ---
+model Interlocks "none of the twelve alone, and no two of them, do"
+  Real x(start = 0, fixed = true);
+  Real u, w, leak[9];
+  Boolean s[3] = {time > 0.2, time > 0.4, time > 0.6};
+  Boolean c[9] = {time > 0.7 + 0.1*k for k in 1:9};
+equation
+  der(x) = 1 + u;
+  0 = if s[1] then (if s[2] then (if s[3] then x - 2 else u + w) else u + w) else u + w;
+  leak = 0.01*u*ones(9);
+  w = sum(if c[k] then leak[k] else 0 for k in 1:9);
+end Interlocks;
+--- expect ---
+time,x,u,w,leak[1],leak[2],leak[3],leak[4],leak[5],leak[6],leak[7],leak[8],leak[9],s[1],s[2],s[3],c[1],c[2],c[3],c[4],c[5],c[6],c[7],c[8],c[9]
+0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,false,false,false,false,false,false,false,false,false,false,false,false
+0.2,0.2,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,false,false,false,false,false,false,false,false,false,false,false,false
+0.2,0.2,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,true,false,false,false,false,false,false,false,false,false,false,false
+0.4,0.4,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,true,false,false,false,false,false,false,false,false,false,false,false
+0.4,0.4,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,true,true,false,false,false,false,false,false,false,false,false,false
+0.6,0.6,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,true,true,false,false,false,false,false,false,false,false,false,false
+0.6,2.0,-1.0,0.0,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,true,true,true,false,false,false,false,false,false,false,false,false
+0.75,2.0,-1.0,0.0,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,true,true,true,false,false,false,false,false,false,false,false,false

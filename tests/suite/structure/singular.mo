@@ -201,3 +201,66 @@ exit: 6
 --> model.mo:5:3
 error: at time 0.6931471107662632: the model is structurally singular in the mode open = true: 2 equations for 1 unknowns; determined more than once: y
 --> model.mo:5:3
+
+--- a-discrete-number-that-a-when-sets-to-zero check ---
+model M
+  discrete Real k(start = 1, fixed = true);
+  Real x, u(start = 0, fixed = true);
+equation
+  der(u) = 1;
+  when u > 0.5 then k = 0; end when;
+  k*x = 1;
+end M;
+--- expect ---
+M: no errors, 1 warning
+
+--- zero-stops-the-run error simulate ---
+model M
+  discrete Real k(start = 1, fixed = true);
+  Real x, u(start = 0, fixed = true);
+equation
+  der(u) = 1;
+  when u > 0.5 then k = 0; end when;
+  k*x = 1;
+end M;
+--- expect ---
+exit: 6
+warning: the model is structurally singular in the mode (k == 0) = true
+the model is structurally singular in the mode k = 0
+--> model.mo:7:3
+
+--- a-number-that-time-makes-zero error check ---
+model M
+  Integer k = if time < 0.5 then 2 else 0;
+  Real x;
+equation
+  k*x = 1;
+end M;
+--- expect ---
+exit: 4
+error: the model is structurally singular in the mode k = 0
+--> model.mo:5:3
+
+--- a-number-that-is-zero-at-the-start error check ---
+model M
+  discrete Real k(start = 0, fixed = true);
+  Real x;
+equation
+  when time > 0.5 then k = 2; end when;
+  k*x = 1;
+end M;
+--- expect ---
+exit: 4
+error: the model is structurally singular in the mode k = 0
+
+--- a-number-that-is-zero-where-nothing-needs-it check ---
+model M "k = 0 leaves x = u"
+  discrete Real k(start = 0, fixed = true);
+  Real x, u(start = 0, fixed = true);
+equation
+  der(u) = 1;
+  when time > 0.5 then k = 2; end when;
+  x = u + k*(u - 1);
+end M;
+--- expect ---
+M: no errors
