@@ -430,12 +430,14 @@ impl Lower {
         for (side, other) in [(a, b), (b, a)] {
             let Node::Hole(k) = *self.sys.dae.pool.node(side) else { continue };
             let Operand::Var { var, order: 0, neg: false } = row.args[k as usize] else { continue };
-            if self.sys.role(var) != Role::Discrete || (self.sys.dae.vars[var].ty == VarType::Real && continuous) {
+            // What an algorithm section holds in between is discrete where the front end says so, whatever else it reads.
+            let doubtful = continuous && !self.sys.dae.vars[var].hidden;
+            if self.sys.role(var) != Role::Discrete || (self.sys.dae.vars[var].ty == VarType::Real && doubtful) {
                 continue;
             }
             // `b = not b` is a definition too: event iteration finds that it alternates.
             let itself = self.sys.dae.pool.has_hole(other, k) && self.sys.dae.vars[var].ty == VarType::Real;
-            if itself || (continuous && self.real_valued(other, &row.args)) {
+            if itself || (doubtful && self.real_valued(other, &row.args)) {
                 continue;
             }
             let value = tidy(&mut self.sys.dae, &Row { template: other, args: row.args.clone() });

@@ -372,8 +372,8 @@ model M
 algorithm
   when sample(0, 0.2) then
     u := 1 + time;
-    if u > 1.1 then
-      next := time + 0.1;
+    if u + 0*x > 1.1 then
+      next := time + 0.1 + 0*x;
     else
       next := time + 0.05;
     end if;
