@@ -98,6 +98,12 @@ pub enum Note {
 /// Modes of a loop that are tried one by one at most.
 const ENUMERATED: usize = 2048;
 
+/// Modes that may fail before the search for one is given up: with Newton's method alone, with the slow, robust methods, while
+/// there are other ways to go.
+const MOST_FAILURES: usize = 512;
+const STUBBORN: usize = 48;
+const FIRST_FAILURES: usize = 24;
+
 /// Results of a function kept at a time: the entries of a Jacobian ask for one direction after another.
 const KEPT: usize = 8;
 
@@ -359,6 +365,10 @@ pub struct Machine {
     pub hold_relations: bool,
     /// Newton falls back on slow, robust methods.
     pub patient: bool,
+    /// There are other ways to a solution: a search for modes that does not get on is given up soon.
+    pub hurried: bool,
+    /// Whether one was.
+    pub given_up: bool,
     /// Relative tolerance of the run.
     pub tolerance: f64,
     /// Widens what counts as "at zero" while a consistent mode is searched for (1 otherwise).
@@ -627,7 +637,8 @@ impl Machine {
         let (own, unknowns) = (of(&keep, &m.slots), of(&keep, &m.continuous_slots));
         // All modes of a few relations, the neighbours of more.
         let masks: Vec<usize> = if n <= 4 { (1..1 << n).collect() } else { (0..n.min(24)).map(|k| 1 << k).collect() };
-        let degenerate = self.degenerate;
+        // Where Newton's method does not lead there is hardly a solution to tell of.
+        let (degenerate, patient) = (self.degenerate, std::mem::take(&mut self.patient));
         let mut found = None;
         for mask in masks {
             for (k, &slot) in bits.iter().enumerate() {
@@ -653,6 +664,7 @@ impl Machine {
                 break;
             }
         }
+        self.patient = patient;
         found
     }
 
@@ -721,17 +733,23 @@ impl Machine {
             bits: Vec<usize>,
             start: Vec<f64>,
             error: Option<Trouble>,
+            /// Modes left that may fail.
+            failures: usize,
         }
         impl PiecewiseSystem for Search<'_> {
             fn n_bits(&self) -> usize {
                 self.bits.len()
             }
             fn solve_locked(&mut self, bits: &[bool]) -> Result<(), LockedFailure> {
+                if self.failures == 0 {
+                    return Err(LockedFailure);
+                }
                 for (&k, &b) in self.bits.iter().zip(bits) {
                     self.machine.values[self.block.slots[k] as usize] = f64::from(b);
                 }
                 if let Err(e) = self.machine.run(&self.block.continuous) {
                     self.error = Some(e);
+                    self.failures -= 1;
                     for (&s, &v) in self.block.continuous_slots.iter().zip(&self.start) {
                         self.machine.values[s as usize] = v;
                     }
@@ -755,30 +773,46 @@ impl Machine {
         let first: Vec<bool> = bits.iter().map(|&k| seen.first().is_some_and(|s| s[k] != 0.0)).collect();
         let n_bits = bits.len();
         let mut error = failed;
-        let mut tries = 0;
+        let (mut tries, mut solvable) = (0, false);
         // Where a function of the solution is zero but for rounding, strictness excludes every mode: widen the zero.
         let slacks: &[f64] = if self.plain_relations { &[1.0] } else { &[1.0, 1e3, 1e6] };
-        for &slack in slacks {
+        // Newton's method alone first: a mode that it cannot solve is seldom the one, and the robust methods cost a thousand
+        // times as much.
+        let patient = self.patient;
+        let slow = slacks.iter().map(|&s| (s, true)).filter(|_| patient && !self.hurried);
+        let sweeps: Vec<(f64, bool)> = slacks.iter().map(|&s| (s, false)).chain(slow).collect();
+        for (slack, slow) in sweeps {
+            self.patient = slow;
             for (&s, &v) in m.continuous_slots.iter().zip(&start) {
                 self.values[s as usize] = v;
             }
             self.slack = slack;
-            let mut search = Search { machine: self, block: m, bits: bits.clone(), start: start.clone(), error: None };
+            let failures = match (self.hurried, slow) {
+                (true, _) => FIRST_FAILURES,
+                (false, true) => STUBBORN,
+                (false, false) => MOST_FAILURES,
+            };
+            let (bits, start) = (bits.clone(), start.clone());
+            let mut search = Search { machine: self, block: m, bits, start, error: None, failures };
             let outcome = solve_piecewise(
                 &mut search,
                 &first,
                 &PiecewiseOptions { max_enumeration: ENUMERATED, ..Default::default() },
             );
             error = search.error.take().or(error);
-            self.slack = 1.0;
+            (self.slack, self.patient) = (1.0, patient);
             self.host.error = None;
             match outcome {
-                PiecewiseOutcome::NoConsistentMode { tried, .. } => tries = tried,
+                PiecewiseOutcome::NoConsistentMode { tried, nearest, .. } => {
+                    (tries, solvable) = (tried, solvable || nearest.is_some());
+                }
                 _ => return Ok(()),
             }
         }
+        self.given_up |= self.hurried;
         match error {
-            Some(e) if n_bits == 0 => Err(e),
+            // Equations that hold in no mode say more than the modes.
+            Some(e) if n_bits == 0 || (!solvable && matches!(e, Trouble::Unsolved { .. })) => Err(e),
             _ => {
                 seen.truncate(4);
                 Err(Trouble::NoMode { cells: m.cells.clone(), tried: tries, modes: seen })

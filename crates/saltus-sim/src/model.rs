@@ -291,6 +291,8 @@ impl Model {
             plain_relations: false,
             hold_relations: false,
             patient: true,
+            hurried: false,
+            given_up: false,
             tolerance: 1e-6,
             slack: 1.0,
             suspected: false,

@@ -25,6 +25,14 @@ impl Machine {
     /// Looks for a consistent mode of a loop by pivoting, from the mode whose discrete values are given. The loop holds its
     /// values if there is one.
     pub(crate) fn complementary(&mut self, m: &MixedBlock, from: &[f64]) -> bool {
+        // Equations that Newton's method does not solve are far from affine.
+        let patient = std::mem::take(&mut self.patient);
+        let found = self.pivot(m, from);
+        self.patient = patient;
+        found
+    }
+
+    fn pivot(&mut self, m: &MixedBlock, from: &[f64]) -> bool {
         let relations: Vec<usize> = m
             .discrete
             .iter()

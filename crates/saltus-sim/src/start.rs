@@ -145,8 +145,22 @@ pub struct StartReport {
 }
 
 impl Model {
-    /// Finds consistent values and the mode at `start`. After a failure the values reached stay.
+    /// Finds consistent values and the mode at `start`, at first without long searches for the modes of loops. After a failure
+    /// the values reached stay.
     pub fn initialize(&mut self, start: f64) -> Result<Rc<ModeProgram>, Diagnostic> {
+        let kept = self.machine.values.clone();
+        (self.machine.hurried, self.machine.given_up) = (true, false);
+        let found = self.find_start(start);
+        self.machine.hurried = false;
+        if found.is_ok() || !self.machine.given_up {
+            return found;
+        }
+        self.machine.host.error = None;
+        self.restore_guess(&kept);
+        self.find_start(start)
+    }
+
+    fn find_start(&mut self, start: f64) -> Result<Rc<ModeProgram>, Diagnostic> {
         self.parameters(start)?;
         self.machine.plain_relations = true;
         self.machine.patient = true;
