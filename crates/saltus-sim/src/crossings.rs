@@ -16,6 +16,8 @@ pub struct Crossings {
     pub functions: Vec<Function>,
     /// The part of the continuous evaluation that functions read which are not [`Gradient`]-carrying.
     pub slice: Vec<Step>,
+    /// The values of functions that are not affine, the slice given.
+    pub values: Chain,
     /// States that functions read, directly or through the slice.
     pub states: Vec<usize>,
     /// Functions by the slots of the discrete values they read, and of their own truth value.
@@ -47,6 +49,13 @@ pub struct Function {
     pub timed: bool,
     /// Whether the slice solves equations.
     pub solves: bool,
+}
+
+impl Function {
+    /// Whether it is a polynomial of the step.
+    pub fn affine(&self) -> bool {
+        self.gradient.as_ref().is_some_and(|g| g.affine)
+    }
 }
 
 /// Derivatives of a crossing function g(t, x).
@@ -190,7 +199,9 @@ impl Model {
             }
         }
         let by_relation = functions.iter().enumerate().map(|(k, f)| (f.relation, k)).collect();
-        Crossings { functions, slice, states, by_slot, by_relation }
+        let batch = |f: &Function| self.machine.relations[f.relation].batch.clone();
+        let values = functions.iter().filter(|f| !f.affine()).map(batch).collect();
+        Crossings { functions, slice, values, states, by_slot, by_relation }
     }
 
     fn gradient(&mut self, row: &saltus_dae::Row, state: &FxHashMap<Cell, usize>) -> Gradient {
@@ -292,10 +303,26 @@ impl Model {
 }
 
 /// The side(s) a locked function has to stay on: (offset, sign), σ (g − offset) ≥ 0.
-pub(crate) fn sides(kind: &RelationKind, bit: f64) -> Vec<(f64, f64)> {
+pub(crate) struct Sides {
+    list: [(f64, f64); 2],
+    count: usize,
+}
+
+impl std::ops::Deref for Sides {
+    type Target = [(f64, f64)];
+    fn deref(&self) -> &[(f64, f64)] {
+        &self.list[..self.count]
+    }
+}
+
+/// The sides that a relation's truth value tells.
+pub(crate) fn sides(kind: &RelationKind, bit: f64) -> Sides {
     match kind {
-        RelationKind::Sign(_) => vec![(0.0, if positive_side(kind, bit) { 1.0 } else { -1.0 })],
-        RelationKind::Floor => vec![(bit, 1.0), (bit + 1.0, -1.0)],
+        RelationKind::Sign(_) => {
+            let sigma = if positive_side(kind, bit) { 1.0 } else { -1.0 };
+            Sides { list: [(0.0, sigma); 2], count: 1 }
+        }
+        RelationKind::Floor => Sides { list: [(bit, 1.0), (bit + 1.0, -1.0)], count: 2 },
     }
 }
 

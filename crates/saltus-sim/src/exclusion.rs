@@ -24,10 +24,12 @@ const MOST: usize = 400;
 /// Steps to wait before enclosures are tried again that told nothing.
 const PAUSE: u32 = 32;
 
-/// What enclosing a row costs, in rows evaluated; what enclosures may cost of all evaluations; what they may cost in any case.
+/// What enclosing a row costs, in rows evaluated; what enclosures may cost of all evaluations; what they may cost in any case,
+/// for models of up to so many rows: larger ones take longer for each enclosure, and need none the more.
 const COST: f64 = 60.0;
 const SHARE: f64 = 0.05;
 const FREE: f64 = 2e7;
+const SMALL: f64 = 50.0;
 
 /// The largest box, in steps.
 const WIDEST: f64 = 1e6;
@@ -76,7 +78,7 @@ impl Exclusion {
         self.records.resize(functions, Record::default());
         self.rows = derivatives.iter().map(rows).sum();
         if self.allowed == 0.0 {
-            self.allowed = FREE;
+            self.allowed = FREE * (SMALL / self.rows as f64).min(1.0);
         }
     }
 

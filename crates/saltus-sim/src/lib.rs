@@ -45,6 +45,7 @@ pub mod restart;
 mod resting;
 mod rhs;
 pub mod run;
+mod sampling;
 mod slice;
 mod sliding;
 mod start;

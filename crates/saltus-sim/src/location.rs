@@ -10,24 +10,18 @@
 //! for thousands of them.
 
 use crate::compile::Step;
-use crate::crossings::{Function, positive_side, sides};
+use crate::crossings::{Function, Sides, positive_side, sides};
 use crate::exclusion::{DEEPEST, Exclusion};
 use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
 use crate::rhs::place;
+use crate::sampling::{END, MIDDLE, OTHERS, PLACES, Samples, suspicious};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_program::Interval;
 use saltus_solver::interp::substitute_affine;
 use saltus_solver::ode::Integrator;
 use saltus_solver::roots::{Crossing, CrossingOptions, Sign, generic::first_crossing_sampled, poly};
 use saltus_structure::RelationKind;
-
-/// Places of a step where functions are sampled.
-const PLACES: [f64; 6] = [0.0, 0.2, 0.45, 0.7, 0.9, 1.0];
-
-/// Those of them that are enough for a function that moves by less than 1/CALM of its distance from zero.
-const FEW: [usize; 2] = [2, 5];
-const CALM: f64 = 20.0;
 
 /// A crossing ahead.
 #[derive(Clone, Copy, Debug)]
@@ -133,10 +127,9 @@ pub(crate) struct Location {
     pub exclusion: Exclusion,
     /// Searches that samples alone decided.
     pub sampled: usize,
-    /// Values of sampled functions where the last step ended.
-    ends: Vec<(f64, f64)>,
-    /// Steps since one of them was near zero or moved much.
-    calm: u32,
+    samples: Samples,
+    /// Functions that enclosures are asked about in this step.
+    looked: Vec<usize>,
     /// Forms of the mode's affine functions, where known.
     forms: Vec<Option<Form>>,
     /// Where each state begins in the step and how far it can go; only states that affine functions read.
@@ -162,19 +155,9 @@ pub(crate) struct Location {
     part: Vec<f64>,
 }
 
-/// What became of a function that enclosures were asked about.
-enum Look {
-    /// It is excluded for some time.
-    Sleeps,
-    /// Its crossings in the step are known.
-    Done,
-    /// Values must decide.
-    Unknown,
-}
-
 /// Where a function has to stay: σ (g − offset) ≥ 0.
 struct Side {
-    sides: Vec<(f64, f64)>,
+    sides: Sides,
     band: f64,
 }
 
@@ -248,6 +231,28 @@ impl Location {
     /// Values of what one function reads.
     fn at_for(&mut self, model: &mut Model, step: &SearchedStep<'_>, t: f64, k: usize) -> bool {
         self.run(model, step, t, &step.program.crossings.functions[k].slice)
+    }
+
+    /// Values of what these functions read, and of the functions: what many of them read is evaluated once.
+    fn at_all(&mut self, model: &mut Model, step: &SearchedStep<'_>, t: f64, which: &[usize]) -> bool {
+        let crossings = &step.program.crossings;
+        let most = 4 * which.len() > crossings.values.rows().count();
+        let mut good = true;
+        if most && which.len() > 1 {
+            good = self.at(model, step, t);
+            model.machine.chain(&crossings.values);
+        }
+        for &k in which {
+            let f = &crossings.functions[k];
+            let own = !most || which.len() == 1;
+            if own {
+                good &= self.at_for(model, step, t, k);
+            }
+            if own || f.affine() {
+                model.machine.crossing_values(&[f.relation], &mut [0.0]);
+            }
+        }
+        good
     }
 
     fn run(&mut self, model: &mut Model, step: &SearchedStep<'_>, t: f64, slice: &[Step]) -> bool {
@@ -326,17 +331,18 @@ impl Location {
         if !(step.t1 > step.t0) {
             return;
         }
-        let mut sampled: Vec<usize> = Vec::new();
         if self.forms.len() != functions.len() || self.sleepers.roads.len() != step.program.states.len() + 1 {
             self.forms.clear();
             self.forms.resize_with(functions.len(), || None);
             self.reach.clear();
             self.sleepers.reset(functions.len(), step.program.states.len());
             self.exclusion.reset(functions.len(), &step.program.derivatives);
-            self.ends.clear();
+            self.samples.reset(functions.len());
         }
         self.reaches(step);
         self.exclusion.earn(step.integrator.stats().rhs_evals);
+        self.samples.which.clear();
+        self.looked.clear();
         let mut awake = std::mem::take(&mut self.sleepers.awake);
         awake.retain(|&k| {
             let f = &functions[k];
@@ -344,10 +350,10 @@ impl Location {
                 return true;
             }
             if !self.form(model, step, k) {
-                match self.look(model, step, k) {
-                    Look::Sleeps => return false,
-                    Look::Done => {}
-                    Look::Unknown => sampled.push(k),
+                if self.unusual(model, step, k) || !self.exclusion.tries(k) {
+                    self.samples.which.push(k);
+                } else {
+                    self.looked.push(k);
                 }
             } else if let Some(distance) = self.clear(model, step, k) {
                 return !self.sleep(k, distance);
@@ -357,11 +363,15 @@ impl Location {
             }
             true
         });
+        if !self.looked.is_empty() {
+            self.look(model, step);
+            awake.retain(|&k| self.sleepers.nights[k].1);
+        }
         self.sleepers.awake = awake;
-        if !sampled.is_empty() {
-            self.sampled += sampled.len();
-            sampled.sort_unstable();
-            self.search_sampled(model, step, &sampled);
+        if !self.samples.which.is_empty() {
+            self.sampled += self.samples.which.len();
+            self.samples.which.sort_unstable();
+            self.search_sampled(model, step);
         }
         self.sort();
     }
@@ -430,31 +440,31 @@ impl Location {
         self.released.contains_key(&i) || self.hesitating.contains_key(&i) || model.machine.relations[i].floor > 0.0
     }
 
-    /// Looks at a function that is not affine by enclosures.
-    fn look(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize) -> Look {
-        if self.unusual(model, step, k) || !self.exclusion.tries(k) {
-            return Look::Unknown;
-        }
+    /// Asks enclosures about functions that are not affine; those that they say nothing about are to be sampled.
+    fn look(&mut self, model: &mut Model, step: &SearchedStep<'_>) {
+        let mut looked = std::mem::take(&mut self.looked);
         // Simultaneous equations are enclosed around a solution, too.
-        if !self.at_for(model, step, step.t0, k) {
-            return Look::Unknown;
+        let placed = self.at_all(model, step, step.t0, &looked);
+        looked.retain(|&k| {
+            let i = step.program.crossings.functions[k].relation;
+            let g = model.machine.values[model.machine.relations[i].g as usize];
+            if !placed || !g.is_finite() {
+                self.samples.which.push(k);
+                return false;
+            }
+            self.note(&mut model.machine, i, g.abs());
+            self.went(i, g.abs());
+            let side = self.side(model, step, k);
+            let roads = self.exclusion.far(&mut model.machine, step, k, &self.reach, |g| side.clear(g));
+            roads.iter().for_each(|roads| self.sleepers.wait(k, roads));
+            roads.is_none()
+        });
+        for &k in &looked {
+            if !self.isolate(model, step, k, step.t0) {
+                self.samples.which.push(k);
+            }
         }
-        let i = step.program.crossings.functions[k].relation;
-        let mut g = [f64::NAN];
-        model.machine.crossing_values(&[i], &mut g);
-        if !g[0].is_finite() {
-            return Look::Unknown;
-        }
-        self.note(&mut model.machine, i, g[0].abs());
-        self.went(i, g[0].abs());
-        let side = self.side(model, step, k);
-        let clear = |g: Interval| side.clear(g);
-        let roads = self.exclusion.far(&mut model.machine, step, k, &self.reach, clear);
-        if let Some(roads) = roads {
-            self.sleepers.wait(k, &roads);
-            return Look::Sleeps;
-        }
-        if self.isolate(model, step, k, step.t0) { Look::Done } else { Look::Unknown }
+        self.looked = looked;
     }
 
     /// The crossings of a function that is not affine, from `from` on, where enclosures leave a doubt; false if they tell
@@ -672,7 +682,7 @@ impl Location {
         };
         let rest: f64 = self.coefficients[1..].iter().map(|c| c.abs()).sum();
         let mut until = 1.0f64;
-        for (offset, sigma) in sides(&kind, bit) {
+        for &(offset, sigma) in sides(&kind, bit).iter() {
             let c0 = self.coefficients[0] - offset;
             // The whole step on one side: by far the most frequent case.
             if sigma * c0 > rest + band {
@@ -705,49 +715,57 @@ impl Location {
         self.ahead.push(Ahead { after: after.clamp(from, to), function, at_left });
     }
 
-    fn search_sampled(&mut self, model: &mut Model, step: &SearchedStep<'_>, which: &[usize]) {
-        let relations: Vec<usize> = which.iter().map(|&k| step.program.crossings.functions[k].relation).collect();
-        let mut g = vec![vec![f64::NAN; which.len()]; PLACES.len()];
-        let sample = |me: &mut Self, model: &mut Model, p: usize, g: &mut [Vec<f64>]| {
-            let s = PLACES[p];
-            let t = if s == 1.0 { step.t1 } else { step.t0 + s * (step.t1 - step.t0) };
-            if me.at(model, step, t) {
-                model.machine.crossing_values(&relations, &mut g[p]);
-            }
-        };
-        // Two places are enough for functions that have been far from zero and hardly move; in three of four steps the end,
-        // once that has been so for a while.
-        let few = if self.calm >= 2 && self.calm % 4 != 0 { &FEW[1..] } else { &FEW[..] };
-        few.iter().for_each(|&p| sample(self, model, p, &mut g));
-        self.ends.resize(step.program.crossings.functions.len(), (f64::NAN, 0.0));
-        let calm = |me: &Self, model: &Model, j: usize| {
-            let (t, before) = me.ends[which[j]];
-            let r = &model.machine.relations[relations[j]];
-            let (mut low, mut high) = (before, before);
-            few.iter().for_each(|&p| (low, high) = (low.min(g[p][j]), high.max(g[p][j])));
-            let all = few.iter().all(|&p| g[p][j].is_finite());
-            let sides = sides(&r.kind, model.machine.values[r.var as usize]);
-            let least = |&(o, s): &(f64, f64)| if s > 0.0 { low - o } else { o - high };
-            all && t == step.t0
-                && sides.iter().all(|s| least(s) > CALM * (high - low) + model.machine.band(relations[j]))
-        };
-        let calm: Vec<bool> = (0..which.len()).map(|j| calm(self, model, j)).collect();
-        which.iter().enumerate().for_each(|(j, &k)| self.ends[k] = (step.t1, g[PLACES.len() - 1][j]));
-        self.calm += 1;
-        if calm.iter().all(|c| *c) {
-            for (j, &i) in relations.iter().enumerate() {
-                self.note(&mut model.machine, i, g[PLACES.len() - 1][j].abs());
-                self.went(i, g[PLACES.len() - 1][j].abs());
-            }
-            return;
+    /// Samples some functions at a place of the step.
+    fn sample(&mut self, model: &mut Model, step: &SearchedStep<'_>, s: &mut Samples, which: &[usize], place: usize) {
+        let part = PLACES[place];
+        let t = if part == 1.0 { step.t1 } else { step.t0 + part * (step.t1 - step.t0) };
+        let good = self.at_all(model, step, t, which);
+        for (&k, v) in s.which.iter().zip(&mut s.values).filter(|(k, _)| good && which.contains(k)) {
+            let r = &model.machine.relations[step.program.crossings.functions[k].relation];
+            v[place] = model.machine.values[r.g as usize];
         }
-        self.calm = 0;
-        (0..PLACES.len()).filter(|p| !few.contains(p)).for_each(|p| sample(self, model, p, &mut g));
-        for (j, &k) in which.iter().enumerate() {
-            let i = relations[j];
-            let samples: Vec<f64> = g.iter().map(|r| r[j]).collect();
+    }
+
+    /// Looks at functions by their values: at the end and in the middle of the step if that is enough, at more places and closely
+    /// where it is not.
+    fn search_sampled(&mut self, model: &mut Model, step: &SearchedStep<'_>) {
+        let relation = |k: usize| step.program.crossings.functions[k].relation;
+        let mut s = std::mem::take(&mut self.samples);
+        let mut open = std::mem::take(&mut self.looked);
+        open.clone_from(&s.which);
+        if !s.begin(step.t0) {
+            self.sample(model, step, &mut s, &open, 0);
+        }
+        let in_doubt = |model: &Model, s: &Samples, open: &mut Vec<usize>| {
+            open.clear();
+            for (j, &k) in s.which.iter().enumerate() {
+                let r = &model.machine.relations[relation(k)];
+                let sides = sides(&r.kind, model.machine.values[r.var as usize]);
+                if !s.clear(j, &sides, model.machine.band(relation(k))) {
+                    open.push(k);
+                }
+            }
+        };
+        let end_alone = s.end_alone();
+        self.sample(model, step, &mut s, &open, END);
+        if end_alone {
+            in_doubt(model, &s, &mut open);
+        }
+        if !open.is_empty() {
+            self.sample(model, step, &mut s, &open, MIDDLE);
+            in_doubt(model, &s, &mut open);
+        }
+        for place in if open.is_empty() { &[][..] } else { &OTHERS[..] } {
+            self.sample(model, step, &mut s, &open, *place);
+        }
+        for (j, &k) in s.which.iter().enumerate() {
+            let (i, samples) = (relation(k), s.values[j]);
             let big = samples.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
             self.note(&mut model.machine, i, big);
+            if !open.contains(&k) {
+                self.went(i, samples[END].abs());
+                continue;
+            }
             if self.released.get(&i).is_some_and(|b| big <= *b) {
                 continue;
             }
@@ -759,7 +777,7 @@ impl Location {
             let level = self.reached(i, &kind, bit);
             let still = level.is_some_and(|at| samples.iter().all(|g| (g - at).abs() <= band));
             let known = self.ahead.len();
-            if still || sides(&kind, bit).iter().any(|&(o, s)| suspicious(&PLACES, &samples, o, s, band)) {
+            if still || sides(&kind, bit).iter().any(|&(o, sigma)| suspicious(&samples, o, sigma, band)) {
                 self.isolate_sampled(model, step, k, step.t0, step.t1);
             }
             let until = self.ahead[known..].iter().map(|a| a.after).fold(step.t1, f64::min);
@@ -767,6 +785,9 @@ impl Location {
             let far = before.filter(|(_, g)| g.is_finite()).fold(0.0f64, |m, (_, g)| m.max(g.abs()));
             self.went(i, far);
         }
+        s.end(step.t1, !open.is_empty());
+        self.looked = open;
+        self.samples = s;
     }
 
     fn isolate_sampled(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, from: f64, to: f64) {
@@ -796,7 +817,7 @@ impl Location {
                 return;
             }
         }
-        for (offset, sigma) in sides(&kind, bit) {
+        for &(offset, sigma) in sides(&kind, bit).iter() {
             let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
             let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
             let found = {
@@ -922,48 +943,4 @@ impl Location {
         }
         None
     }
-}
-
-/// Whether samples of σ(g - offset) leave the side, or come near zero between places.
-fn suspicious(places: &[f64], samples: &[f64], offset: f64, sigma: f64, band: f64) -> bool {
-    let v: Vec<f64> = samples.iter().map(|g| sigma * (g - offset)).collect();
-    if v.iter().any(|x| !(*x >= -band)) {
-        return true;
-    }
-    let big = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    if big <= band {
-        return false;
-    }
-    // The interpolating polynomial, looked at between the places: a dip towards zero is worth a search.
-    let interpolate = |s: f64| -> f64 {
-        let mut sum = 0.0;
-        for (i, &a) in places.iter().enumerate() {
-            let mut w = v[i];
-            for (j, &b) in places.iter().enumerate() {
-                if i != j {
-                    w *= (s - b) / (a - b);
-                }
-            }
-            sum += w;
-        }
-        sum
-    };
-    // Far from zero in terms of its own variation: no dip.
-    let (low, high) = v.iter().fold((f64::INFINITY, 0.0f64), |(l, h), &x| (l.min(x), h.max(x)));
-    if low > 4.0 * (high - low) {
-        return false;
-    }
-    let mut low = f64::INFINITY;
-    let mut at = 0.0;
-    for k in 0..=60 {
-        let s = k as f64 / 60.0;
-        let y = interpolate(s);
-        if y < low {
-            low = y;
-            at = s;
-        }
-    }
-    // An end value near zero is no dip: it is the last event's, or the next step's business.
-    let ends = v[0].min(v[v.len() - 1]);
-    at > 0.0 && at < 1.0 && low < 0.02 * big && low < ends - 1e-3 * big.min(ends.abs() + 1e-300)
 }
