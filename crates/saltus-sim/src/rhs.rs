@@ -60,7 +60,10 @@ impl Rhs<'_> {
                 .filter(|(_, d)| !d.is_finite())
                 .map(|(c, _)| Cell { var: c.var, order: c.order + 1 })
                 .collect();
-            self.trouble = Some(Trouble::NotFinite(bad));
+            // States that are no numbers are what came of an earlier trouble.
+            if self.trouble.is_none() || x.iter().all(|v| v.is_finite()) {
+                self.trouble = Some(Trouble::NotFinite(bad));
+            }
             return Err(EvalError::Domain);
         }
         Ok(())

@@ -10,7 +10,7 @@ use crate::machine::Trouble;
 use crate::model::{ModeProgram, Model};
 use crate::resting::{Resting, ZenoWatch};
 use crate::rhs::{Rhs, place};
-use crate::sliding::{Fate, Meeting, Sliding, Surface};
+use crate::sliding::{Fate, Meeting, Parting, Sliding, Surface};
 use crate::transport::{Line, Mark};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Row, VarId, VarType, Variability};
@@ -46,6 +46,9 @@ const SWINGING: [&str; 3] = ["radau", "esdirk", "rosenbrock"];
 
 /// How often one step is taken again.
 const MOST_RETAKES: usize = 4;
+
+/// How often in a row steps are taken again and end without the event that they were to end at: the crossing recedes.
+const MOST_VAIN: usize = 2;
 
 /// How far, in error weights, dense output may stray from the equations over a step where an event is taken.
 const STRAY: f64 = 10.0;
@@ -128,6 +131,7 @@ pub fn run(
         blamed: None,
         coarse: false,
         standstill: (start, 0),
+        vain: 0,
         due: None,
     };
     r.columns(model, sink)?;
@@ -156,8 +160,8 @@ struct Runner<'a> {
     zeno: ZenoWatch,
     warned: rustc_hash::FxHashSet<String>,
     location: Location,
-    /// Of each relation: its last event, and how many came in quick succession.
-    flips: rustc_hash::FxHashMap<usize, (f64, usize)>,
+    /// The recent events of each relation.
+    flips: rustc_hash::FxHashMap<usize, Flips>,
     /// When a mode first had to be left because it had no solution, and how often since.
     leaps: (f64, u32),
     /// Where the last event was reached for want of a step.
@@ -177,8 +181,27 @@ struct Runner<'a> {
     coarse: bool,
     /// Since when time stands still, and for how many events.
     standstill: (f64, usize),
+    /// How many steps in a row were taken again in vain.
+    vain: usize,
     /// Next time events: one that steps must end at, one that they may pass over. Known until the next event.
     due: Option<(f64, f64)>,
+}
+
+/// Events of a relation in quick succession.
+#[derive(Clone, Copy)]
+struct Flips {
+    /// The last one.
+    last: f64,
+    /// How many there were.
+    count: usize,
+    /// How far the function went between the latest of them.
+    far: f64,
+}
+
+impl Default for Flips {
+    fn default() -> Flips {
+        Flips { last: f64::NEG_INFINITY, count: 0, far: 0.0 }
+    }
 }
 
 /// What an event means to the loop.
@@ -639,6 +662,7 @@ impl Runner<'_> {
             if let Some((t, _)) = &crossing
                 && from == t0
                 && retakes < MOST_RETAKES
+                && self.vain < MOST_VAIN
                 && self.strays(model, &p, &**integrator, *t)
                 && integrator.retake(&mut self.rhs(model, &p), *t)
             {
@@ -696,8 +720,10 @@ impl Runner<'_> {
                 return Err(self.sooner(model, &p, &**integrator, from, end, observer).unwrap_or(d));
             }
             if fired.is_none() && !timed {
+                self.vain += usize::from(retakes > 0);
                 return Ok(t1);
             }
+            self.vain = 0;
             let kind = if timed { EventKind::Time } else { EventKind::State };
             let fired = fired.unwrap_or_default();
             let after = self.event(model, &p, &fired, kind, end, sink, observer, true)?;
@@ -735,9 +761,11 @@ impl Runner<'_> {
         (0..n).any(|i| ((f[i] - dx[i]) * (end - begin)).abs() > STRAY * (o.rtol * x[i].abs() + o.atol[i]))
     }
 
-    /// What a step failed by; if it does not tell, what the one before failed by near here.
+    /// What a step failed by; if it does not tell, what the one before failed by near here. Equations without a solution are to
+    /// blame for what is then no number.
     fn blame(&mut self, trouble: Option<Trouble>, t: f64) -> Option<Trouble> {
-        match trouble {
+        let unsolved = matches!(self.blamed, Some((_, Trouble::Unsolved { .. })));
+        match trouble.filter(|e| !(unsolved && matches!(e, Trouble::NotFinite(_)))) {
             Some(e) => self.blamed = Some((t, e)),
             None => self.blamed.take_if(|b| t - b.0 > 1e-6 * self.stop.max(-self.start)).map_or((), drop),
         }
@@ -1189,23 +1217,22 @@ impl Runner<'_> {
     /// Notes an event of a relation. Quick events of a function whose values between them are below the errors of the
     /// integration are noise: the function counts as zero until it leaves that band. Returns how far it went.
     fn flip(&mut self, model: &mut Model, program: &ModeProgram, i: usize, t: f64) -> Option<f64> {
-        let (last, count) = self.flips.get(&i).copied().unwrap_or((f64::NEG_INFINITY, 0));
-        let count = if t - last < 1e-3 * self.span() { count + 1 } else { 0 };
-        self.flips.insert(i, (t, count));
         let amplitude = self.location.take_amplitude(i);
-        if let Some(a) = amplitude.filter(|_| count >= 12).map(|a| a.max(model.machine.band(i))) {
+        let mut f = self.flips.get(&i).copied().unwrap_or_default();
+        f.count = if t - f.last < 1e-3 * self.span() { f.count + 1 } else { 0 };
+        (f.last, f.far) = (t, f.far.max(amplitude.unwrap_or(0.0)));
+        // A way there and a way back may differ much: the longest of some counts.
+        if f.count.is_multiple_of(12) {
+            let a = std::mem::take(&mut f.far).max(model.machine.band(i));
             let size = model.machine.relations[i].size.max(1e-2);
-            if a < 0.1 * self.tolerance * size {
+            let error = if f.count > 0 { self.error_of(model, program, i, t) } else { 0.0 };
+            if f.count > 0 && (a < 0.1 * self.tolerance * size || a < 0.01 * error) {
                 self.location.released.insert(i, 10.0 * a);
-            } else if count.is_multiple_of(12) {
-                let error = self.error_of(model, program, i, t);
-                if a < 0.01 * error {
-                    self.location.released.insert(i, 10.0 * a);
-                } else if count >= 24 && a < error {
-                    self.location.released.insert(i, 2.0 * a);
-                }
+            } else if f.count >= 24 && a < error {
+                self.location.released.insert(i, 2.0 * a);
             }
         }
+        self.flips.insert(i, f);
         amplitude
     }
 
@@ -1277,7 +1304,7 @@ impl Runner<'_> {
             .collect();
         let mut began = false;
         while let Some(&lead) = switched.first() {
-            let count = self.flips.get(&lead.0).map_or(0, |f| f.1);
+            let count = self.flips.get(&lead.0).map_or(0, |f| f.count);
             // Relations of the same surface switch together.
             let alike = |s: &(usize, f64, f64)| s.0 == lead.0 || model.same_surface(program, lead.0, s.0, t);
             let (group, rest): (Vec<_>, Vec<_>) = switched.into_iter().partition(alike);
@@ -1375,12 +1402,12 @@ impl Runner<'_> {
             while k < sliding.surfaces.len() {
                 match model.review(program, &mut sliding.surfaces[k], t) {
                     Fate::Slides => k += 1,
-                    Fate::Leaves(second) => left.push((sliding.surfaces.remove(k), second)),
+                    Fate::Leaves(parting) => left.push((sliding.surfaces.remove(k), parting)),
                 }
             }
             changed |= !left.is_empty();
-            for (surface, second) in left {
-                self.release(model, program, surface.relations, second, observer)?;
+            for (surface, parting) in left {
+                self.part(model, program, surface, parting, t, observer)?;
             }
             self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
         }
@@ -1397,6 +1424,30 @@ impl Runner<'_> {
         changed |= resting.len() != before;
         self.resting = resting;
         Ok(changed)
+    }
+
+    /// Leaves a surface, and tells if there was a choice of sides.
+    fn part(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        surface: Surface,
+        parting: Parting,
+        t: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Diagnostic> {
+        let (lead, first, second) = surface.relations[0];
+        if parting.repelled {
+            let r = &model.sys.relations[lead];
+            let side = if parting.second { second } else { first } != 0.0;
+            let text = format!(
+                "the boundary of {} repels from time {t:?} on, both sides lead away from it: taken is the one where it is {side}",
+                r.text
+            );
+            let place = r.origin.span.unwrap_or(Span::NONE);
+            self.say(observer, &text, place, &format!("repelled {lead}"));
+        }
+        self.release(model, program, surface.relations, parting.second, observer)
     }
 
     /// Goes to one side of a surface that was slid on; g is near zero still.
@@ -1475,11 +1526,10 @@ impl Runner<'_> {
     ) -> Result<After, Diagnostic> {
         self.write(model, program, t, sink)?;
         self.due = None;
-        let mut left: Vec<(Vec<(usize, f64, f64)>, bool)> = Vec::new();
+        let mut left: Vec<(Surface, Parting)> = Vec::new();
         if let Some(mut sliding) = self.sliding.take() {
             sliding.settle(model);
-            let gone = sliding.take_left();
-            left.extend(gone.into_iter().map(|(s, second)| (s.relations, second)));
+            left = sliding.take_left();
             sliding.freeze(model, true);
             self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
         }
@@ -1493,8 +1543,8 @@ impl Runner<'_> {
             stays
         });
         self.resting = resting;
-        for (relations, second) in left {
-            self.release(model, program, relations, second, observer)?;
+        for (surface, parting) in left {
+            self.part(model, program, surface, parting, t, observer)?;
         }
         let h = model.handle_event(program, &[], &[], EventKind::State, observer)?;
         if let Some(s) = &self.sliding {

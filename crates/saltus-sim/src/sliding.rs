@@ -1,14 +1,18 @@
 //! Sliding along switching surfaces: Filippov's field, by equivalent control.
 //!
 //! On the surface g = 0 the fields f₀ and f₁ of the two sides both point towards it (or along it). The solution follows
-//! f₀ + λ (f₁ − f₀) with d/dt g = 0; it leaves where λ leaves [0, 1]. Several surfaces have a share λ each, found
-//! together (mathematics 23).
+//! f₀ + λ (f₁ − f₀) with d/dt g = 0; it leaves where λ leaves [0, 1], and where the fields come to point away from the surface:
+//! staying is a solution there, too, but one that nothing holds. Several surfaces have a share λ each, found together
+//! (mathematics 23).
 
 use crate::crossings::positive_side;
 use crate::model::{ModeProgram, Model};
 use crate::rhs::Rhs;
 use saltus_solver::ode::EvalError;
 use saltus_solver::roots::bracket::sign_change;
+
+/// A surface is repelling if its fields part faster than this part of its firmest hold.
+const REPELLING: f64 = 1e-9;
 
 /// One switching surface.
 pub(crate) struct Surface {
@@ -20,6 +24,11 @@ pub(crate) struct Surface {
     share: f64,
     /// How far the share may leave [0, 1]: more where one of the fields runs along the surface.
     margin: f64,
+    /// How fast the sides part in the direction that leads back to the surface, as last computed: below zero the fields lead
+    /// away from it.
+    hold: f64,
+    /// The firmest hold so far.
+    firmest: f64,
 }
 
 /// The surfaces the solution slides on.
@@ -44,8 +53,17 @@ pub(crate) enum Meeting {
 pub(crate) enum Fate {
     /// Sliding goes on.
     Slides,
-    /// The solution goes to the first (false) or second (true) side.
-    Leaves(bool),
+    /// The solution goes to one side.
+    Leaves(Parting),
+}
+
+/// How a surface is left.
+#[derive(Clone, Copy)]
+pub(crate) struct Parting {
+    /// To the second side.
+    pub second: bool,
+    /// Both sides lead away: the other one would have been a solution as well, and so would be to stay.
+    pub repelled: bool,
 }
 
 impl Surface {
@@ -58,6 +76,16 @@ impl Surface {
     /// How far the share is outside of what is allowed; positive: it has left.
     fn excess(&self) -> f64 {
         (-self.share).max(self.share - 1.0) - self.margin
+    }
+
+    /// How far the surface is from holding the solution; positive: both fields lead away from it.
+    fn repulsion(&self) -> f64 {
+        -self.hold / self.firmest.max(f64::MIN_POSITIVE) - REPELLING
+    }
+
+    /// Positive once the surface must be left, for either reason.
+    fn looseness(&self) -> f64 {
+        self.excess().max(self.repulsion())
     }
 }
 
@@ -102,6 +130,10 @@ impl Sliding {
         dx.copy_from_slice(&fields[0]);
         for (k, s) in self.surfaces.iter_mut().enumerate() {
             s.share = shares[k];
+            let sign =
+                if positive_side(&rhs.machine.relations[s.relations[0].0].kind, s.relations[0].1) { 1.0 } else { -1.0 };
+            s.hold = sign * (rates[k + 1][k] - rates[0][k]);
+            s.firmest = s.firmest.max(s.hold);
             let share = drawn[k].clamp(0.0, 1.0);
             for i in 0..n {
                 dx[i] += share * (fields[k + 1][i] - fields[0][i]);
@@ -142,7 +174,7 @@ impl Sliding {
 
     /// Where in (from, to] the first surface is left; `at` computes the shares at a time.
     pub fn leaving(&mut self, mut at: impl FnMut(&mut Sliding, f64) -> bool, from: f64, to: f64) -> Option<f64> {
-        let worst = |s: &Sliding| s.surfaces.iter().map(Surface::excess).fold(f64::NEG_INFINITY, f64::max);
+        let worst = |s: &Sliding| s.surfaces.iter().map(Surface::looseness).fold(f64::NEG_INFINITY, f64::max);
         if !at(self, to) {
             return None;
         }
@@ -164,16 +196,16 @@ impl Sliding {
 
 impl Sliding {
     /// Takes out the surfaces whose shares have left, with the side they are left to.
-    pub fn take_left(&mut self) -> Vec<(Surface, bool)> {
-        let worst = self.surfaces.iter().map(Surface::excess).fold(f64::NEG_INFINITY, f64::max);
+    pub fn take_left(&mut self) -> Vec<(Surface, Parting)> {
+        let worst = self.surfaces.iter().map(Surface::looseness).fold(f64::NEG_INFINITY, f64::max);
         let mut left = Vec::new();
         let mut k = 0;
         while k < self.surfaces.len() {
             // At the instant of leaving the share is at the edge of what is allowed.
-            if self.surfaces[k].excess() >= worst.min(0.0) {
+            if self.surfaces[k].looseness() >= worst.min(0.0) {
                 let s = self.surfaces.remove(k);
-                let second = s.share > 0.5;
-                left.push((s, second));
+                let parting = Parting { second: s.share > 0.5 + 1e-6, repelled: s.repulsion() > s.excess() };
+                left.push((s, parting));
             } else {
                 k += 1;
             }
@@ -350,7 +382,7 @@ impl Model {
         if a.min(b) > 1e-9 * size && across > 0.5 * a && back > 0.5 * b {
             return Some(Meeting::Folds);
         }
-        Some(Meeting::Slides(Surface { relations, bits, share: 0.5, margin }))
+        Some(Meeting::Slides(Surface { relations, bits, share: 0.5, margin, hold: a + b, firmest: a + b }))
     }
 
     /// Whether the fields of both sides are one field where g is zero: what tells them apart here goes with the distance.
@@ -385,7 +417,7 @@ impl Model {
         let loose = s.margin > 1e-3;
         let share = s.share;
         if let Meeting::Slides(new) = self.surface(program, s.relations.clone(), t, loose) {
-            *s = Surface { share, ..new };
+            *s = Surface { share, firmest: s.firmest.max(new.firmest), ..new };
             return Fate::Slides;
         }
         let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
@@ -396,6 +428,7 @@ impl Model {
         let first_positive = positive_side(&self.machine.relations[lead.0].kind, lead.1);
         // Where the fields go now.
         let up = if a.abs() > b.abs() { a > 0.0 } else { b > 0.0 };
-        Fate::Leaves(up != first_positive)
+        let repelled = if first_positive { a > 0.0 && b < 0.0 } else { a < 0.0 && b > 0.0 };
+        Fate::Leaves(Parting { second: up != first_positive, repelled })
     }
 }
