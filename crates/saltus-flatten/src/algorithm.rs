@@ -9,7 +9,7 @@
 //! ```
 
 use crate::eval::visit_refs;
-use crate::lower::{LTree, LVal, Lowering};
+use crate::lower::{LTree, LVal, Lowering, visit_statement};
 use crate::modifier::Scope;
 use crate::value::{Ty, Value};
 use crate::when::is_initial;
@@ -25,6 +25,10 @@ use saltus_syntax::ast::{BinaryOp, Call, ComponentRef, Expr, ExprKind, Ident, Re
 pub(crate) struct ModelContext {
     /// Whether expressions may be evaluated outside and handed in.
     pub capture: bool,
+    /// Whether the statement stands in a `while` loop, where they cannot.
+    pub in_while: bool,
+    /// Whether the section reads anything that moves between events.
+    moves: bool,
     assigned: FxHashSet<VarId>,
     captured: FxHashMap<ExprId, LocalId>,
     args: Vec<ExprId>,
@@ -78,6 +82,8 @@ impl<'t> Flattener<'t> {
         let mut lx = Lowering::new(name, scope, span);
         lx.model = Some(ModelContext {
             capture: !initial,
+            in_while: false,
+            moves: false,
             assigned,
             captured: FxHashMap::default(),
             args: Vec::new(),
@@ -90,6 +96,8 @@ impl<'t> Flattener<'t> {
             question: None,
             questions: Vec::new(),
         });
+        let moves = !initial && self.reads_continuous(&lx, statements);
+        lx.model.iter_mut().for_each(|m| m.moves = moves);
         let mut body = self.lower_statements(&mut lx, statements)?;
         let Some(ctx) = lx.model.take() else { return Ok(()) };
         let mut outputs = Vec::new();
@@ -154,6 +162,59 @@ impl<'t> Flattener<'t> {
             self.dae.calls.push(call);
         }
         Ok(())
+    }
+
+    /// Whether a reference is to something that moves between events; whether the section assigns it.
+    fn moving(&mut self, lx: &Lowering, r: &ComponentRef) -> Option<bool> {
+        if r.parts.len() == 1 && r.parts[0].name.name == self.names.time {
+            return Some(false);
+        }
+        let mut whole = r.clone();
+        whole.parts.iter_mut().for_each(|p| p.subscripts.clear());
+        let e = Expr { kind: ExprKind::Ref(whole), span: r.span };
+        let (env, known) = (self.env_of(lx), lx.known.clone());
+        let v = self.with_known(&known, &env, &mut |me, env| me.eval(env, &e)).ok()?;
+        let vars = v.scalar_list().into_iter().flat_map(|x| self.dae.pool.holes(x));
+        vars.into_iter().find_map(|k| match self.hole(k) {
+            Some(Operand::Var { var, .. })
+                if self.dae.vars[var].variability == Variability::Continuous
+                    && self.dae.vars[var].ty == VarType::Real =>
+            {
+                Some(lx.model.as_ref().is_some_and(|m| m.assigned.contains(&var)))
+            }
+            _ => None,
+        })
+    }
+
+    /// Whether statements read something that moves between events and that they do not assign themselves.
+    fn reads_continuous(&mut self, lx: &Lowering, statements: &[Statement]) -> bool {
+        let loops = |s: &Statement| matches!(s.kind, StatementKind::While { .. } | StatementKind::For { .. });
+        if !statements.iter().any(loops) {
+            return false; // only loops ask
+        }
+        let mut refs: Vec<ComponentRef> = Vec::new();
+        for s in statements {
+            visit_statement(s, &mut |e| visit_refs(e, &mut |r| refs.push(r.clone())));
+        }
+        refs.iter().any(|r| self.moving(lx, r) == Some(false))
+    }
+
+    /// Tells of a relation over moving values that is taken as it stands.
+    fn literal_relation(&mut self, lx: &Lowering, e: &Expr) {
+        let Some(ctx) = &lx.model else { return };
+        if !ctx.moves || ctx.when.is_some() || ctx.initial || self.warned.contains(&e.span) {
+            return;
+        }
+        let mut refs: Vec<ComponentRef> = Vec::new();
+        visit_refs(e, &mut |r| refs.push(r.clone()));
+        if refs.iter().any(|r| self.moving(lx, r).is_some()) {
+            self.warned.insert(e.span);
+            let text =
+                format!("{e} makes no events: in a while loop, or in a loop with break, it is taken as it stands");
+            let d = saltus_base::Diagnostic::warning(saltus_base::Stage::FrontEnd, e.span, text)
+                .hint("what changes with it jumps unnoticed, Integers and Booleans at the next event; noEvent(…) says that this is meant");
+            self.diagnostics.push(d);
+        }
     }
 
     /// The variables that statements assign, in when-statements too or outside of them alone.
@@ -258,6 +319,9 @@ impl<'t> Flattener<'t> {
             _ => return Ok(None),
         };
         if !must && !ctx.capture {
+            if ctx.in_while {
+                self.literal_relation(lx, e);
+            }
             return Ok(None);
         }
         let mut dynamic = false;
@@ -265,6 +329,7 @@ impl<'t> Flattener<'t> {
             dynamic |= r.parts.first().is_some_and(|p| lx.iterators.iter().any(|(n, _)| *n == p.name.name))
         });
         if dynamic && !must {
+            self.literal_relation(lx, e);
             return Ok(None);
         }
         let plain = ctx.when.is_some() || ctx.initial;
@@ -282,7 +347,11 @@ impl<'t> Flattener<'t> {
                     if let Some(Operand::Var { var, order: 0, .. }) = self.hole(k)
                         && ctx.assigned.contains(&var)
                     {
-                        return if plain || !lx.iterators.is_empty() { Ok(None) } else { self.ask(lx, e) };
+                        if !plain && lx.iterators.is_empty() {
+                            return self.ask(lx, e);
+                        }
+                        self.literal_relation(lx, e);
+                        return Ok(None);
                     }
                 }
             }

@@ -1,5 +1,6 @@
 //! Functions and algorithms to the function IR: names become locals, records become one local per field.
 
+use crate::algorithm::ModelContext;
 use crate::eval::{ref_text, unary_named};
 use crate::instance::{Found, Slot};
 use crate::modifier::{NodeId, Scope};
@@ -855,11 +856,15 @@ impl<'t> Flattener<'t> {
                 Ok(())
             }
             StatementKind::While { condition, body } => {
-                let keep = lx.model.as_mut().map(|m| std::mem::replace(&mut m.capture, false));
+                let within = |m: &mut ModelContext| {
+                    let in_while = m.capture || m.in_while;
+                    (std::mem::replace(&mut m.capture, false), std::mem::replace(&mut m.in_while, in_while))
+                };
+                let keep = lx.model.as_mut().map(within);
                 let c = self.lower_scalar(lx, condition)?;
                 let b = self.lower_statements(lx, body)?;
                 if let (Some(m), Some(k)) = (&mut lx.model, keep) {
-                    m.capture = k;
+                    (m.capture, m.in_while) = k;
                 }
                 out.push(FStmt { kind: FStmtKind::While(c, b), span: s.span });
                 Ok(())
@@ -1213,10 +1218,13 @@ impl<'t> Flattener<'t> {
 
     /// Relations inside are taken as they stand: no events.
     fn lower_literally(&mut self, lx: &mut Lowering, e: &Expr) -> R<LVal> {
-        let keep = lx.model.as_mut().map(|m| std::mem::replace(&mut m.capture, false));
+        let literally = |m: &mut ModelContext| {
+            (std::mem::replace(&mut m.capture, false), std::mem::replace(&mut m.in_while, false))
+        };
+        let keep = lx.model.as_mut().map(literally);
         let v = self.lower(lx, e);
         if let (Some(m), Some(k)) = (&mut lx.model, keep) {
-            m.capture = k;
+            (m.capture, m.in_while) = k;
         }
         v
     }
