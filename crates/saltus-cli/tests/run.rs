@@ -251,6 +251,26 @@ fn a_cold_restart_can_be_forced() {
     assert!(with > without + 20, "{without} steps, {with} with restarts");
 }
 
+/// Flows of 0.05 that follow from differences of pressures of 2e5 stay at the edge of a branch for long: what the errors of the
+/// integration do there is no event, and no reason to take small steps.
+#[test]
+fn events_do_not_crowd_at_an_edge() {
+    let folder = Folder::new("crowd", include_str!("../../../examples/water_loop.mo"));
+    for solver in ["auto", "bdf", "rosenbrock"] {
+        let (code, _, stderr) = folder.saltus(&format!(
+            "simulate model.mo --tolerance 1e-6 --solver {solver} --stats --json --output {solver}.csv"
+        ));
+        assert_eq!(code, 0, "{stderr}");
+        let objects: Vec<Value> = stderr.lines().filter_map(|l| serde_json::from_str(l).ok()).collect();
+        let stats = objects.iter().find(|o| o["type"] == "stats").unwrap();
+        let (steps, events) = (stats["steps"].as_u64().unwrap(), stats["state_events"].as_u64().unwrap());
+        assert!(events < 400 && steps < 8000, "{solver}: {events} events, {steps} steps");
+        let flow: f64 =
+            folder.read(&format!("{solver}.csv")).lines().last().unwrap().split(',').nth(2).unwrap().parse().unwrap();
+        assert!((flow - 1.786256196519).abs() < 1e-6, "{solver}: {flow}");
+    }
+}
+
 /// `terminate` ends a run well; `assert` ends it badly, or only warns; `terminal()` comes last, and what fails there is told.
 #[test]
 fn a_model_can_end_its_run() {

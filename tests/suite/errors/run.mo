@@ -206,3 +206,100 @@ exit: 6
 warning: at time 0.3333
 --> model.mo:5:3
 error: assertion failed at time 0.7777: x is too high
+
+--- solution-lost-whatever-the-solver error simulate --stop 2 ---
+model M
+  Real h(start = 0, fixed = true), z(start = 0, fixed = true), o;
+equation
+  der(h) = 1;
+  der(z) = o - z;
+  o = max(0, o + h - 1);
+end M;
+--- expect ---
+exit: 6
+1 simultaneous equation for o could not be solved
+--> model.mo:6:3
+
+--- a-surface-that-repels-is-left error simulate --stop 2 ---
+model M
+  Real x(start = 0.3, fixed = true), y(start = 1, fixed = true);
+equation
+  der(x) = if x*y > 0 then -1 else 1;
+  der(y) = -1;
+end M;
+--- expect ---
+exit: 0
+warning: sliding along the boundary of x*y > 0 from time 0.3
+warning: the boundary of x*y > 0 repels from time 1.0
+both sides lead away from it
+--> model.mo:4:3
+
+--- several-solutions-are-told error simulate --stop 1 ---
+model M
+  Real y(start = 0), x(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  y = (if y > 0.5 then 1 else 0) + 0*x;
+  when x > 0.5 then
+    n = pre(n) + 1;
+  end when;
+end M;
+--- expect ---
+exit: 0
+warning: at time 0.0 the equations have several solutions: the one taken, where y > 0.5 is false, and one where the contrary holds
+--> model.mo:6:3
+
+--- states-below-the-tolerance-are-told error simulate --stop 1 ---
+model M
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = 1e-10*cos(time);
+end M;
+--- expect ---
+exit: 0
+warning: x stays below
+the absolute tolerance is 1.0e-8: give it a nominal value of its size, or --absolute
+--> model.mo:2:8
+
+--- long-conditions-are-cut error simulate --stop 1 --trace events ---
+model M
+  Real a(start = 0, fixed = true);
+  Boolean b = sin(a)*cos(a)*exp(-a) + sin(2*a)*cos(2*a)*exp(-2*a) + sin(3*a)*cos(3*a)*exp(-3*a) + sin(4*a)*cos(4*a)*exp(-4*a) + sin(5*a)*cos(5*a)*exp(-5*a) + sin(7*a)*cos(7*a)*exp(-7*a) + sin(6*a) > 0.9;
+equation
+  der(a) = 1;
+end M;
+--- expect ---
+exit: 0
+state event: sin(a)*cos(a)*exp(-a) + sin(2*a)
+ … 
++ sin(6*a) > 0.9 became true
+
+--- relations-in-while-loops-make-no-events error check ---
+model M
+  Real x(start = 0, fixed = true), s, y[3] = {x, 2*x, 3*x};
+  Integer n, k;
+equation
+  der(x) = 1;
+algorithm
+  s := x;
+  n := 0;
+  while s > 1 loop
+    s := s - 1;
+    n := n + 1;
+  end while;
+algorithm
+  k := 0;
+  for i in 1:3 loop
+    if y[i] > 2 then
+      k := i;
+      break;
+    end if;
+  end for;
+end M;
+--- expect ---
+exit: 0
+warning: s > 1 makes no events: in a while loop, or in a loop with break, it is taken as it stands
+--> model.mo:9:9
+warning: y[i] > 2 makes no events
+--> model.mo:16:8

@@ -336,3 +336,26 @@ time,x,y
 0.5,0.5,1.0
 1.0,1.0,2.0
 1.5,1.5,3.0
+
+--- loops-without-events-say-nothing check ---
+model M
+  Real x(start = 0, fixed = true), s, z;
+  Integer n;
+  parameter Real p = 3;
+equation
+  der(x) = 1;
+algorithm
+  s := p;
+  n := 0;
+  while s > 1 loop
+    s := s - 1;
+    n := n + 1;
+  end while;
+algorithm
+  z := x;
+  while noEvent(z > 1) loop
+    z := z - 1;
+  end while;
+end M;
+--- expect ---
+M: no errors
