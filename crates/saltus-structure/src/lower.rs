@@ -431,7 +431,8 @@ impl Lower {
             let Node::Hole(k) = *self.sys.dae.pool.node(side) else { continue };
             let Operand::Var { var, order: 0, neg: false } = row.args[k as usize] else { continue };
             // What an algorithm section holds in between is discrete where the front end says so, whatever else it reads.
-            let doubtful = continuous && !self.sys.dae.vars[var].hidden;
+            let asked = self.sys.dae.vars[var].hidden && matches!(self.sys.dae.pool.node(other), Node::Call { .. });
+            let doubtful = continuous && !asked;
             if self.sys.role(var) != Role::Discrete || (self.sys.dae.vars[var].ty == VarType::Real && doubtful) {
                 continue;
             }
