@@ -18,7 +18,7 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId as ModuleFunc, Module, default_libcall_names};
 use saltus_expr::{Binary, FuncId, Unary, binary, unary};
-use saltus_program::{Advance, CallHost, NEGATE, Rows, Run};
+use saltus_program::{Advance, CallHost, Rows, Run};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -258,7 +258,7 @@ impl Code {
     /// If the rows do not have the kernel's stride or a word names no value.
     pub fn run_run(&self, kernel: Native, run: &Run, rows: &Rows, values: &mut [f64], host: &mut dyn CallHost) {
         assert_eq!(rows.stride, kernel.stride, "row stride differs from the kernel's");
-        let first = &rows.words[run.start * rows.stride..][..rows.stride];
+        let first = &rows.words()[run.start * rows.stride..][..rows.stride];
         let inside = first.iter().zip(&run.pattern);
         let inside = inside.map(|(w, p)| p.reach(*w, run.len)).all(|r| r.is_some_and(|r| r.1 < values.len()));
         assert!(inside && run.pattern.len() == rows.stride && run.len > 0, "index word outside the values");
@@ -275,18 +275,25 @@ impl Code {
     /// # Panics
     /// If the rows do not have the kernel's stride or a word names no value.
     pub fn run(&self, kernel: Native, rows: &Rows, values: &mut [f64], host: &mut dyn CallHost) {
-        self.run_rows(kernel, &rows.words, rows.stride, values, host);
+        self.run_rows(kernel, rows, 0..rows.len(), values, host);
     }
 
     /// The same over some of the rows.
-    pub fn run_rows(&self, kernel: Native, words: &[u32], stride: usize, values: &mut [f64], host: &mut dyn CallHost) {
+    pub fn run_rows(
+        &self,
+        kernel: Native,
+        rows: &Rows,
+        some: std::ops::Range<usize>,
+        values: &mut [f64],
+        host: &mut dyn CallHost,
+    ) {
         debug_assert!(self.module.is_some());
-        assert_eq!(stride, kernel.stride, "row stride differs from the kernel's");
-        let n = words.len() / stride;
-        if n == 0 {
+        assert_eq!(rows.stride, kernel.stride, "row stride differs from the kernel's");
+        if some.is_empty() {
             return;
         }
-        assert!(words_within(words, values.len()), "index word outside the values");
+        assert!(rows.top() <= values.len(), "index word outside the values");
+        let (n, words) = (some.len(), &rows.words()[some.start * rows.stride..some.end * rows.stride]);
         let mut host = HostRef { host, panic: None };
         // SAFETY: the code is alive (`self` owns it), every word names a value, and there are `n` whole rows.
         unsafe { (kernel.entry)(values.as_mut_ptr(), words.as_ptr(), n, &mut host) };
@@ -294,18 +301,6 @@ impl Code {
             resume_unwind(panic);
         }
     }
-}
-
-/// Whether every word names one of `len` values. A plain reduction, so that it is vectorised: it costs a few percent
-/// of the cheapest kernel.
-fn words_within(words: &[u32], len: usize) -> bool {
-    let len = len.min(NEGATE as usize) as i64;
-    let last = (len - 1) as i32;
-    let mut bad = 0u32;
-    for &w in words {
-        bad |= u32::from((w & !NEGATE) as i32 > last);
-    }
-    bad == 0
 }
 
 impl Drop for Code {

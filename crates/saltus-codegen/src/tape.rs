@@ -22,7 +22,7 @@ pub(crate) fn run(plan: &Plan, rows: &Rows, values: &mut [f64], host: &mut dyn C
             *step = *v;
         }
     }
-    for row in rows.words.chunks_exact(rows.stride.max(1)) {
+    for row in rows.words().chunks_exact(rows.stride.max(1)) {
         run_row(plan, &row[1..], values, &mut steps, &mut args, host);
         values[slot_of(row[0])] = steps[plan.result as usize];
     }
@@ -93,7 +93,7 @@ pub(crate) fn enclose(plan: &Plan, rows: &Rows, values: &[f64], region: &mut Reg
     let mut args: Vec<Interval> = Vec::new();
     // The condition of each open `if`, and the value of its first part once that has ended.
     let mut open: Vec<(Interval, Interval)> = Vec::new();
-    for row in rows.words.chunks_exact(rows.stride.max(1)) {
+    for row in rows.words().chunks_exact(rows.stride.max(1)) {
         for (pc, op) in plan.ops.iter().enumerate() {
             let v = |s: &u32| steps[*s as usize];
             let range = match op {

@@ -207,7 +207,7 @@ impl Tiered {
         for (i, b) in chain.iter().enumerate() {
             let plan = &self.plans.plans[b.kernel.0 as usize];
             let size = plan.ops.len() * b.rows.len();
-            let words = &b.rows.words;
+            let words = b.rows.words();
             let near = words.iter().all(|w| slot_of(*w) < 1 << 27);
             let joins = b.rows.len() <= FEW_ROWS
                 && b.rows.stride == plan.holes + 1
@@ -284,11 +284,7 @@ impl Backend for Tiered {
                     let code = self.store.code().expect("native kernels have code").borrow();
                     match special {
                         Some(kernel) => code.run_run(kernel, run, &batch.rows, values, host),
-                        None => {
-                            let stride = batch.rows.stride;
-                            let words = &batch.rows.words[run.start * stride..][..run.len * stride];
-                            code.run_rows(native, words, stride, values, host);
-                        }
+                        None => code.run_rows(native, &batch.rows, run.start..run.start + run.len, values, host),
                     }
                 }
             }

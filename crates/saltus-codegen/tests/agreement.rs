@@ -104,7 +104,7 @@ proptest! {
         for native in [false, true] {
             let mut backend: Box<dyn Backend> =
                 if native { Box::new(Tiered::with_threshold(0)) } else { Box::new(Interpreter::new()) };
-            let batches: Vec<Batch> = every.words.chunks(3 * every.stride).enumerate().map(|(i, w)| {
+            let batches: Vec<Batch> = every.words().chunks(3 * every.stride).enumerate().map(|(i, w)| {
                 let kernel = backend.kernel(&pool, templates[i % templates.len()], HOLES);
                 Batch { kernel, rows: Rows::new(w.to_vec(), every.stride) }
             }).collect();
@@ -222,7 +222,7 @@ fn c_agrees() {
     }
     let list = |it: &mut dyn Iterator<Item = String>| it.collect::<Vec<_>>().join(",");
     let inputs = list(&mut values.iter().map(|v| format!("0x{:x}", v.to_bits())));
-    let words = list(&mut rows.words.iter().map(|w| format!("{w}u")));
+    let words = list(&mut rows.words().iter().map(|w| format!("{w}u")));
     let (n, count) = (values.len(), rows.len());
     let _ = write!(
         source,

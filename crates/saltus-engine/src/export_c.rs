@@ -460,7 +460,7 @@ impl Writer<'_> {
         self.calling.insert(kernel);
         let mut calls = Vec::new();
         for run in b.rows.runs() {
-            let words = &b.rows.words[run.start * stride..][..run.len * stride];
+            let words = &b.rows.words()[run.start * stride..][..run.len * stride];
             if !run.pattern.is_empty() {
                 let places: Vec<String> = words[..stride].iter().map(|w| format!("v + {}", w & !NEGATE)).collect();
                 calls.push(format!("{}({}, {}, HOST);", self.run_kernel(kernel, run), places.join(", "), run.len));
@@ -498,7 +498,7 @@ impl Writer<'_> {
         let mut joined = JoinedC::default();
         for b in chain {
             let kernel = b.kernel.0;
-            let delayed = b.rows.len() == 1 && self.delayed.contains(&b.rows.words[0]);
+            let delayed = b.rows.len() == 1 && self.delayed.contains(&b.rows.words()[0]);
             if delayed {
                 continue;
             }
@@ -516,7 +516,7 @@ impl Writer<'_> {
             }
             self.joined += size;
             self.calling.insert(kernel);
-            b.rows.words.chunks_exact(b.rows.stride).for_each(|row| joined.row(&plan, row));
+            b.rows.words().chunks_exact(b.rows.stride).for_each(|row| joined.row(&plan, row));
         }
         out.extend(self.piece(joined));
         Ok(out)

@@ -200,7 +200,7 @@ impl Text<'_> {
         let dae: &HybridDae = &self.s.model.sys.dae;
         let (template, _) = self.s.templates.borrow()[b.kernel.0 as usize];
         b.rows
-            .words
+            .words()
             .chunks_exact(b.rows.stride.max(1))
             .take(SHOWN + 1)
             .map(|row| {

@@ -71,7 +71,7 @@ impl Backend for Interpreter {
         let code = &self.codes[batch.kernel.0 as usize];
         let mut stack: Vec<f64> = Vec::with_capacity(16);
         let mut temps = vec![0.0; code.temps];
-        for row in batch.rows.words.chunks_exact(batch.rows.stride.max(1)) {
+        for row in batch.rows.words().chunks_exact(batch.rows.stride.max(1)) {
             let v = run_row(code, &row[1..], values, &mut stack, &mut temps, host);
             values[slot_of(row[0])] = v;
         }
@@ -79,7 +79,7 @@ impl Backend for Interpreter {
 
     fn enclose(&self, batch: &Batch, values: &[f64], region: &mut Region, host: &mut dyn CallHost) {
         let code = &self.codes[batch.kernel.0 as usize];
-        for row in batch.rows.words.chunks_exact(batch.rows.stride.max(1)) {
+        for row in batch.rows.words().chunks_exact(batch.rows.stride.max(1)) {
             let range = enclose_row(code, &row[1..], values, region, host);
             region.set(slot_of(row[0]) as u32, range);
         }

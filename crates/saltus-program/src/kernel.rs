@@ -22,12 +22,12 @@ pub struct KernelId(pub u32);
 /// Index words of the rows of a batch, `stride` words a row: destination first, then one word per hole.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    /// All words.
-    pub words: Vec<u32>,
+    words: Vec<u32>,
     /// Words per row (1 + number of holes).
     pub stride: usize,
     /// Found when first asked for.
     runs: OnceCell<Box<[Run]>>,
+    top: OnceCell<usize>,
 }
 
 /// Successive rows whose words are affine in the row: a stencil on a grid needs its first row only.
@@ -89,13 +89,28 @@ impl Advance {
 impl Rows {
     /// Rows of `stride` words each.
     pub fn new(words: Vec<u32>, stride: usize) -> Rows {
-        Rows { words, stride, runs: OnceCell::new() }
+        Rows { words, stride, runs: OnceCell::new(), top: OnceCell::new() }
+    }
+
+    /// All words.
+    pub fn words(&self) -> &[u32] {
+        &self.words
     }
 
     /// Appends the rows of others.
     pub fn extend(&mut self, others: &Rows) {
-        self.words.extend_from_slice(&others.words);
-        self.runs = OnceCell::new();
+        self.push(&others.words);
+    }
+
+    /// Appends the words of rows.
+    pub fn push(&mut self, words: &[u32]) {
+        self.words.extend_from_slice(words);
+        (self.runs, self.top) = (OnceCell::new(), OnceCell::new());
+    }
+
+    /// One more than the last slot that is named.
+    pub fn top(&self) -> usize {
+        *self.top.get_or_init(|| self.words.iter().map(|w| slot_of(*w) + 1).max().unwrap_or(0))
     }
 
     /// The rows cut into runs; rows that follow no rule are runs without a pattern.
@@ -240,7 +255,7 @@ impl Chain {
                 }
             };
             last.insert(kernel, at);
-            out[at].rows.words.extend_from_slice(row);
+            out[at].rows.push(row);
             row[1..].iter().for_each(|w| {
                 let t = touched.entry(slot_of(*w) as u32).or_default();
                 t.1 = t.1.max(at + 1);

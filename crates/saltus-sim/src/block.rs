@@ -207,23 +207,10 @@ impl Machine {
         let w = &mut *guard;
         let mut start = std::mem::take(&mut w.start);
         start.clear();
-        let guess = |m: &Machine, s: u32| Some(m.values[s as usize]).filter(|v| v.is_finite()).unwrap_or(0.0);
-        // Where linear equations are solved from does not matter.
-        if b.linear && b.torn.used && w.failures < FAILURES {
-            for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
-                *z = guess(self, b.unknowns[j as usize]);
-            }
-            if self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction) {
-                w.start = start;
-                self.note(|| Note::End { solved: true, how: "Newton on the torn unknowns".into() });
-                return Ok(());
-            }
-            w.failures += 1;
-            self.host.error = None;
-        }
-        start.extend(b.unknowns.iter().map(|&s| guess(self, s)));
+        start
+            .extend(b.unknowns.iter().map(|&s| Some(self.values[s as usize]).filter(|v| v.is_finite()).unwrap_or(0.0)));
         let wanted = !self.patient || b.linear || self.methods.contains(&BlockMethod::Ladder(Method::Newton));
-        if wanted && b.torn.used && !b.linear && w.failures < FAILURES {
+        if wanted && b.torn.used && w.failures < FAILURES {
             for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
                 *z = start[j as usize];
             }
@@ -412,7 +399,8 @@ impl Machine {
     fn reduce(&mut self, b: &SolveBlock, matrix: &mut [f64]) -> bool {
         let (e, n) = (&b.torn.elimination, b.torn.tears.len());
         self.chain(&e.chain);
-        if !e.slopes.iter().all(|&s| self.values[s as usize].abs() <= LARGEST_SLOPE) {
+        // All of them, without a branch: the first ones are still being stored.
+        if !e.slopes.iter().fold(true, |fine, &s| fine & (self.values[s as usize].abs() <= LARGEST_SLOPE)) {
             return false;
         }
         matrix.fill(0.0);

@@ -172,7 +172,7 @@ impl Model {
         let states = plan.states.iter().map(|&c| self.layout.slot(c));
         let mut moving: Vec<u32> = states.collect();
         moving.push(self.machine.time);
-        let reads = |f: &Function| self.machine.relations[f.relation].batch.rows.words[1..].iter().copied();
+        let reads = |f: &Function| self.machine.relations[f.relation].batch.rows.words()[1..].iter().copied();
         let sampled = functions.iter().filter(|f| f.gradient.is_none());
         let slice = slice::slice(&all, sampled.flat_map(reads), moving.iter().copied());
         for f in functions.iter_mut().filter(|f| f.gradient.is_none()) {
@@ -182,7 +182,7 @@ impl Model {
         for f in &mut functions {
             let mut read = Vec::new();
             f.slice.iter().for_each(|s| step_reads(&self.machine, s, &mut read));
-            read.extend(self.machine.relations[f.relation].batch.rows.words[1..].iter().map(|&w| slot_of(w) as u32));
+            read.extend(self.machine.relations[f.relation].batch.rows.words()[1..].iter().map(|&w| slot_of(w) as u32));
             f.timed = read.contains(&self.machine.time);
             f.states = read.iter().filter_map(|s| place.get(s).copied()).collect();
             f.states.sort_unstable();

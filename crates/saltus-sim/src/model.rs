@@ -984,7 +984,7 @@ impl Model {
                     for (k, row) in levels.iter().enumerate() {
                         let slot = c.layout.scratch(0.0);
                         let batch = c.batch(slot, row);
-                        let reads = batch.rows.words[1..].iter().map(|w| w & !saltus_program::NEGATE).collect();
+                        let reads = batch.rows.words()[1..].iter().map(|w| w & !saltus_program::NEGATE).collect();
                         list.push(Residual { batch, slot, reads, source: (*eq, k as u8) });
                     }
                 }

@@ -82,7 +82,7 @@ fn moved(steps: Vec<Step>, moving: impl IntoIterator<Item = u32>) -> Vec<Step> {
 /// Appends the assignments that are to be kept.
 fn assign(out: &mut Vec<Step>, chain: &Chain, mut keep: impl FnMut(&[u32]) -> bool) {
     let part = |b: &Batch| {
-        let rows = b.rows.words.chunks_exact(b.rows.stride.max(1)).filter(|row| keep(row));
+        let rows = b.rows.words().chunks_exact(b.rows.stride.max(1)).filter(|row| keep(row));
         let words: Vec<u32> = rows.flatten().copied().collect();
         (!words.is_empty()).then(|| Batch { kernel: b.kernel, rows: Rows::new(words, b.rows.stride) })
     };
@@ -101,7 +101,7 @@ fn needed(steps: &[Step], wanted: impl IntoIterator<Item = u32>) -> Vec<Step> {
             Step::Assign(c) => {
                 let mut kept: Vec<bool> = Vec::new();
                 for b in c.iter().rev() {
-                    for row in b.rows.words.chunks_exact(b.rows.stride.max(1)).rev() {
+                    for row in b.rows.words().chunks_exact(b.rows.stride.max(1)).rev() {
                         let keep = needed.has(row[0]);
                         if keep {
                             row[1..].iter().for_each(|&w| needed.add(slot_of(w)));

@@ -54,7 +54,7 @@ pub(crate) struct Readers {
 const MOST_KNOWN: usize = 2_000_000;
 
 fn batch_reads(b: &Batch, out: &mut Vec<u32>) {
-    for row in b.rows.words.chunks_exact(b.rows.stride.max(1)) {
+    for row in b.rows.words().chunks_exact(b.rows.stride.max(1)) {
         out.extend(row[1..].iter().map(|&w| slot_of(w) as u32));
     }
 }
