@@ -224,6 +224,8 @@ fn one_program(arguments: &ProgramArgs, json: bool) -> Result<(), Failure> {
         let numbers = json!({
             "type": "bench", "model": name, "native_nanoseconds": native.continuous, "c_nanoseconds": c,
             "derivatives_nanoseconds": native.derivatives, "jacobian_nanoseconds": native.jacobian,
+            "templates_compiled": native.spent[0].pieces, "template_seconds": native.spent[0].seconds,
+            "joined_pieces": native.spent[1].pieces, "joined_seconds": native.spent[1].seconds,
         });
         return Ok(console::print(&numbers.to_string())?);
     }
@@ -237,6 +239,10 @@ fn one_program(arguments: &ProgramArgs, json: bool) -> Result<(), Failure> {
     if let Some(jacobian) = native.jacobian {
         lines.push(format!("  Jacobian                {jacobian:>12.1} ns"));
         lines.push(format!("  Jacobian : derivatives  {:>12.2}", jacobian / native.derivatives));
+    }
+    for (name, s) in ["templates compiled", "joined pieces"].into_iter().zip(native.spent).filter(|s| s.1.pieces > 0) {
+        let (each, n) = (1e3 * s.seconds / s.pieces as f64, s.operations as f64 / s.pieces as f64);
+        lines.push(format!("  {name:<23} {:>12} at {each:.2} ms, {n:.0} operations each", s.pieces));
     }
     Ok(console::print(&lines.join("\n"))?)
 }

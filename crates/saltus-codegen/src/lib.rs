@@ -43,4 +43,4 @@ pub use c::{JoinedC, PRELUDE_C, PlanC, kernel_c, literal_c, quoted_c, run_c};
 pub use function_c::{Called, NotInC, called, functions_c};
 pub use functions::NativeFunctions;
 pub use jit::{Jit, JitError};
-pub use tiered::{CodeStore, Tiered};
+pub use tiered::{CodeStore, Spent, Tiered};

@@ -14,6 +14,7 @@ use saltus_program::{
 };
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
+use std::time::Instant;
 
 /// How a kernel is run.
 #[derive(Clone, Copy)]
@@ -32,13 +33,38 @@ pub struct CodeStore {
     /// Made when the first kernel gets hot; `Err` if this machine has no native code.
     code: OnceCell<Result<RefCell<Code>, JitError>>,
     kernels: RefCell<FxHashMap<String, Option<Native>>>,
-    compiled: Cell<usize>,
+    spent: Cell<[Spent; 2]>,
+}
+
+/// Machine code made so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spent {
+    /// How many pieces.
+    pub pieces: usize,
+    /// Operations in them.
+    pub operations: usize,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+}
+
+/// What a piece of machine code is.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// A template.
+    Kernel,
+    /// Joined rows.
+    Joined,
 }
 
 impl CodeStore {
     /// Number of kernels compiled so far.
     pub fn compiled(&self) -> usize {
-        self.compiled.get()
+        self.spent.get().iter().map(|s| s.pieces).sum()
+    }
+
+    /// What compiling has cost so far: kernels of templates, and joined rows.
+    pub fn spent(&self) -> [Spent; 2] {
+        self.spent.get()
     }
 
     fn code(&self) -> Option<&RefCell<Code>> {
@@ -47,14 +73,27 @@ impl CodeStore {
 
     /// The code with this key, made if it is not there. `Err` while a kernel is running (a host that runs kernels inside
     /// a call): next time.
-    fn get(&self, key: String, make: impl FnOnce(&mut Code) -> Option<Native>) -> Result<Option<Native>, ()> {
+    fn get(
+        &self,
+        key: String,
+        (kind, operations): (Kind, usize),
+        make: impl FnOnce(&mut Code) -> Option<Native>,
+    ) -> Result<Option<Native>, ()> {
         if let Some(known) = self.kernels.borrow().get(&key) {
             return Ok(*known);
         }
         let Some(code) = self.code() else { return Ok(None) };
         let mut code = code.try_borrow_mut().map_err(drop)?;
+        let begun = Instant::now();
         let native = make(&mut code);
-        self.compiled.set(self.compiled.get() + usize::from(native.is_some()));
+        if native.is_some() {
+            let mut spent = self.spent.get();
+            let s = &mut spent[kind as usize];
+            s.pieces += 1;
+            s.operations += operations;
+            s.seconds += begun.elapsed().as_secs_f64();
+            self.spent.set(spent);
+        }
         self.kernels.borrow_mut().insert(key, native);
         Ok(native)
     }
@@ -159,7 +198,7 @@ impl Tiered {
         let plan = &self.plans.plans[k];
         let key = format!("{:?} {} {}", run.pattern, run.independent, content(plan));
         let make = |code: &mut Code| code.compile_run(plan, &run.pattern, run.independent).ok();
-        let native = self.store.get(key, make).ok()?;
+        let native = self.store.get(key, (Kind::Kernel, plan.ops.len()), make).ok()?;
         runs[k].push(RunKernel { independent: run.independent, pattern: run.pattern.clone(), native });
         native
     }
@@ -196,7 +235,8 @@ impl Tiered {
                 return Some(());
             }
             let (plan, values) = joiner.finish();
-            match store.get(format!("chain {}", content(&plan)), |code| code.compile_chain(&plan, values).ok()).ok()? {
+            let make = |code: &mut Code| code.compile_chain(&plan, values).ok();
+            match store.get(format!("chain {}", content(&plan)), (Kind::Joined, plan.ops.len()), make).ok()? {
                 Some(native) => out.push(Piece::Code(native)),
                 None => out.extend((from..to).map(Piece::Batch)),
             }
@@ -246,7 +286,7 @@ impl Tiered {
             Tier::Stay
         } else {
             let make = |code: &mut Code| code.compile(std::iter::once(plan)).pop()?.ok();
-            match self.store.get(content(plan), make) {
+            match self.store.get(content(plan), (Kind::Kernel, plan.ops.len()), make) {
                 Ok(Some(native)) => {
                     self.native.set(self.native.get() + 1);
                     Tier::Native(native)

@@ -6,7 +6,7 @@ use common::{BINARY, Gene, HOLES, UNARY, bits, genes, rows, run, same, template}
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use saltus_codegen::{Jit, PRELUDE_C, Tiered, kernel_c};
+use saltus_codegen::{Jit, JoinedC, PRELUDE_C, PlanC, Tiered, kernel_c, run_c};
 use saltus_expr::{Binary, ExprId, Node, Pool, Unary, display};
 use saltus_program::{Backend, Batch, Chain, Interpreter, NEGATE, Rows};
 use std::fmt::Write as _;
@@ -62,28 +62,29 @@ proptest! {
 
     /// Rows that advance: with their own loop, two at a time where they are independent.
     #[test]
-    fn random_runs(genes in genes(), seed: u64, plain: bool, count in 16usize..60, recurrent: bool) {
+    fn random_runs(genes in genes(), seed: u64, plain: bool, count in 16usize..60, recurrent: bool, apart in 1u32..4) {
         let mut pool = Pool::new();
         let e = if plain { arithmetic(&mut pool, &genes) } else { template(&mut pool, &genes, true) };
         let (mut values, _) = rows(0, seed);
         let inputs = values.len();
-        for i in 0..100 {
+        for i in 0..400 {
             values.push(f64::from(i) * 0.37 - 11.0);
         }
         let first = values.len() as u32;
-        values.resize(values.len() + count, 0.0);
+        values.resize(values.len() + apart as usize * count, 0.0);
         let mut state = seed | 1;
         let mut words = vec![Vec::new(); count];
         for k in 0..HOLES {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             let negate = if state >> 40 & 1 == 1 { NEGATE } else { 0 };
-            let start = if recurrent && k == 0 { first - 1 } else { (state >> 33) as u32 % (inputs as u32) };
-            let step = u32::from(state >> 41 & 1 == 1);
+            let behind = recurrent && k == 0;
+            let start = if behind { first - apart } else { 180 + (state >> 33) as u32 % (inputs as u32) };
+            let step = if behind { apart as i32 } else { [0, 1, 0, 1, 2, 3, -1, -3][(state >> 41) as usize % 8] };
             for (r, row) in words.iter_mut().enumerate() {
-                row.push((start + step * r as u32) | negate);
+                row.push((start as i32 + step * r as i32) as u32 | negate);
             }
         }
-        let words: Vec<u32> = words.into_iter().enumerate().flat_map(|(r, w)| [first + r as u32].into_iter().chain(w)).collect();
+        let words: Vec<u32> = words.into_iter().enumerate().flat_map(|(r, w)| [first + apart * r as u32].into_iter().chain(w)).collect();
         let rows = Rows::new(words, HOLES + 1);
         prop_assert_eq!(rows.runs().len(), 1);
         let reference = run(&mut Interpreter::new(), &pool, e, &values, &rows);
@@ -216,9 +217,43 @@ fn c_agrees() {
         let e = template(&mut pool, &genes, k % 2 == 0);
         source.push_str(&kernel_c(&pool, e, HOLES, &format!("kernel{k}")));
         let _ = writeln!(calls, "  check(kernel{k});");
-        for v in run(&mut Jit::new().expect("native code"), &pool, e, &values, &rows) {
-            let _ = writeln!(expected, "{:016x}", bits(v));
-        }
+        let mut expect = |values: Vec<f64>| {
+            values.into_iter().for_each(|v| {
+                let _ = writeln!(expected, "{:016x}", bits(v));
+            })
+        };
+        expect(run(&mut Jit::new().expect("native code"), &pool, e, &values, &rows));
+        // The same rows joined into straight code, and a run with strides.
+        let (plan, mut joined) = (PlanC::new(&pool, e, HOLES), JoinedC::default());
+        let some = Rows::new(rows.words()[..6 * rows.stride].to_vec(), rows.stride);
+        some.words().chunks(some.stride).for_each(|row| joined.row(&plan, row));
+        source.push_str(&joined.finish(&format!("joined{k}")));
+        let _ = writeln!(
+            source,
+            "void straight{k}(double *v, const uint32_t *w, size_t n, const saltus_host *h) {{ (void)w; (void)n; joined{k}(v, h); }}"
+        );
+        let _ = writeln!(calls, "  check(straight{k});");
+        expect(run(&mut Interpreter::new(), &pool, e, &values, &some));
+        let (last, strides) = (values.len() as u32 - 1, [0, 1, 2, -1]);
+        let word = |h: usize, r: u32| match strides[(h + k) % 4] {
+            -1 => 20 - r,
+            by => h as u32 + by as u32 * r,
+        };
+        let words = (0..18).flat_map(|r| {
+            std::iter::once(last - 2 * r)
+                .chain((0..HOLES).map(move |h| word(h, r) | if h % 3 == 0 { NEGATE } else { 0 }))
+        });
+        let affine = Rows::new(words.collect(), HOLES + 1);
+        let [one] = affine.runs() else { panic!("{:?}", affine.runs()) };
+        source.push_str(&run_c(&pool, e, HOLES, (&one.pattern, one.independent), &format!("run{k}")));
+        let places: Vec<String> = affine.words()[..=HOLES].iter().map(|w| format!("v + {}", w & !NEGATE)).collect();
+        let _ = writeln!(
+            source,
+            "void looped{k}(double *v, const uint32_t *w, size_t n, const saltus_host *h) {{ (void)w; (void)n; run{k}({}, 18, h); }}",
+            places.join(", ")
+        );
+        let _ = writeln!(calls, "  check(looped{k});");
+        expect(run(&mut Interpreter::new(), &pool, e, &values, &affine));
     }
     let list = |it: &mut dyn Iterator<Item = String>| it.collect::<Vec<_>>().join(",");
     let inputs = list(&mut values.iter().map(|v| format!("0x{:x}", v.to_bits())));

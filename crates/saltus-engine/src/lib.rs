@@ -401,7 +401,8 @@ impl Engine {
     /// How long evaluations of a model at its start take by a clock that tells seconds (the best of 200 times `n`).
     pub fn repeat_evaluation(&mut self, dae: HybridDae, n: usize, clock: &dyn Fn() -> f64) -> Option<EvaluationTimes> {
         let mut started = self.started(dae)?;
-        Some(program::evaluation_times(&mut started, n, clock))
+        let times = program::evaluation_times(&mut started, n, clock);
+        Some(EvaluationTimes { spent: self.code.spent(), ..times })
     }
 
     /// The same, with the model as C to compare with.
@@ -414,6 +415,7 @@ impl Engine {
     ) -> Option<(EvaluationTimes, String)> {
         let mut started = self.started(dae)?;
         let times = program::evaluation_times(&mut started, n, clock);
+        let times = EvaluationTimes { spent: self.code.spent(), ..times };
         match export_c::write(&mut started, name) {
             Ok(text) => Some((times, text)),
             Err(d) => {

@@ -86,6 +86,8 @@ pub struct EvaluationTimes {
     pub derivatives: f64,
     /// Of the Jacobian of the derivatives, given them; if there is one.
     pub jacobian: Option<f64>,
+    /// What compiling has cost: kernels of templates, and joined rows.
+    pub spent: [saltus_codegen::Spent; 2],
 }
 
 /// Measures evaluations by a clock that tells seconds, 200 times `n` of each.
@@ -108,7 +110,7 @@ pub(crate) fn evaluation_times(s: &mut Started, n: usize, clock: &dyn Fn() -> f6
         let mut jac = JacobianMatrix::new(p.states.len(), p.pattern.as_ref());
         measure(&mut || tangent.jacobian(m, &mut jac))
     });
-    EvaluationTimes { continuous, derivatives, jacobian }
+    EvaluationTimes { continuous, derivatives, jacobian, spent: Default::default() }
 }
 
 /// Rows shown of a batch.
