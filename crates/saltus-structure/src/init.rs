@@ -93,6 +93,7 @@ pub(crate) fn model_items(sys: &mut System, plan: &StructuralPlan) -> Vec<Item> 
         let cell = Cell::new(d.var, 0);
         if let DiscKind::Value(row) = &d.kind
             && given.contains(&d.var)
+            && matches!(sys.dae.pool.node(row.template), Node::Call { .. })
             && row.args.contains(&Operand::Pre { var: d.var })
         {
             items.push(Item::Value {

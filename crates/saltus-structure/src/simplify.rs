@@ -9,6 +9,7 @@
 
 use crate::rows::{RowOps, tidy};
 use crate::system::{Alias, DiscKind, Role, SysEq, System};
+use rustc_hash::FxHashSet;
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType};
 use saltus_expr::{Binary, Coefficient, Node, Unary};
 
@@ -320,6 +321,16 @@ fn orient_equalities(sys: &mut System) {
 /// Discrete definitions of the form `a = b`.
 fn discrete_aliases(sys: &mut System) -> bool {
     let mut changed = false;
+    // Equal values may come from different values before the start: each has its own where initial equations speak of it.
+    let before: FxHashSet<VarId> = sys
+        .initial
+        .iter()
+        .flat_map(|e| e.row.args.iter())
+        .filter_map(|&o| match sys.resolve(o) {
+            Operand::Pre { var } => Some(var),
+            _ => None,
+        })
+        .collect();
     let discrete = std::mem::take(&mut sys.discrete);
     let mut kept = Vec::with_capacity(discrete.len());
     for d in discrete {
@@ -336,6 +347,8 @@ fn discrete_aliases(sys: &mut System) -> bool {
                 && sys.role(b) == Role::Discrete
                 && sys.dae.vars[a].ty == sys.dae.vars[b].ty
                 && sys.dae.vars[a].ty != VarType::String
+                && !before.contains(&a)
+                && !before.contains(&b)
                 && compatible_start(sys, a, b)
             {
                 // The user's name survives a generated one.

@@ -177,3 +177,64 @@ end Fold;
 name  kind       weight  value       min  max  nominal  mark
 z     algebraic  0       9.59100373  -    -    -        Y
 w     algebraic  0       4.77301119  -    -    -        N
+
+--- a-value-before-the-start-given-by-what-follows simulate --stop 0.1 --intervals 1 ---
+// `pre(y) = u` determines pre(y), though it reads like an equation for u; u follows from its own past.
+model M
+  Boolean u, y;
+  Real x = cos(10*time);
+initial equation
+  pre(u) = false;
+  pre(y) = u;
+equation
+  u = not pre(u) and x > 0.5 or pre(u) and x >= 0.2;
+  when initial() then
+    y = u;
+  elsewhen u and time > 0.3 then
+    y = not u;
+  end when;
+end M;
+--- expect ---
+time,u,y,x
+0.0,true,true,1.0
+0.1,true,true,0.5403023058681398
+
+--- connected-booleans-with-pasts-of-their-own simulate --stop 1 --intervals 1 ---
+// A latch that starts set, connected to a delay that was off before: pre(l.y) and pre(d.u) differ at the start.
+block Latch
+  input Boolean u;
+  output Boolean y;
+initial equation
+  y = u;
+equation
+  when {u, time > 0.7} then
+    y = u and time < 0.7;
+  end when;
+end Latch;
+block Delay
+  input Boolean u;
+  output Boolean y;
+  discrete Real entry;
+initial equation
+  pre(u) = false;
+  pre(entry) = -1;
+equation
+  when u then
+    entry = time;
+  end when;
+  y = u and time >= entry + 0.5;
+end Delay;
+model M
+  Latch l(u = time < 0.6);
+  Delay d;
+equation
+  connect(l.y, d.u);
+end M;
+--- expect ---
+time,l.u,l.y,d.u,d.y,d.entry
+0.0,true,true,true,true,-1.0
+0.6,true,true,true,true,-1.0
+0.6,false,true,true,true,-1.0
+0.7,false,true,true,true,-1.0
+0.7,false,false,false,false,-1.0
+1.0,false,false,false,false,-1.0
