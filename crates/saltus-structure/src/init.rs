@@ -77,12 +77,17 @@ pub(crate) fn model_items(sys: &mut System, plan: &StructuralPlan) -> Vec<Item> 
     }
     let hole = sys.dae.pool.hole(0);
     // Variables that initial equations or algorithms give a value: what an algorithm keeps of them is that value.
+    // (`u = pre(y)` gives pre(y) one.)
+    let past = |row: &Row, e| match sys.dae.pool.node(e) {
+        Node::Hole(k) => matches!(row.args[*k as usize], Operand::Pre { .. }),
+        _ => false,
+    };
     let given: FxHashSet<VarId> = sys
         .initial
         .iter()
         .filter_map(|e| match (sys.dae.pool.node(e.row.template), e.row.args.first()) {
-            (Node::Binary(Binary::Sub, a, _), Some(Operand::Var { var, order: 0, neg: false }))
-                if *sys.dae.pool.node(*a) == Node::Hole(0) =>
+            (Node::Binary(Binary::Sub, a, b), Some(Operand::Var { var, order: 0, neg: false }))
+                if *sys.dae.pool.node(*a) == Node::Hole(0) && !past(&e.row, *b) =>
             {
                 Some(*var)
             }
@@ -93,7 +98,6 @@ pub(crate) fn model_items(sys: &mut System, plan: &StructuralPlan) -> Vec<Item> 
         let cell = Cell::new(d.var, 0);
         if let DiscKind::Value(row) = &d.kind
             && given.contains(&d.var)
-            && matches!(sys.dae.pool.node(row.template), Node::Call { .. })
             && row.args.contains(&Operand::Pre { var: d.var })
         {
             items.push(Item::Value {

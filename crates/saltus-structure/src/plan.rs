@@ -710,12 +710,17 @@ impl Problem {
             .map(|(item, all)| match item {
                 Item::Residual { .. } => all.clone(),
                 Item::Value { cell, row } => {
-                    // `x := pre(y)` may also give pre(y) its value.
-                    let previous = match (&*row.args, sys.dae.pool.node(row.template)) {
+                    // `x := pre(y)` may also give pre(y) its value, `x := y` give it to y.
+                    let copied = match (&*row.args, sys.dae.pool.node(row.template)) {
                         ([Operand::Pre { var }], saltus_expr::Node::Hole(0)) => self.column.get(&Cell::pre(*var)),
+                        ([Operand::Var { var, order: 0, neg: false }], saltus_expr::Node::Hole(0))
+                            if sys.role(*var) == Role::Discrete =>
+                        {
+                            self.column.get(&Cell::new(*var, 0))
+                        }
                         _ => None,
                     };
-                    self.column.get(cell).into_iter().chain(previous).copied().collect()
+                    self.column.get(cell).into_iter().chain(copied).copied().collect()
                 }
                 other => other.target().and_then(|c| self.column.get(&c).copied()).into_iter().collect(),
             })

@@ -238,3 +238,27 @@ time,l.u,l.y,d.u,d.y,d.entry
 0.7,false,true,true,true,-1.0
 0.7,false,false,false,false,-1.0
 1.0,false,false,false,false,-1.0
+
+--- an-initial-equation-reaches-a-past-through-copies simulate --stop 1 --intervals 1 ---
+// A step of a graph that starts active: active is a copy of what was decided the instant before.
+model M
+  Boolean active, local, next;
+  Boolean other;
+initial equation
+  active = true;
+  other = true;
+  pre(next) = pre(local);
+equation
+  active = local;
+  local = pre(next);
+  next = time > 0.8 or local and not time > 0.5;
+  other = time > 0.8 or pre(other) and not time > 0.5;
+end M;
+--- expect ---
+time,active,local,next,other
+0.0,true,true,true,true
+0.5,true,true,true,true
+0.5,false,false,false,false
+0.8,false,false,false,false
+0.8,true,true,true,true
+1.0,true,true,true,true
