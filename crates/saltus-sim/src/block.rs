@@ -449,6 +449,8 @@ impl Machine {
             // Size of the last update, if it came from the same factorization.
             let mut last: Option<f64> = None;
             let mut refined = 0;
+            // Smallest update by a new factorization.
+            let mut nearest = f64::INFINITY;
             for _ in 0..40 {
                 if r.iter().all(|v| *v == 0.0) {
                     break 'newton true;
@@ -537,9 +539,11 @@ impl Machine {
                 std::mem::swap(&mut z, &mut trial);
                 std::mem::swap(&mut r, &mut rr);
                 self.note_iteration(b, "Newton", scaled(&r), size, lambda);
-                if lambda == 1.0 && size < 1e-9 {
+                // So near, a new Jacobian squares the distance (halves it at a double root); without progress rounding is all that is left.
+                if lambda == 1.0 && (size < 1e-9 || (size < 1e-6 && size > 0.7 * nearest)) {
                     break 'newton true;
                 }
+                nearest = nearest.min(size);
                 // Far from the solution the Jacobian is soon out of date.
                 if lambda < 1.0 || size > 1e-2 {
                     w.factored = false;

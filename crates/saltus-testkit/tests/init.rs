@@ -313,6 +313,20 @@ end S;
     }
 }
 
+/// Small differences of large numbers are only as exact as those: Newton's method ends where rounding is all that is left,
+/// it does not go on until other methods are tried.
+#[test]
+fn newtons_method_ends_at_the_rounding() {
+    let s = Scratch::new().expect("a folder");
+    let text = "model M Real p(start = 1), q(start = 1), y(start = 1), z(start = 1); equation
+        p + 1e-3*sin(y) = 3e6 + z; q + 1e-3*cos(z) = 3e6 + y/2;
+        y^3 + y = p - q + 1e-4; z^3 + z = 0.5*(q - p) + 1e-3*y; end M;";
+    fs::write(s.path().join("m.mo"), text).expect("a file");
+    let o = good(s.path(), &["init", "m.mo", "--trace", "init"]);
+    let count = o.stderr.lines().filter(|l| l.contains("\"iteration\"")).count();
+    assert!((3..16).contains(&count), "{count} iterations\n{}", o.stderr);
+}
+
 #[test]
 fn the_trace_tells_every_iteration() {
     let s = Scratch::new().unwrap();
