@@ -17,6 +17,9 @@ use std::fmt::Write;
 const RUNTIME: &str = include_str!("functions.c");
 const ARRAYS: &str = include_str!("arrays.c");
 
+/// What stands for text that is built at run time; constant text is known by its handle, which is positive.
+const BUILT_TEXT: f64 = -1.0;
+
 /// A function that kernels call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Called {
@@ -53,6 +56,10 @@ fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<&'a ExternalCall, Stri
     let (Some(x), Some(lowered)) = (&f.external, &l.external) else { return Err(code()) };
     let scalar = |a: &Arg| matches!(a, Arg::S(Sx::Local(_) | Sx::Num(_)));
     let one = matches!(&l.outputs[..], [o] if Some(o.slot) == lowered.result.map(Slot::S));
+    // The file prints nothing.
+    if x.symbol == "ModelicaInternal_print" && l.outputs.is_empty() {
+        return Ok(x);
+    }
     let numbers = one
         && x.language == "C"
         && lowered.args.iter().all(scalar)
@@ -102,6 +109,8 @@ pub fn functions_c(
         }
     }
     needed.sort_unstable();
+    let derivatives: Vec<FuncId> =
+        needed.iter().filter(|n| n.1).filter_map(|n| executor.lowered(n.0)?.derivative).collect();
     let mut o = String::new();
     let memo: usize = called.iter().map(|c| c.args * if c.dual { 2 } else { 1 } + c.outs).sum();
     let _ = writeln!(o, "#define SALTUS_CALLED {}\n#define SALTUS_MEMO {}", called.len().max(1), memo.max(1));
@@ -121,6 +130,7 @@ pub fn functions_c(
             let x = external_c(function, l).map_err(|what| NotInC { func: f, what })?;
             match table_call(&x.symbol) {
                 Some(_) => tables = true,
+                None if x.symbol == "ModelicaInternal_print" => {}
                 None => includes.extend(x.includes.iter().map(String::as_str)),
             }
         }
@@ -141,7 +151,12 @@ pub fn functions_c(
             let refused = |what| NotInC { func: f, what };
             let symbol = functions.get(f.0 as usize).and_then(|f| f.external.as_ref()).map(|x| &*x.symbol);
             o.push_str(&Body::new(executor, l, f, dual).function(symbol).map_err(refused)?);
-            o.push_str(&Body::new(executor, l, f, dual).flat().map_err(refused)?);
+            // Functions that only functions call need not be told the sizes of their inputs.
+            let entered = called.iter().any(|c| c.func == f) || derivatives.contains(&f);
+            match Body::new(executor, l, f, dual).flat() {
+                Err(what) if entered => return Err(refused(what)),
+                flat => o.push_str(&flat.unwrap_or_default()),
+            }
         }
     }
     for &(f, dual) in &needed {
@@ -311,6 +326,10 @@ impl<'a> Body<'a> {
             };
             args.iter().map(one).collect::<Vec<_>>().join(", ")
         };
+        if symbol == "ModelicaInternal_print" {
+            let unused: Vec<String> = (0..self.f.inputs.len()).map(|k| format!(" (void)x{k};")).collect();
+            return self.line(&format!("(void)c;{}", unused.concat()));
+        }
         if let Some(table) = table_call(symbol) {
             return self.table(table, &list);
         }
@@ -887,7 +906,14 @@ impl<'a> Body<'a> {
             Op2::Div => 0,
             Op2::Mod => 1,
             Op2::Rem => 2,
-            Op2::Concat | Op2::Text(_) => return Err("text".into()),
+            // Text that is built serves messages, which the file prints without values: it is not kept.
+            Op2::Concat => return Ok(self.lit(BUILT_TEXT)),
+            Op2::Text(op @ (Binary::Eq | Binary::Ne)) => {
+                let (a, b) = (self.value(a), self.value(b));
+                let not = if op == Binary::Ne { "!" } else { "" };
+                return Ok(self.lift(&format!("(double){not}saltus_same_text(c, {a}, {b})")));
+            }
+            Op2::Text(_) => return Err("the order of text".into()),
         };
         let name = if self.dual { "d_division" } else { "saltus_division" };
         Ok(format!("{name}(c, {kind}, {a}, {b})"))
@@ -920,6 +946,13 @@ impl<'a> Body<'a> {
             }
             Sx::BinLN(op, a, v) => {
                 let v = self.binary(*op, &format!("s{a}"), &self.lit(*v));
+                self.scalar(&v)
+            }
+            Sx::Bin(op @ (Binary::Eq | Binary::Ne), ab)
+                if let (Sx::Compare(texts), Sx::Num(0.0)) = (&ab.0, &ab.1) =>
+            {
+                let (a, b) = (self.sx(&texts.0)?, self.sx(&texts.1)?);
+                let v = self.op2(Op2::Text(*op), &a, &b)?;
                 self.scalar(&v)
             }
             Sx::Bin(op, ab) => {
@@ -1038,7 +1071,8 @@ impl<'a> Body<'a> {
                 let v = self.semi_linear(&x, &k, &n);
                 self.scalar(&v)
             }
-            Sx::ToString(..) | Sx::Format(_) | Sx::EnumToString(_) | Sx::Compare(_) => return Err("text".into()),
+            Sx::ToString(..) | Sx::Format(_) | Sx::EnumToString(_) => self.lit(BUILT_TEXT),
+            Sx::Compare(_) => return Err("the order of text".into()),
         })
     }
 

@@ -42,6 +42,12 @@ static inline int saltus_size(saltus_functions *c, double v) {
     return (int)v;
 }
 
+/* Text is known by its number; what is built at run time has none. */
+static inline int saltus_same_text(saltus_functions *c, double a, double b) {
+    if (a < 0.0 || b < 0.0) saltus_fail(c, "text that is built at run time is compared");
+    return a == b;
+}
+
 /* The zero-based position of a subscript. */
 static inline int saltus_at(saltus_functions *c, double i, int n) {
     if (!(i >= 1.0 && i <= (double)n && i == floor(i))) saltus_fail(c, "a subscript is out of range");

@@ -44,7 +44,7 @@ const STATEMENTS: usize = 500;
 const NO_RESTART: &str = "{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}";
 
 /// Modes of one file.
-const MOST_MODES: usize = 64;
+const MOST_MODES: usize = 512;
 
 /// A mode, with what its entry takes.
 struct Mode {
@@ -773,7 +773,7 @@ impl Writer<'_> {
     fn form(&mut self, name: &str, linear: bool, f: &Form<'_>, otherwise: &str) -> Result<(), Diagnostic> {
         self.function(&format!("residual{name}"), f.residual)?;
         let n = f.unknowns.len();
-        self.work = self.work.max(n * (n + 4));
+        self.work = self.work.max(n * (n + 5));
         let words = |v: &[u32]| wrap(&v.iter().map(|w| format!("{w}u")).chain(["0u".into()]).collect::<Vec<_>>());
         let entries: Vec<String> = f
             .entries

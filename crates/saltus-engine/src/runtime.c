@@ -73,14 +73,15 @@ static double saltus_largest(int n, const double *r) {
     return m;
 }
 
-/* Newton's method; one step if linear. The work array has n*n + 4n numbers. */
-static int saltus_newton(const saltus_block *b, double *v, double *work) {
+/* Newton's method; one step if linear. With `strict` every step makes the residual smaller. The work array has n*n + 4n
+   numbers. */
+static int saltus_newton(const saltus_block *b, double *v, double *work, int strict) {
     int n = b->n;
     double *a = work, *z = a + n * n, *r = z + n, *trial = r + n, *rr = trial + n;
     double last = INFINITY;
     for (int i = 0; i < n; i++) { z[i] = v[b->unknowns[i]]; if (!isfinite(z[i])) z[i] = 0.0; }
     if (!saltus_evaluate(b, v, z, r)) return SALTUS_DOMAIN;
-    for (int iteration = 0; iteration < 50; iteration++) {
+    for (int iteration = 0; iteration < (strict ? 200 : 50); iteration++) {
         if (saltus_largest(n, r) == 0.0) return SALTUS_OK;
         if (!saltus_matrix(b, v, a)) return SALTUS_UNSOLVED;
         double old = saltus_largest(n, r), size = 0.0, lambda = 1.0;
@@ -97,10 +98,12 @@ static int saltus_newton(const saltus_block *b, double *v, double *work) {
         for (;;) {
             for (int i = 0; i < n; i++) trial[i] = z[i] - lambda * r[i];
             if (saltus_evaluate(b, v, trial, rr)
-                && (lambda * size < 1e-3 || saltus_largest(n, rr) < 10.0 * (old > 1e-300 ? old : 1e-300) || lambda < 0.05))
+                && (strict ? size < 1e-9 || saltus_largest(n, rr) < (1.0 - 0.1 * lambda) * old
+                           : lambda * size < 1e-3 || saltus_largest(n, rr) < 10.0 * (old > 1e-300 ? old : 1e-300)
+                                 || lambda < 0.05))
                 break;
             lambda *= 0.5;
-            if (lambda < 1e-4) return SALTUS_UNSOLVED;
+            if (lambda < (strict ? 1e-9 : 1e-4)) return SALTUS_UNSOLVED;
         }
         for (int i = 0; i < n; i++) { z[i] = trial[i]; r[i] = rr[i]; }
         if (lambda == 1.0 && (size < 1e-9 || (size < 1e-6 && last < 1e-3) || (size < 1e-7 && size >= 0.5 * last)))
@@ -110,9 +113,16 @@ static int saltus_newton(const saltus_block *b, double *v, double *work) {
     return SALTUS_UNSOLVED;
 }
 
+/* The torn unknowns, else all of them, else with care; each from the same guess, which is kept behind the n*n + 4n numbers. */
 static int saltus_solve(const saltus_block *b, double *v, double *work) {
-    int status = saltus_newton(b, v, work);
-    return status && b->otherwise ? saltus_newton(b->otherwise, v, work) : status;
+    const saltus_block *all = b->otherwise ? b->otherwise : b;
+    double *guess = work + all->n * (all->n + 4);
+    int status;
+    for (int i = 0; i < all->n; i++) guess[i] = v[all->unknowns[i]];
+    for (int attempt = b->otherwise ? 0 : 1; ; attempt++) {
+        if (!(status = saltus_newton(attempt ? all : b, v, work, attempt == 2)) || attempt == 2) return status;
+        for (int i = 0; i < all->n; i++) v[all->unknowns[i]] = guess[i];
+    }
 }
 
 /* The past of a delayed signal. */

@@ -230,14 +230,19 @@ static int note_delays(NAME *m) {
     return SALTUS_OK;
 }
 
+/* Delayed values at the present time. */
+static void read_delays(NAME *m) {
+    for (int k = 0; k < N_DELAYS; k++) {
+        delay_length(m->v, k);
+        if (m->line[k].count) m->v[delays[k].out] = saltus_delayed(&m->line[k], m->v[TIME] - m->v[delays[k].length]);
+    }
+}
+
 /* The derivatives of the states at time t, all relations held. */
 int NAME_derivatives(NAME *m, double t, const double *x, double *dx) {
     m->v[TIME] = t;
     for (int i = 0; i < modes[m->mode].states; i++) m->v[modes[m->mode].state[i].slot] = x[i];
-    for (int k = 0; k < N_DELAYS; k++) {
-        delay_length(m->v, k);
-        if (m->line[k].count) m->v[delays[k].out] = saltus_delayed(&m->line[k], t - m->v[delays[k].length]);
-    }
+    read_delays(m);
     int status = saltus_told(m, continuous_steps(m, m->v));
     for (int i = 0; i < modes[m->mode].states; i++) {
         dx[i] = m->v[modes[m->mode].state[i].pre];
@@ -266,10 +271,13 @@ int NAME_start(NAME *m) {
         double t = m->v[TIME];
         m->ticks[k] = tickers[k].start >= t ? 0.0 : ceil((t - tickers[k].start) / tickers[k].interval - 1e-9);
     }
-    for (int k = 0; k < N_DELAYS; k++) { m->line[k].first = m->line[k].count = 0; m->line[k].reach = 0.0; }
     (void)&saltus_delayed;
-    int status = note_delays(m);
-    if (status || (status = event_at(m, -1))) return status;
+    /* Signals that are delayed have always had the values they start with. */
+    int status = event_at(m, -1);
+    for (int k = 0; k < N_DELAYS; k++) { m->line[k].first = m->line[k].count = 0; m->line[k].reach = 0.0; }
+    if (status || (status = note_delays(m)) || !N_DELAYS) return status;
+    read_delays(m);
+    if ((status = event_at(m, -1))) return status;
     return note_delays(m);
 }
 
@@ -365,7 +373,7 @@ int main(int argc, char **argv) {
     double begin = start_values[TIME], stop = argc > 1 ? atof(argv[1]) : STOP;
     int steps = argc > 2 ? atoi(argv[2]) : STEPS, status = NAME_start(&m);
     printf("time");
-    for (int i = 0; i < N_OUTPUTS; i++) printf(",%s", output_names[i]);
+    for (int i = 0; i < N_OUTPUTS; i++) printf(strchr(output_names[i], ',') ? ",\"%s\"" : ",%s", output_names[i]);
     printf("\n");
     if (!status) row(&m, 0);
     for (int k = 1; k <= steps && !status; k++) {
