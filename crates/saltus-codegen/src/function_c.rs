@@ -948,9 +948,7 @@ impl<'a> Body<'a> {
                 let v = self.binary(*op, &format!("s{a}"), &self.lit(*v));
                 self.scalar(&v)
             }
-            Sx::Bin(op @ (Binary::Eq | Binary::Ne), ab)
-                if let (Sx::Compare(texts), Sx::Num(0.0)) = (&ab.0, &ab.1) =>
-            {
+            Sx::Bin(op @ (Binary::Eq | Binary::Ne), ab) if let (Sx::Compare(texts), Sx::Num(0.0)) = (&ab.0, &ab.1) => {
                 let (a, b) = (self.sx(&texts.0)?, self.sx(&texts.1)?);
                 let v = self.op2(Op2::Text(*op), &a, &b)?;
                 self.scalar(&v)
@@ -965,6 +963,7 @@ impl<'a> Body<'a> {
                 let v = self.unary(*op, &a);
                 self.scalar(&v)
             }
+            Sx::Op2(Op2::Concat, _) => self.lit(BUILT_TEXT),
             Sx::Op2(op, ab) => {
                 let (a, b) = (self.sx(&ab.0)?, self.sx(&ab.1)?);
                 let v = self.op2(*op, &a, &b)?;

@@ -207,8 +207,10 @@ impl Machine {
         let w = &mut *guard;
         let mut start = std::mem::take(&mut w.start);
         start.clear();
-        start
-            .extend(b.unknowns.iter().map(|&s| Some(self.values[s as usize]).filter(|v| v.is_finite()).unwrap_or(0.0)));
+        start.extend(b.unknowns.iter().map(|&s| self.values[s as usize]));
+        if start.iter().fold(false, |bad, v| bad | !v.is_finite()) {
+            start.iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = 0.0);
+        }
         let wanted = !self.patient || b.linear || self.methods.contains(&BlockMethod::Ladder(Method::Newton));
         if wanted && b.torn.used && w.failures < FAILURES {
             for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
@@ -488,7 +490,7 @@ impl Machine {
                         refined += 1;
                         continue;
                     }
-                    break 'newton b.unknowns.iter().all(|&s| self.values[s as usize].is_finite());
+                    break 'newton b.unknowns.iter().fold(true, |fine, &s| fine & self.values[s as usize].is_finite());
                 }
                 let size = (0..n).map(|k| dz[k].abs() / (z[k].abs() + 1e-3 * nominal(k))).fold(0.0, f64::max);
                 let old = scaled(&r);
