@@ -401,8 +401,11 @@ impl Machine {
     fn reduce(&mut self, b: &SolveBlock, matrix: &mut [f64]) -> bool {
         let (e, n) = (&b.torn.elimination, b.torn.tears.len());
         self.chain(&e.chain);
-        // All of them, without a branch: the first ones are still being stored.
-        if !e.slopes.iter().fold(true, |fine, &s| fine & (self.values[s as usize].abs() <= LARGEST_SLOPE)) {
+        // Without branches, and first of all values in a row: most often they are small, what else is among them too.
+        let bounded = |v: f64| v.abs() <= LARGEST_SLOPE;
+        let all = |slots: &[u32]| slots.iter().fold(true, |fine, &s| fine & bounded(self.values[s as usize]));
+        let near = self.values[e.computed.clone()].iter().fold(true, |fine, v| fine & bounded(*v));
+        if !(near && all(&e.elsewhere)) && !all(&e.slopes) {
             return false;
         }
         matrix.fill(0.0);

@@ -8,6 +8,7 @@
 use crate::compile::Compiler;
 use saltus_expr::{Binary, ExprId};
 use saltus_program::{Batch, Chain, NEGATE, Rows, slot_of};
+use std::ops::Range;
 
 /// dr/dv of a torn loop.
 #[derive(Default)]
@@ -16,6 +17,9 @@ pub struct Elimination {
     pub chain: Chain,
     /// Slots of the slopes.
     pub slopes: Vec<u32>,
+    /// Where all that is computed here lies, and the slopes that lie elsewhere.
+    pub(crate) computed: Range<usize>,
+    pub(crate) elsewhere: Vec<u32>,
     /// (residual, torn unknown, word) of dr/dv where it is not zero by structure.
     pub entries: Vec<(u32, u32, u32)>,
 }
@@ -167,7 +171,12 @@ impl<'a, 'c> Eliminator<'a, 'c> {
         let mut slopes: Vec<u32> = self.rows.iter().flatten().map(|s| slot_of(s.1) as u32).collect();
         slopes.sort_unstable();
         slopes.dedup();
+        // Every row has taken the next slot.
+        let slots: Vec<usize> = chain.rows().map(|(_, row)| row[0] as usize).collect();
+        let computed = slots.first().map_or(0..0, |first| *first..first + slots.len());
+        let elsewhere = slopes.iter().copied().filter(|s| !computed.contains(&(*s as usize))).collect();
         let backend = &self.c.backend;
-        Elimination { chain: chain.gathered(|k| backend.calls(k)), slopes, entries: self.entries }
+        let chain = chain.gathered(|k| backend.calls(k));
+        Elimination { chain, slopes, computed, elsewhere, entries: self.entries }
     }
 }
