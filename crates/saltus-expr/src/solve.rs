@@ -88,10 +88,24 @@ pub fn slope_in(pool: &mut Pool, e: ExprId, k: u32) -> Option<ExprId> {
 pub fn solve_for(pool: &mut Pool, e: ExprId, k: u32) -> Option<ExprId> {
     match affine_in(pool, e, k) {
         Some(Affine { slope, rest }) => {
-            let neg = pool.neg(rest);
+            let neg = negated(pool, rest, 0);
             Some(pool.div(neg, slope))
         }
         None => inverted(pool, e, k),
+    }
+}
+
+/// `-e`, branch by branch where that costs nothing: the branches of `if c then x - a else x - b = 0` are a and b as they were
+/// written.
+fn negated(pool: &mut Pool, e: ExprId, depth: usize) -> ExprId {
+    match *pool.node(e) {
+        Node::If(c, a, b) if depth < 50 => {
+            let (a, b) = (negated(pool, a, depth + 1), negated(pool, b, depth + 1));
+            let costs = |e: ExprId| matches!(pool.node(e), Node::Unary(crate::Unary::Neg, _));
+            if costs(a) || costs(b) { pool.neg(e) } else { pool.select(c, a, b) }
+        }
+        _ if pool.as_const(e) == Some(0.0) => pool.num(0.0),
+        _ => pool.neg(e),
     }
 }
 

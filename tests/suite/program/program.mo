@@ -49,7 +49,7 @@ states
   x[19], der(x[19])
   x[20], der(x[20])
 continuous
-  der(x[1]) := -0
+  der(x[1]) := 0
   der(x[2]) := x[1] - 2*x[2] + x[3]
   der(x[3]) := x[2] - 2*x[3] + x[4]
   der(x[4]) := x[3] - 2*x[4] + x[5]
@@ -63,7 +63,7 @@ continuous
   der(x[12]) := x[11] - 2*x[12] + x[13]
   der(x[13]) := x[12] - 2*x[13] + x[14]
   ... 18 rows of this kernel in all
-  der(x[20]) := -0
+  der(x[20]) := 0
 
 --- a-system-solved-together program ---
 model M
