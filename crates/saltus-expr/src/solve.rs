@@ -101,11 +101,20 @@ fn negated(pool: &mut Pool, e: ExprId, depth: usize) -> ExprId {
     match *pool.node(e) {
         Node::If(c, a, b) if depth < 50 => {
             let (a, b) = (negated(pool, a, depth + 1), negated(pool, b, depth + 1));
-            let costs = |e: ExprId| matches!(pool.node(e), Node::Unary(crate::Unary::Neg, _));
-            if costs(a) || costs(b) { pool.neg(e) } else { pool.select(c, a, b) }
+            let branches = pool.select(c, a, b);
+            if negations(pool, branches) <= 1 + negations(pool, e) { branches } else { pool.neg(e) }
         }
         _ if pool.as_const(e) == Some(0.0) => pool.num(0.0),
         _ => pool.neg(e),
+    }
+}
+
+/// Negations at the ends of branches.
+fn negations(pool: &Pool, e: ExprId) -> usize {
+    match *pool.node(e) {
+        Node::If(_, a, b) => negations(pool, a) + negations(pool, b),
+        Node::Unary(crate::Unary::Neg, _) => 1,
+        _ => 0,
     }
 }
 
