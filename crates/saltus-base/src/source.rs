@@ -108,8 +108,19 @@ pub struct Anchor {
 #[derive(Clone, Debug, Default)]
 pub struct SourceMap {
     files: Vec<Arc<SourceFile>>,
-    /// Files that are translations: the file they were translated from, and its places in order.
-    origins: Vec<(FileId, FileId, Arc<[Anchor]>)>,
+    origins: Vec<Origin>,
+}
+
+/// A file that is a translation.
+#[derive(Clone, Debug)]
+struct Origin {
+    file: FileId,
+    /// What it was translated from.
+    source: FileId,
+    /// Its places in order.
+    anchors: Arc<[Anchor]>,
+    /// What the original has for a derivative: `x'` is written `der(x)` in the translation.
+    derivative: char,
 }
 
 impl SourceMap {
@@ -129,15 +140,36 @@ impl SourceMap {
     }
 
     /// Says that `file` is a translation of the text `original`, which messages then show; `anchors` in the order of `at`.
-    pub fn translated_from(&mut self, file: FileId, original: impl Into<String>, anchors: Vec<Anchor>) {
+    /// `derivative` is the mark that the original has behind a name where the translation has `der(name)`.
+    pub fn translated_from(
+        &mut self,
+        file: FileId,
+        original: impl Into<String>,
+        anchors: Vec<Anchor>,
+        derivative: char,
+    ) {
         let path = self.get(file).map(|f| f.path.clone()).unwrap_or_default();
         let source = self.add(path, original);
-        self.origins.push((file, source, anchors.into()));
+        self.origins.push(Origin { file, source, anchors: anchors.into(), derivative });
+    }
+
+    /// A message about a place, with derivatives as its file writes them: `der(der(x))` may be `x''` there.
+    pub fn wording(&self, span: Span, text: &str) -> String {
+        let Some(origin) = self.origins.iter().find(|o| o.file == span.file) else { return text.to_string() };
+        let mut out = text.to_string();
+        // Innermost first.
+        while let Some((start, len)) = innermost_derivative(&out) {
+            let name = format!("{}{}", &out[start + 4..start + len - 1], origin.derivative);
+            out.replace_range(start..start + len, &name);
+        }
+        out
     }
 
     /// The place the user wrote what stands at a place; the same one unless its file is a translation.
     pub fn origin(&self, span: Span) -> Span {
-        let Some((_, source, anchors)) = self.origins.iter().find(|o| o.0 == span.file) else { return span };
+        let Some(Origin { source, anchors, .. }) = self.origins.iter().find(|o| o.file == span.file) else {
+            return span;
+        };
         let within = |a: &Anchor, offset: u32| (a.start + (offset - a.at)).min(a.end);
         let before = |offset: u32| anchors.partition_point(|a| a.at <= offset).checked_sub(1).map(|k| anchors[k]);
         let first = before(span.start).unwrap_or(Anchor { at: 0, start: 0, end: 0, exact: true });
@@ -173,5 +205,32 @@ impl SourceMap {
             }
             None => "<generated>".to_string(),
         }
+    }
+}
+
+/// Where a `der(name)` of a plain name stands, and how long it is.
+fn innermost_derivative(text: &str) -> Option<(usize, usize)> {
+    text.match_indices("der(").map(|(at, _)| at).find_map(|at| {
+        let word = at > 0 && text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let inner = &text[at + 4..];
+        let end = inner.find(['(', ')', ' ', ','])?;
+        (!word && end > 0 && inner[end..].starts_with(')')).then_some((at, end + 5))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_about_translations_speak_as_the_original() {
+        let mut map = SourceMap::default();
+        let file = map.add("a.mdae", "equation der(der(x)) = der(y);");
+        let other = map.add("b.mo", "");
+        let (here, there) = (Span::new(file, 0, 1), Span::new(other, 0, 1));
+        map.translated_from(file, "x'' = y'", Vec::new(), '\'');
+        assert_eq!(map.wording(here, "der(der(x)) = der(y) + order(z)"), "x'' = y' + order(z)");
+        assert_eq!(map.wording(here, "der(x + y) and der("), "der(x + y) and der(");
+        assert_eq!(map.wording(there, "der(x)"), "der(x)");
     }
 }

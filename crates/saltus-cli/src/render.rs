@@ -105,6 +105,9 @@ pub fn render(diagnostic: &Diagnostic, sources: &SourceMap, style: Style) -> Str
 /// The same with the places where the user wrote it: files may be translations.
 fn as_written(diagnostic: &Diagnostic, sources: &SourceMap) -> Diagnostic {
     let mut d = diagnostic.clone();
+    let place = d.labels.iter().map(|l| l.span).fold(d.span, |a, b| if a.is_none() { b } else { a });
+    d.message = sources.wording(place, &d.message);
+    d.hints.iter_mut().for_each(|h| *h = sources.wording(place, h));
     d.span = sources.origin(d.span);
     d.labels.iter_mut().for_each(|l| l.span = sources.origin(l.span));
     d

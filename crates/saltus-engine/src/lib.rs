@@ -227,9 +227,10 @@ impl Engine {
         let stem = Path::new(target).file_stem().map_or_else(|| "System".into(), |s| s.to_string_lossy().into_owned());
         match saltus_mdae::translate(&stem, &text) {
             Ok(t) => {
+                let derivative = if t.difference { '•' } else { '\'' };
                 self.ahead = t.difference.then_some(t.ahead);
                 self.hidden = t.hidden;
-                self.table.load_translation(target, t.text, &text, t.anchors);
+                self.table.load_translation(target, t.text, &text, t.anchors, derivative);
                 let found = self.table.take_diagnostics();
                 self.diagnostics.extend(found);
                 (!self.failed()).then_some(t.name)

@@ -44,9 +44,10 @@ pub struct Translation {
     pub anchors: Vec<Anchor>,
 }
 
-/// The name of the Boolean that tells whether a numerical variable takes part in an instant (is not *dead*).
-pub fn alive(variable: &str) -> String {
-    format!("'{variable} alive'")
+/// The name of the Boolean that tells whether a numerical variable, or its value `ahead` instants later, takes part in an
+/// instant (is not *dead*).
+pub fn alive(variable: &str, ahead: usize) -> String {
+    format!("'{variable}{} alive'", "•".repeat(ahead))
 }
 
 /// The name of the Boolean that tells whether the instant before has determined a numerical variable.
@@ -104,7 +105,7 @@ pub fn translate(name: &str, text: &str) -> Result<Translation, Vec<Problem>> {
     }
     if t.problems.is_empty() {
         let (text, anchors) = take_marks(&out);
-        let hidden = t.watched.iter().flat_map(|v| [alive(v), held(v)]).collect();
+        let hidden = t.watched.iter().flat_map(|(v, k)| [alive(v, *k), held(v), next_text(v, *k)]).collect();
         Ok(Translation { name, text, difference: t.next.is_some(), ahead: t.ahead, hidden, anchors })
     } else {
         t.problems.sort();
@@ -155,13 +156,14 @@ struct Translator {
     /// Derivatives that need a variable of their own, since their right limit is asked for.
     speeds: BTreeSet<(String, usize)>,
     ahead: Vec<(String, u8, f64)>,
-    /// Variables with a start value, and those that stand shifted somewhere.
+    /// Variables with a start value.
     started: BTreeSet<String>,
-    ticking: BTreeSet<String>,
-    /// Guards with their places, and the variables in the equations they guard.
-    guards: Vec<(String, usize, BTreeSet<String>)>,
-    /// Variables that may be dead where a guard or an invariant reads them.
-    watched: BTreeSet<String>,
+    /// How far variables stand shifted.
+    ticking: BTreeMap<String, usize>,
+    /// Guards with their places, and the variables in the equations they guard, with their shifts.
+    guards: Vec<(String, usize, BTreeMap<String, usize>)>,
+    /// Variables, and how far ahead, that may be dead where a guard or an invariant reads them.
+    watched: BTreeSet<(String, usize)>,
     /// Where the first next value and the first derivative or right limit stand.
     next: Option<usize>,
     derivative: Option<usize>,
@@ -244,8 +246,10 @@ impl Translator {
                 self.problem(*place, n.base.len(), format!("`{}` is defined twice", n.base));
             }
         }
-        let all = names(d.rest);
-        self.ticking.extend(all.into_iter().filter(|n| n.bullets > 0).map(|n| n.base));
+        for n in names(d.rest).into_iter().filter(|n| n.bullets > 0) {
+            let most = self.ticking.entry(n.base).or_insert(0);
+            *most = n.bullets.max(*most);
+        }
         if kind == Kind::Num && d.rest.trim_start().starts_with('=') {
             self.started.extend(d.names.iter().filter(|n| n.0.marks() == 0).map(|n| n.0.base.clone()));
         }
@@ -254,7 +258,11 @@ impl Translator {
             && let Some(p) = find_do(rest)
         {
             let place = d.place + d.rest.len() - rest.len();
-            let of = names(&rest[p + 2..]).into_iter().map(|n| n.base).collect();
+            let mut of: BTreeMap<String, usize> = BTreeMap::new();
+            for n in names(&rest[p + 2..]) {
+                let most = of.entry(n.base).or_insert(0);
+                *most = n.bullets.max(*most);
+            }
             self.guards.push((rest[..p].to_string(), place, of));
         }
         // Right limits: those of an equation `x+ = value` are set; the others are solved for.
@@ -301,8 +309,8 @@ impl Translator {
             }
             "inv" => {
                 let mut value = self.expression(rest, place, Place::Proposition, 0);
-                for v in self.mortal(rest) {
-                    value = format!("({value}) or not {}", alive(&v));
+                for (v, k) in self.mortal(rest) {
+                    value = format!("({value}) or not {}", alive(&v, k));
                 }
                 out.push_str(&format!("equation assert({value}, \"invariant {name}\");"));
             }
@@ -432,51 +440,63 @@ impl Translator {
         if mortal.is_empty() {
             return guard;
         }
-        let alive: Vec<String> = mortal.iter().map(|v| alive(v)).collect();
+        let alive: Vec<String> = mortal.iter().map(|(v, k)| alive(v, *k)).collect();
         format!("({guard}) and {}", alive.join(" and "))
     }
 
-    /// The variables a proposition reads that no equation holds for always: they may be dead.
-    fn mortal(&mut self, proposition: &str) -> BTreeSet<String> {
+    /// Whether no equation determines a variable, so far ahead, always.
+    fn may_die(&self, v: &str, ahead: usize) -> bool {
+        let reaches = |of: &BTreeMap<String, usize>| of.get(v).is_some_and(|most| *most >= ahead);
+        !self.ticking.is_empty()
+            && self.kinds.get(v) == Some(&Kind::Num)
+            && !self.guards.iter().any(|g| g.0.trim() == "T" && reaches(&g.2))
+    }
+
+    /// What a proposition reads, variable and how far ahead, that no equation determines always: it may be dead.
+    fn mortal(&mut self, proposition: &str) -> BTreeSet<(String, usize)> {
         let mut out = BTreeSet::new();
         if self.ticking.is_empty() {
             return out;
         }
-        for n in names(proposition).into_iter().filter(|n| n.bullets == 0) {
+        for n in names(proposition) {
             match self.predicates.get(&n.base) {
-                Some((text, _)) => out.extend(names(text).into_iter().filter(|n| n.bullets == 0).map(|n| n.base)),
+                Some((text, _)) => out.extend(names(text).into_iter().map(|m| (m.base, m.bullets + n.bullets))),
                 None => {
-                    out.insert(n.base);
+                    out.insert((n.base, n.bullets));
                 }
             }
         }
-        let always = |v: &str| self.guards.iter().any(|g| g.0.trim() == "T" && g.2.contains(v));
-        out.retain(|v| self.kinds.get(v) == Some(&Kind::Num) && !always(v));
+        out.retain(|(v, k)| self.may_die(v, *k));
         self.watched.extend(out.iter().cloned());
         out
     }
 
-    /// Which variables are not dead: those in an equation whose guard is true, and those that the instant before has
-    /// determined (who runs the system says which these are).
+    /// What is not dead: variables in an equation whose guard is true, and those that the instant before has determined (who
+    /// runs the system says which these are).
     fn living(&mut self, out: &mut String) {
         let mut done = BTreeSet::new();
-        while let Some(v) = self.watched.difference(&done).next().cloned() {
-            done.insert(v.clone());
-            let (name, held, started) = (alive(&v), held(&v), self.started.contains(&v));
+        while let Some((v, k)) = self.watched.difference(&done).next().cloned() {
+            done.insert((v.clone(), k));
+            let (name, held, started) = (alive(&v, k), held(&v), self.started.contains(&v));
             let mut when: Vec<String> = Vec::new();
-            if started || self.ticking.contains(&v) {
+            if k == 0 && (started || self.ticking.contains_key(&v)) {
                 out.push_str(&format!(
                     " public Boolean {held}(start = {started}, fixed = true); equation {held} = pre({held});"
                 ));
                 when.push(held);
             }
             for (guard, at, of) in self.guards.clone() {
-                if of.contains(&v) {
+                if of.get(&v).is_some_and(|most| *most >= k) {
                     when.push(format!("({})", plain(&self.guard(&guard, at))));
                 }
             }
             let when = if when.is_empty() { "false".into() } else { when.join(" or ") };
             out.push_str(&format!(" public Boolean {name}; equation {name} = {when};"));
+            if k > 0 {
+                // A next value has a name of its own where it may be dead: no equation then speaks of it.
+                let (next, of) = (next_text(&v, k), self.derivative_text(&v, k));
+                out.push_str(&format!(" public Real {next}; equation if {name} then {next} = {of}; end if;"));
+            }
         }
     }
 
@@ -661,6 +681,12 @@ impl Translator {
                 self.problem(p, n.base.len(), "a right limit stands in equations only");
             }
             let moves = self.kinds.get(&n.base) == Some(&Kind::Num);
+            let ahead = n.bullets + if moves { shift } else { 0 };
+            if place == Place::Predicate && ahead > 0 && self.may_die(&n.base, ahead) {
+                out.push_str(&next_text(&n.base, ahead));
+                self.watched.insert((n.base, ahead));
+                continue;
+            }
             out.push_str(&match (n.plus, n.primes, n.bullets + if moves { shift } else { 0 }) {
                 (true, primes, _) => limit_text(&n.base, primes),
                 (false, primes, bullets) => self.derivative_text(&n.base, primes + bullets),
@@ -668,6 +694,11 @@ impl Translator {
         }
         out
     }
+}
+
+/// The name of a next value that may be dead.
+fn next_text(base: &str, ahead: usize) -> String {
+    format!("'{base}{}'", "•".repeat(ahead))
 }
 
 fn limit_text(base: &str, primes: usize) -> String {
@@ -803,7 +834,7 @@ mod tests {
         let t = translate("m", text).unwrap();
         let mut map = saltus_base::SourceMap::default();
         let file = map.add("m.mdae", t.text.as_str());
-        map.translated_from(file, text, t.anchors);
+        map.translated_from(file, text, t.anchors, '\'');
         for (there, here) in [
             ("der(der(x))  =  y/3", "x'' = y/3"),
             ("/3", "/3"),

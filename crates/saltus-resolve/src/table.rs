@@ -179,9 +179,17 @@ impl ClassTable {
     }
 
     /// Loads a translation of the text `original`, to which its places lead back.
-    pub fn load_translation(&self, path: &str, text: String, original: &str, anchors: Vec<Anchor>) -> Vec<ClassId> {
+    /// `derivative`: the mark that stands for `der` in it.
+    pub fn load_translation(
+        &self,
+        path: &str,
+        text: String,
+        original: &str,
+        anchors: Vec<Anchor>,
+        derivative: char,
+    ) -> Vec<ClassId> {
         let file = self.sources.borrow_mut().add(path, text.as_str());
-        self.sources.borrow_mut().translated_from(file, original, anchors);
+        self.sources.borrow_mut().translated_from(file, original, anchors, derivative);
         let tree = saltus_syntax::parse(file, &text);
         self.diagnostics.borrow_mut().extend(tree.diagnostics);
         self.load_tree(tree.root, None)

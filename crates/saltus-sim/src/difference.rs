@@ -26,7 +26,6 @@ const CONSISTENT: f64 = 1e-9;
 struct Instant {
     plan: InstantPlan,
     steps: Vec<Step>,
-    active: FxHashSet<VarId>,
 }
 
 fn io(e: std::io::Error) -> Diagnostic {
@@ -94,8 +93,8 @@ struct Instants {
     slots: Vec<(u32, VarId)>,
     /// Cells that have a value when an instant begins; everything that has a start value at the first.
     known: Option<FxHashSet<Cell>>,
-    /// What predicates read, by predicate.
-    reads: FxHashMap<VarId, Vec<VarId>>,
+    /// What predicates read, by predicate: variables and how far ahead.
+    reads: FxHashMap<VarId, Vec<(VarId, u8)>>,
     /// Variables that may be dead where a guard reads them.
     mortal: Vec<Mortal>,
     sources: Vec<(VarId, u32, f64)>,
@@ -106,7 +105,7 @@ struct Instants {
 
 /// A variable with the Booleans that tell whether it is dead (`saltus_mdae`).
 struct Mortal {
-    var: VarId,
+    cell: Cell,
     /// Slot: it takes part in the instant.
     alive: u32,
     /// Slot of the previous value: the instant before has determined it.
@@ -114,7 +113,7 @@ struct Mortal {
 }
 
 /// The numerical variables that each predicate reads, through other predicates too.
-fn reads(model: &Model) -> FxHashMap<VarId, Vec<VarId>> {
+fn reads(model: &Model) -> FxHashMap<VarId, Vec<(VarId, u8)>> {
     let sys = &model.sys;
     let rows: FxHashMap<VarId, &Row> = sys
         .discrete
@@ -127,14 +126,17 @@ fn reads(model: &Model) -> FxHashMap<VarId, Vec<VarId>> {
         .collect();
     let mut out = FxHashMap::default();
     for &p in rows.keys() {
-        let (mut seen, mut todo, mut found) = (FxHashSet::default(), vec![p], Vec::new());
-        while let Some(v) = todo.pop() {
-            if !seen.insert(v) {
+        let (mut seen, mut todo, mut found) = (FxHashSet::default(), vec![(p, 0)], Vec::new());
+        while let Some((v, ahead)) = todo.pop() {
+            if !seen.insert((v, ahead)) {
                 continue;
             }
             match rows.get(&v) {
-                Some(row) => todo.extend(row.args.iter().filter_map(|a| a.variable())),
-                None if sys.role(v) == Role::Continuous => found.push(v),
+                Some(row) => todo.extend(row.args.iter().filter_map(|a| match *a {
+                    Operand::Var { var, order, .. } => Some((var, order)),
+                    _ => None,
+                })),
+                None if sys.role(v) == Role::Continuous => found.push((v, ahead)),
                 None => {}
             }
         }
@@ -168,9 +170,13 @@ impl Instants {
         let named: FxHashMap<String, VarId> = model.sys.dae.vars.iter().map(|(v, x)| (x.name.clone(), v)).collect();
         let mut mortal = Vec::new();
         for (name, &var) in &named {
-            let Some(&alive) = named.get(&format!("'{name} alive'")) else { continue };
-            let held = named.get(&format!("'{name} held'")).map(|&h| model.layout.slot(Cell::pre(h)));
-            mortal.push(Mortal { var, alive: model.layout.slot(Cell::new(alive, 0)), held });
+            for ahead in 0..8 {
+                let of = |what: &str| named.get(&format!("'{name}{} {what}'", "•".repeat(ahead))).copied();
+                let Some(alive) = of("alive") else { continue };
+                let held = of("held").filter(|_| ahead == 0).map(|h| model.layout.slot(Cell::pre(h)));
+                let alive = model.layout.slot(Cell::new(alive, 0));
+                mortal.push(Mortal { cell: Cell::new(var, ahead as u8), alive, held });
+            }
         }
         model.layout.extend(&mut model.machine.values);
         Instants {
@@ -284,7 +290,6 @@ impl Instants {
             }
             self.predicates(model, t)?;
             if model.key() == key {
-                self.dead(model, &instant, t)?;
                 return Ok((key, instant));
             }
             tried.push(key);
@@ -297,32 +302,9 @@ impl Instants {
         }
         let plan = plan_instant(&mut model.sys, &mut model.ops, &model.modes, key)?;
         let steps = model.compile(|c| c.sequence(&plan.sequence));
-        let active = plan.vars.iter().copied().collect();
-        let instant = Rc::new(Instant { plan, steps, active });
+        let instant = Rc::new(Instant { plan, steps });
         self.programs.insert(key.clone(), instant.clone());
         Ok(instant)
-    }
-
-    /// A predicate on a dead variable is dead, and so is what it guards (MODRIO 3.9); next values are not followed that far.
-    fn dead(&self, model: &Model, instant: &Instant, t: f64) -> Result<(), Diagnostic> {
-        for r in &model.sys.relations {
-            for a in &r.g.args {
-                if let Operand::Var { var, order: 1.., .. } = *a
-                    && model.sys.role(var) == Role::Continuous
-                    && !instant.active.contains(&var)
-                {
-                    return Err(Diagnostic::error(
-                        Stage::Run,
-                        r.origin.span.unwrap_or(Span::NONE),
-                        format!(
-                            "not supported yet: at instant {t:?} a predicate reads the next value of {}, which is dead in this mode",
-                            model.sys.dae.vars[var].name
-                        ),
-                    ));
-                }
-            }
-        }
-        Ok(())
     }
 
     /// At the first instant the known values must satisfy what later instants get by construction.
@@ -370,8 +352,8 @@ impl Instants {
             }
             self.row[k] = sign * model.machine.values[slot as usize] + 0.0;
             self.active[k] = match self.reads.get(&v) {
-                Some(read) => read.iter().all(|v| self.lives(instant, *v)),
-                None => model.sys.role(v) != Role::Continuous || self.lives(instant, v),
+                Some(read) => read.iter().all(|&(v, ahead)| self.lives(instant, v, ahead)),
+                None => model.sys.role(v) != Role::Continuous || self.lives(instant, v, 0),
             };
             k += 1;
         }
@@ -382,14 +364,15 @@ impl Instants {
     fn mode_text(&self, model: &Model, key: &ModeKey) -> Option<String> {
         let mut text = model.key_text(key)?;
         for m in &self.mortal {
-            text = text.replace(&format!(" and '{} alive'", model.sys.dae.vars[m.var].name), "");
+            text = text.replace(&format!(" and '{} alive'", name(model, m.cell)), "");
         }
         Some(text)
     }
 
-    /// Whether a variable has a value in this instant.
-    fn lives(&self, instant: &Instant, v: VarId) -> bool {
-        instant.active.contains(&v) || self.known.as_ref().is_some_and(|k| k.contains(&Cell::new(v, 0)))
+    /// Whether a variable, or its value so many instants ahead, has a value in this instant.
+    fn lives(&self, instant: &Instant, v: VarId, ahead: u8) -> bool {
+        instant.plan.d.get(&v).is_some_and(|d| *d >= ahead)
+            || self.known.as_ref().is_some_and(|k| k.contains(&Cell::new(v, ahead)))
     }
 
     /// Next values become present ones; what is dead is not known any more.
@@ -406,7 +389,7 @@ impl Instants {
         }
         for m in &self.mortal {
             if let Some(held) = m.held {
-                model.machine.values[held as usize] = f64::from(known.contains(&Cell::new(m.var, 0)));
+                model.machine.values[held as usize] = f64::from(known.contains(&m.cell));
             }
         }
         self.known = Some(known);
