@@ -799,7 +799,9 @@ mod tests {
         )
         .unwrap();
         assert!(t.text.contains("if false then  der(der(x))  =  der(x); end if;"), "{}", t.text);
-        assert!(t.text.contains("'g•' =  der(x) > 2;"), "{}", t.text);
+        assert!(t.text.contains("'g•' =  'x•' > 2;"), "{}", t.text);
+        let t2 = translate("b", "x : num = 1; g : pred x > 2; i : inv g•; e : when T do x• = x").unwrap();
+        assert!(t2.text.contains("'g•' =  der(x) > 2;"), "{}", t2.text);
         assert!(t.difference);
         assert_eq!(t.ahead, [("x".to_string(), 1, 0.5)]);
         assert!(refused("x : num; e : when T do x• = x'").contains("not of both"));
