@@ -40,11 +40,9 @@ pub fn init(arguments: &InitArgs, begun: Instant) -> Result<(), Failure> {
     if let Some(name) = &arguments.alternatives {
         return alternatives(&mut session, &mut bench, name);
     }
-    let solved = bench.solve(&mut session.engine, &options, arguments.trace.is_some());
+    let journal = arguments.trace.is_some().then(|| Box::new(trace) as saltus_sim::Journal);
+    let solved = bench.solve(&mut session.engine, &options, journal);
     let solved = session.need(solved)?;
-    if arguments.trace.is_some() {
-        trace(&solved);
-    }
     let outcome = session.tell();
     tell_solution(&session, &bench, &solved, begun, flattened, arguments.stats);
     let show = match arguments.show {
@@ -325,26 +323,22 @@ fn table(entries: &[&Entry], solved: &Solved) -> String {
     s
 }
 
-/// Every iteration, one JSON object per line, on standard error.
-fn trace(solved: &Solved) {
+/// A line of the journal as a JSON object, on standard error.
+fn trace(step: Step) {
     let finite = |v: f64| if v.is_finite() { json!(v) } else { json!(null) };
-    for s in &solved.journal {
-        let line = match s {
-            Step::Block { unknowns, equations } => {
-                json!({ "type": "block", "unknowns": unknowns, "equations": equations })
-            }
-            Step::Iteration { method, residual, step, damping, lambda, values } => json!({
-                "type": "iteration", "method": method, "residual": finite(*residual), "step": finite(*step),
-                "damping": finite(*damping), "lambda": lambda,
-                "values": values.iter().map(|v| finite(*v)).collect::<Vec<_>>(),
-            }),
-            Step::End { solved, how } => json!({ "type": "end", "solved": solved, "how": how }),
-            Step::Mode(values) => {
-                let values: serde_json::Map<String, serde_json::Value> =
-                    values.iter().map(|(n, v)| (n.clone(), json!(v))).collect();
-                json!({ "type": "mode", "values": values })
-            }
-        };
-        console::say(line.to_string());
-    }
+    let line = match step {
+        Step::Block { unknowns, equations } => json!({ "type": "block", "unknowns": unknowns, "equations": equations }),
+        Step::Iteration { method, residual, step, damping, lambda, values } => json!({
+            "type": "iteration", "method": method, "residual": finite(residual), "step": finite(step),
+            "damping": finite(damping), "lambda": lambda,
+            "values": values.iter().map(|v| finite(*v)).collect::<Vec<_>>(),
+        }),
+        Step::End { solved, how } => json!({ "type": "end", "solved": solved, "how": how }),
+        Step::Mode(values) => {
+            let values: serde_json::Map<String, serde_json::Value> =
+                values.into_iter().map(|(n, v)| (n, json!(v))).collect();
+            json!({ "type": "mode", "values": values })
+        }
+    };
+    console::say(line.to_string());
 }

@@ -12,7 +12,7 @@ use saltus_base::{Diagnostic, Severity, Span, Stage};
 use saltus_dae::{Equation, HybridDae, Operand, Origin, Row, SoftTarget, VarId, VarType, Variability, Variable};
 use saltus_expr::{Binary, Node};
 use saltus_program::Interpreter;
-use saltus_sim::{Model, StartOptions, StartReport};
+use saltus_sim::{Journal, Model, StartOptions, StartReport};
 use saltus_structure::{Cell, Conflict, Incidence, Item, RowOps, analyse_modes, cell_name, lower};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -60,8 +60,6 @@ pub struct Solved {
     pub mode: Option<String>,
     /// Structural index of the mode found.
     pub index: Option<i32>,
-    /// The journal, if asked for.
-    pub journal: Vec<saltus_sim::Step>,
 }
 
 /// A flat model with the scenario that its initialization starts from.
@@ -782,8 +780,8 @@ impl Workbench {
     }
 
     /// Solves the initialization problem and writes the values reached into the scenario, after failure too. Errors are in
-    /// [`Engine::diagnostics`].
-    pub fn solve(&mut self, engine: &mut Engine, options: &StartOptions, journal: bool) -> Option<Solved> {
+    /// [`Engine::diagnostics`]. Every iteration is told to `journal`, if there is one, as it is made.
+    pub fn solve(&mut self, engine: &mut Engine, options: &StartOptions, journal: Option<Journal>) -> Option<Solved> {
         let dae = self.problem(engine)?;
         let (sys, ops, modes) = engine.prepare(dae);
         let mut model = match Model::new(sys, ops, modes, engine.backend()) {
@@ -794,7 +792,9 @@ impl Workbench {
             }
         };
         model.start_options = StartOptions { spread: true, ..options.clone() };
-        model.machine.journal = journal.then(Vec::new);
+        if let Some(journal) = journal {
+            model.tell(journal);
+        }
         let outcome = model.initialize(self.scenario.time);
         self.write_back(&model, None);
         let key = model.key();
@@ -820,7 +820,6 @@ impl Workbench {
             open: model.open_values(),
             mode: model.key_text(&key),
             index,
-            journal: saltus_sim::journal(&model),
             report,
         })
     }

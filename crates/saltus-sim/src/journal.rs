@@ -1,8 +1,9 @@
 //! The journal of an initialization, with names instead of numbers.
 
+use crate::events::brief;
 use crate::machine::Note;
-use crate::model::Model;
-use saltus_structure::{Cell, cell_name};
+use crate::model::{Model, equation_words};
+use saltus_structure::{Cell, System, cell_name};
 
 /// A line of the journal.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +12,7 @@ pub enum Step {
     Block {
         /// Its unknowns.
         unknowns: Vec<String>,
-        /// Its equations.
+        /// Its equations; the middle of long ones is left out.
         equations: Vec<String>,
     },
     /// One iteration on the last system.
@@ -40,27 +41,29 @@ pub enum Step {
     Mode(Vec<(String, f64)>),
 }
 
-/// What the machine noted so far.
-pub fn journal(model: &Model) -> Vec<Step> {
-    let name = |c: &Cell| cell_name(&model.sys, *c);
-    let notes = model.machine.journal.as_deref().unwrap_or_default();
-    notes
-        .iter()
-        .map(|n| match n {
-            Note::Block { cells, sources } => Step::Block {
-                unknowns: cells.iter().map(name).collect(),
-                equations: sources.iter().map(|s| model.equation(s.0, s.1).0).collect(),
-            },
-            Note::Iteration { method, residual, step, damping, lambda, values } => Step::Iteration {
-                method,
-                residual: *residual,
-                step: *step,
-                damping: *damping,
-                lambda: *lambda,
-                values: values.clone(),
-            },
-            Note::End { solved, how } => Step::End { solved: *solved, how: how.clone() },
-            Note::Mode { cells, values } => Step::Mode(cells.iter().map(name).zip(values.iter().copied()).collect()),
-        })
-        .collect()
+/// Takes the lines of a journal as they come.
+pub type Journal = Box<dyn FnMut(Step)>;
+
+impl Model {
+    /// Tells every line of the journal from now on, with names.
+    pub fn tell(&mut self, mut journal: Journal) {
+        // The machine knows no names, and a line is told before the next one is known.
+        let sys = self.sys.clone();
+        self.machine.journal = Some(Box::new(move |note| journal(named(&sys, note))));
+    }
+}
+
+fn named(sys: &System, note: Note) -> Step {
+    let name = |c: &Cell| cell_name(sys, *c);
+    match note {
+        Note::Block { cells, sources } => Step::Block {
+            unknowns: cells.iter().map(name).collect(),
+            equations: sources.iter().map(|s| brief(&equation_words(sys, s.0, s.1))).collect(),
+        },
+        Note::Iteration { method, residual, step, damping, lambda, values } => {
+            Step::Iteration { method, residual, step, damping, lambda, values }
+        }
+        Note::End { solved, how } => Step::End { solved, how },
+        Note::Mode { cells, values } => Step::Mode(cells.iter().map(name).zip(values).collect()),
+    }
 }

@@ -56,7 +56,7 @@ mod transport;
 pub use api::*;
 pub use choice::SOLVERS;
 pub use difference::run_instants;
-pub use journal::{Step, journal};
+pub use journal::{Journal, Step};
 pub use model::Model;
 pub use run::run;
 pub use saltus_solver::linear::Linear;

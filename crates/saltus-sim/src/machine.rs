@@ -389,7 +389,7 @@ pub struct Machine {
     /// How mixed loops find their mode, in order.
     pub mode_methods: Vec<ModeMethod>,
     /// What happens, if somebody wants to know.
-    pub journal: Option<Vec<Note>>,
+    pub journal: Option<Box<dyn FnMut(Note)>>,
     /// Loops with several solutions: discrete unknowns, their values in the solution taken, and in another.
     pub ambiguous: Vec<(Vec<Cell>, Vec<f64>, Vec<f64>)>,
 }
@@ -863,8 +863,8 @@ impl Machine {
 
     /// Writes to the journal, if there is one.
     pub fn note(&mut self, note: impl FnOnce() -> Note) {
-        if let Some(j) = &mut self.journal {
-            j.push(note());
+        if let Some(write) = &mut self.journal {
+            write(note());
         }
     }
 }

@@ -1060,33 +1060,21 @@ impl Model {
     /// An equation by its number: text, place, instance.
     pub fn equation(&self, eq: usize, level: u8) -> (String, Span, String) {
         let n = self.sys.equations.len();
-        let (row, origin) = if eq < n {
+        let text = equation_words(&self.sys, eq, level);
+        let origin = if eq < n {
             let now = |v: VarId| {
                 self.layout
                     .find(Cell::new(v, 0))
                     .map(|s| self.machine.values.get(s as usize).is_some_and(|x| *x != 0.0))
             };
-            (&self.sys.equations[eq].row, self.sys.equations[eq].origin_in(&now))
+            self.sys.equations[eq].origin_in(&now)
         } else if let Some(e) = self.sys.initial.get(eq.wrapping_sub(n)) {
-            (&e.row, &e.origin)
+            &e.origin
         } else {
             let v = eq.wrapping_sub(n).wrapping_sub(self.sys.initial.len());
-            let Some(var) = self.sys.dae.vars.get(VarId::new(v.min(u32::MAX as usize - 1))) else {
-                return ("a definition".into(), Span::NONE, String::new());
-            };
-            let what = if var.binding.is_some() { "value" } else { "start value" };
-            return (format!("{what} of {}", var.name), var.origin.span.unwrap_or(Span::NONE), String::new());
+            let var = self.sys.dae.vars.get(VarId::new(v.min(u32::MAX as usize - 1)));
+            return (text, var.and_then(|v| v.origin.span).unwrap_or(Span::NONE), String::new());
         };
-        let mut text = equation_text(&self.sys.dae, row);
-        for r in &self.sys.relations {
-            let name = &self.sys.dae.vars[r.var].name;
-            if name.starts_with('$') && text.contains(name.as_str()) {
-                text = text.replace(name.as_str(), &r.text);
-            }
-        }
-        if level > 0 {
-            text = format!("{text}, differentiated {level} time{}", if level == 1 { "" } else { "s" });
-        }
         (text, origin.span.unwrap_or(Span::NONE), origin.instance.clone())
     }
 
@@ -1312,4 +1300,32 @@ impl Model {
             Trouble::Function(e) => Diagnostic::error(stage, e.span, format!("{what} at time {t:?}: {}", e.message)),
         }
     }
+}
+
+/// The text of an equation by its number: those of the model, then initial equations, then values of variables.
+pub(crate) fn equation_words(sys: &System, eq: usize, level: u8) -> String {
+    let n = sys.equations.len();
+    let row = if eq < n {
+        &sys.equations[eq].row
+    } else if let Some(e) = sys.initial.get(eq.wrapping_sub(n)) {
+        &e.row
+    } else {
+        let v = eq.wrapping_sub(n).wrapping_sub(sys.initial.len());
+        return match sys.dae.vars.get(VarId::new(v.min(u32::MAX as usize - 1))) {
+            Some(var) if var.binding.is_some() => format!("value of {}", var.name),
+            Some(var) => format!("start value of {}", var.name),
+            None => "a definition".into(),
+        };
+    };
+    let mut text = equation_text(&sys.dae, row);
+    for r in &sys.relations {
+        let name = &sys.dae.vars[r.var].name;
+        if name.starts_with('$') && text.contains(name.as_str()) {
+            text = text.replace(name.as_str(), &r.text);
+        }
+    }
+    if level > 0 {
+        text = format!("{text}, differentiated {level} time{}", if level == 1 { "" } else { "s" });
+    }
+    text
 }

@@ -154,7 +154,7 @@ pub enum Role {
 }
 
 /// A lowered, simplified hybrid system.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct System {
     /// Variables, pool, functions, samplers, delays. Its equation lists have been consumed.
     pub dae: HybridDae,
