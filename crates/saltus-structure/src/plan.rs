@@ -855,8 +855,20 @@ fn explain_singular(sys: &System, mode: &Mode, rows: &[(usize, Row)], vars: &[Va
             })
             .collect();
         let known: Vec<String> = known.into_iter().collect();
+        // Factors that are zero in this mode.
+        let whole = &sys.equations[rows[*i as usize].0].row;
+        let mut zeros: Vec<String> = whole
+            .args
+            .iter()
+            .filter_map(|a| a.variable())
+            .filter(|v| sys.dae.vars[*v].ty != VarType::Boolean && mode.values.get(v) == Some(&false))
+            .map(|v| sys.dae.vars[v].name.clone())
+            .collect();
+        zeros.dedup();
         message.push_str(&format!("; the equation {} has no unknown", text(i)));
-        hints.push(if known.is_empty() {
+        hints.push(if !zeros.is_empty() {
+            format!("with {} zero nothing else is left of {}", list(&zeros, 4), equation_text(&sys.dae, whole))
+        } else if known.is_empty() {
             "other equations have made constants of its variables: one of them is too many".into()
         } else {
             format!("{}: the equation determines nothing", list(&known, 4))

@@ -240,6 +240,7 @@ end M;
 exit: 4
 error: the model is structurally singular in the mode k = 0
 --> model.mo:5:3
+with k zero nothing else is left of k*x = 1
 
 --- a-number-that-is-zero-at-the-start error check ---
 model M
