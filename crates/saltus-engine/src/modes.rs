@@ -66,6 +66,8 @@ pub fn check_modes(
         return Vec::new();
     }
     let mut guards = Guards::new(sys);
+    // Conditions that decide nothing are not followed.
+    guards.factors_only = keyless && modes.suspects(&[]).is_empty();
     guards.system(sys);
     guards.dummies(sys);
     let mut out = Vec::new();
@@ -161,6 +163,8 @@ struct Guards {
     variables: Vec<(VarId, Bdd)>,
     /// Discrete numbers that stand in equations, and the modes in which they are zero.
     zeros: FxHashMap<VarId, Bdd>,
+    /// Only factors that may be zero matter: both branches of a conditional count as read.
+    factors_only: bool,
 }
 
 impl Guards {
@@ -176,6 +180,7 @@ impl Guards {
             edges: Vec::new(),
             variables: Vec::new(),
             zeros: FxHashMap::default(),
+            factors_only: false,
         }
     }
 
@@ -441,6 +446,7 @@ impl Guards {
                 let (a, b) = (self.zero(sys, row, a, depth + 1), self.zero(sys, row, b, depth + 1));
                 self.bdds.and(a, b)
             }
+            Node::If(..) if self.factors_only => Bdd::FALSE,
             Node::If(c, a, b) => {
                 let Some(c) = self.expression(sys, row, c) else { return Bdd::FALSE };
                 let (a, b) = (self.zero(sys, row, a, depth + 1), self.zero(sys, row, b, depth + 1));
@@ -460,6 +466,8 @@ impl Guards {
             return f;
         }
         self.zeros.insert(v, Bdd::FALSE);
+        // Its own definition is followed in any case.
+        let factors_only = std::mem::replace(&mut self.factors_only, false);
         let f = match self.definition.get(&v).map(|&k| &sys.discrete[k].kind) {
             Some(DiscKind::Value(row)) if row.args.len() <= 24 => {
                 let row = row.clone();
@@ -470,6 +478,7 @@ impl Guards {
             }
             _ => Bdd::FALSE,
         };
+        self.factors_only = factors_only;
         self.zeros.insert(v, f);
         f
     }
@@ -486,7 +495,7 @@ impl Guards {
             }
             Node::If(c, a, b) => {
                 let (c, a, b) = (*c, *a, *b);
-                match self.expression(sys, row, c) {
+                match (!self.factors_only).then(|| self.expression(sys, row, c)).flatten() {
                     Some(f) => {
                         let yes = self.bdds.and(when, f);
                         let no = self.bdds.minus(when, f);
