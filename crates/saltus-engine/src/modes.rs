@@ -525,7 +525,9 @@ impl Guards {
                 }
                 // Without conditionals and numbers that may be zero below, all of it is read.
                 let mut conditional = false;
-                sys.dae.pool.visit(e, |_, n| conditional |= matches!(n, Node::If(..)));
+                if !self.factors_only {
+                    sys.dae.pool.visit(e, |_, n| conditional |= matches!(n, Node::If(..)));
+                }
                 let holes = sys.dae.pool.holes(e);
                 let vanishes = |me: &mut Self, k: u32| {
                     let v = row.args[k as usize].variable();
