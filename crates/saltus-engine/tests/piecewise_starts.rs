@@ -54,7 +54,7 @@ impl Kinked {
         let mut engine = Engine::new(Options { engine: EngineKind::Interpreter, ..Options::default() });
         let model = engine.open(&path.to_string_lossy(), None).ok_or("open")?;
         let mut bench = engine.workbench(&model).ok_or_else(|| format!("{:?}", engine.diagnostics))?;
-        let solved = bench.solve(&mut engine, options, false);
+        let solved = bench.solve(&mut engine, options, None);
         let _ = std::fs::remove_file(&path);
         if !solved.is_some_and(|s| s.found) {
             return Err(engine.diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("\n"));
