@@ -28,8 +28,11 @@ pub struct Enclosure {
     pub work: u64,
 }
 
+/// Products of intervals that count as one row.
+const PRODUCTS: u64 = 8;
+
 /// Rows that a call of a function counts as.
-const CALL: u64 = 250;
+const CALL: u64 = 2500;
 
 impl Enclosure {
     /// All values of crossing function `k` of a mode (an index into its [`crate::crossings::Crossings::functions`]) while time and states lie in
@@ -120,18 +123,20 @@ impl Enclosure {
             .zip(&b.nominal)
             .map(|((v, &y), size)| widened(v.hull(Interval::point(y)), *size))
             .collect();
+        let mut rest = self.contraction(&c, &slopes);
         for _ in 0..WIDENINGS {
             if x.iter().any(|x| !x.lo.is_finite() || !x.hi.is_finite()) {
                 return None;
             }
             self.place(b, x.iter().copied());
-            let slopes = if b.linear { slopes.clone() } else { self.slopes(m, b) };
+            if !b.linear {
+                let slopes = self.slopes(m, b);
+                rest = self.contraction(&c, &slopes);
+            }
             let mut next = newton.clone();
             for i in 0..n {
                 for j in 0..n {
-                    let product = (0..n).fold(Interval::ZERO, |sum, l| sum + slopes[l * n + j] * c[i * n + l]);
-                    let rest = Interval::point(f64::from(i == j)) - product;
-                    next[i] = next[i] + rest * (x[j] - y[j]);
+                    next[i] = next[i] + rest[i * n + j] * (x[j] - y[j]);
                 }
             }
             if next.iter().zip(&x).all(|(k, x)| x.lo < k.lo && k.hi < x.hi) {
@@ -142,6 +147,22 @@ impl Enclosure {
             x = next.iter().zip(x.iter().zip(&b.nominal)).map(wider).collect();
         }
         None
+    }
+
+    /// I − C S, the part of Krawczyk's operator that must contract; S is sparse.
+    fn contraction(&mut self, c: &[f64], slopes: &[Interval]) -> Vec<Interval> {
+        let n = slopes.len().isqrt();
+        let (mut rest, mut products) = (vec![Interval::ZERO; n * n], 0);
+        (0..n).for_each(|i| rest[i * n + i] = Interval::point(1.0));
+        for (at, &slope) in slopes.iter().enumerate().filter(|(_, s)| **s != Interval::ZERO) {
+            let (l, j) = (at / n, at % n);
+            for i in (0..n).filter(|&i| c[i * n + l] != 0.0) {
+                rest[i * n + j] = rest[i * n + j] - slope * c[i * n + l];
+                products += 1;
+            }
+        }
+        self.work += products / PRODUCTS;
+        rest
     }
 
     fn place(&mut self, b: &SolveBlock, x: impl Iterator<Item = Interval>) {

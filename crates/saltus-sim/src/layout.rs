@@ -77,6 +77,11 @@ impl Layout {
         self.initial.len()
     }
 
+    /// Whether none has been handed out.
+    pub fn is_empty(&self) -> bool {
+        self.initial.is_empty()
+    }
+
     /// Makes `values` long enough for all slots handed out so far.
     pub fn extend(&self, values: &mut Vec<f64>) {
         if values.len() < self.initial.len() {

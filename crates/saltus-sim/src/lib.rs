@@ -6,8 +6,8 @@
 //! - [`choice`]: which integrator and why.
 //! - `slice`, [`dependence`], `tangent`: what derivatives need; pattern and values of their Jacobian.
 //! - `implicit`: the same as F(t, z, ż) = 0, blocks unsolved.
-//! - [`crossings`], `location`, `exclusion`, [`enclosure`]: crossing functions of a mode, where they cross in a step, where they
-//!   cannot, and what values they take in a box.
+//! - [`crossings`], `location`, `exclusion`, [`enclosure`], `sampling`: crossing functions of a mode, where they cross in a step,
+//!   where they cannot, what values they take in a box, and what a few values tell.
 //! - `reinit`: new values of variables that are not states.
 //! - `rhs`, `sliding`, `resting`: the field the integrator sees; sliding along surfaces, rest after accumulation.
 //! - `touched`: what an event has to evaluate again.
@@ -18,6 +18,9 @@
 //! - [`start`], [`events`], [`jump`], [`run`]: initialization, event iteration, mode-change restarts, the loop.
 //!
 //! Absent here: source text, classes, files.
+
+// `!(a > b)` is meant where a or b may be no number.
+#![allow(clippy::neg_cmp_op_on_partial_ord)]
 
 mod api;
 pub mod block;

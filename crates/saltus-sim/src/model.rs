@@ -697,7 +697,7 @@ impl Model {
                     self.machine.values[tmp as usize]
                 }
             };
-            let value = self.into_bounds(v, value);
+            let value = self.within_bounds(v, value);
             let pre = (role == Role::Discrete).then(|| self.layout.slot(Cell::pre(v)));
             self.layout.extend(&mut self.machine.values);
             self.machine.values[slot as usize] = value;
@@ -719,7 +719,7 @@ impl Model {
     }
 
     /// A guess outside constant bounds, where the model gave no start value, moves to the nearer bound.
-    fn into_bounds(&self, v: VarId, value: f64) -> f64 {
+    fn within_bounds(&self, v: VarId, value: f64) -> f64 {
         let var = &self.sys.dae.vars[v];
         if var.start.is_some() {
             return value;

@@ -46,7 +46,7 @@ impl Machine {
             matches!(r.kind, RelationKind::Sign(_)) && r.time.is_none() && !r.frozen
         };
         let n = relations.len();
-        if n < 2 || n > MOST || self.hold_relations || !relations.iter().all(plain) {
+        if !(2..=MOST).contains(&n) || self.hold_relations || !relations.iter().all(plain) {
             return false;
         }
         let bits: Vec<bool> = {

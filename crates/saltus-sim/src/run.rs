@@ -222,6 +222,15 @@ fn io(e: std::io::Error) -> Diagnostic {
     Diagnostic::error(Stage::Run, Span::NONE, format!("results cannot be written: {e}"))
 }
 
+/// The first assertion of level error that does not hold, by their present values.
+fn failing(model: &Model) -> Option<usize> {
+    model
+        .assertion_slots
+        .iter()
+        .zip(&model.sys.assertions)
+        .position(|(&s, (_, index))| model.machine.values[s as usize] == 0.0 && model.sys.dae.assertions[*index].error)
+}
+
 impl Runner<'_> {
     fn span(&self) -> f64 {
         (self.stop - self.start).max(1e-300)
@@ -322,7 +331,7 @@ impl Runner<'_> {
         let absolute = self.options.absolute.unwrap_or(default);
         let mut o = Options::new(n, self.tolerance, absolute);
         for (a, m) in o.atol.iter_mut().zip(&program.nominal) {
-            *a = absolute * m.min(1e3).max(1e-12);
+            *a = absolute * m.clamp(1e-12, 1e3);
         }
         o.h_init = self.options.initial_step;
         o.h_max = self.options.max_step.unwrap_or(f64::INFINITY);
@@ -856,20 +865,31 @@ impl Runner<'_> {
         };
         let doubted: Vec<usize> = (0..model.assertion_slots.len()).filter(new).collect();
         for &k in &doubted {
-            let holds = |me: &mut Self, model: &mut Model, t: f64| {
-                let known = me.evaluate_at(model, program, integrator, t).is_ok();
-                model.machine.chain(&model.assertions);
-                if known && model.machine.values[model.assertion_slots[k] as usize] != 0.0 { 1.0 } else { -1.0 }
-            };
-            let mut at = to;
-            if holds(self, model, from) > 0.0 {
-                at = sign_change(|t| holds(self, model, t), from, 1.0, to, -1.0, 0.0).1;
-            }
+            let holds = |model: &Model| model.machine.values[model.assertion_slots[k] as usize] != 0.0;
+            let at = self.ceases(model, program, integrator, (from, to), holds).unwrap_or(to);
             if self.evaluate_at(model, program, integrator, at).is_ok() {
                 self.warn_of(model, k, at, observer);
             }
         }
         !doubted.is_empty()
+    }
+
+    /// Where in (from, to] something that does not hold at its end ceases to, by the values of assertions; `None` if it does not
+    /// hold at the beginning either.
+    fn ceases(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        (from, to): (f64, f64),
+        holds: impl Fn(&Model) -> bool,
+    ) -> Option<f64> {
+        let mut holds = |t: f64| {
+            let known = self.evaluate_at(model, program, integrator, t).is_ok();
+            model.machine.chain(&model.assertions);
+            if known && holds(model) { 1.0 } else { -1.0 }
+        };
+        (holds(from) > 0.0).then(|| sign_change(&mut holds, from, 1.0, to, -1.0, 0.0).1)
     }
 
     /// Tells once that an assertion of level warning does not hold now.
@@ -889,13 +909,7 @@ impl Runner<'_> {
         to: f64,
         observer: &mut dyn Observer,
     ) -> Option<Diagnostic> {
-        let mut holds = |me: &mut Self, t: f64| {
-            me.evaluate_at(model, program, integrator, t).is_ok() && me.failing(model).is_none()
-        };
-        if !holds(self, from) {
-            return None;
-        }
-        let (_, t) = sign_change(|t| if holds(self, t) { 1.0 } else { -1.0 }, from, 1.0, to, -1.0, 0.0);
+        let t = self.ceases(model, program, integrator, (from, to), |model| failing(model).is_none())?;
         self.evaluate_at(model, program, integrator, t).ok()?;
         if self.doubted(model, program, integrator, from, t, observer) {
             self.evaluate_at(model, program, integrator, t).ok()?;
@@ -1077,7 +1091,8 @@ impl Runner<'_> {
             if let Some(bad) = model.not_finite(program) {
                 return Err(model.explain(&bad, Stage::Run, t, "the run failed"));
             }
-            if self.failing(model).is_some() {
+            model.machine.chain(&model.assertions);
+            if failing(model).is_some() {
                 return Ok(Some(t));
             }
             self.write(model, program, t, sink)?;
@@ -1655,14 +1670,6 @@ impl Runner<'_> {
             let text = format!("parameter {} = {x:?} lies {outside}", v.name);
             self.say(observer, &text, v.origin.span.unwrap_or(Span::NONE), &text);
         }
-    }
-
-    /// The first assertion of level error that does not hold now.
-    fn failing(&mut self, model: &mut Model) -> Option<usize> {
-        model.machine.chain(&model.assertions);
-        model.assertion_slots.iter().zip(&model.sys.assertions).position(|(&s, (_, index))| {
-            model.machine.values[s as usize] == 0.0 && model.sys.dae.assertions[*index].error
-        })
     }
 
     fn check_assertions(&mut self, model: &mut Model, t: f64, observer: &mut dyn Observer) -> Result<(), Diagnostic> {

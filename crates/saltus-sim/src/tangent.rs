@@ -117,7 +117,7 @@ impl Builder<'_, '_> {
             let constant = self.c.sys.dae.pool.as_const(p.template);
             let sign = if constant == Some(-1.0) { NEGATE } else { 0 };
             let partial = match constant {
-                Some(v) if v == -1.0 => self.c.layout.word(self.c.sys, Operand::Const(1.0)),
+                Some(-1.0) => self.c.layout.word(self.c.sys, Operand::Const(1.0)),
                 _ => self.partials.slot(self.c, p),
             };
             let unit = matches!(constant, Some(v) if v.abs() == 1.0);
