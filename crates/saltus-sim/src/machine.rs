@@ -724,9 +724,14 @@ impl Machine {
             seen.truncate(4);
             return Err(failed.unwrap_or(Trouble::NoMode { cells: m.cells.clone(), tried: seen.len(), modes: seen }));
         }
-        // Search over the two-valued unknowns.
-        let bits: Vec<usize> =
-            (0..m.slots.len()).filter(|&k| seen.iter().all(|s| s[k] == 0.0 || s[k] == 1.0)).collect();
+        // Search over the relations, from which the other discrete unknowns follow; then over all that have two values.
+        let two_valued = |k: &usize| seen.iter().all(|s| s[*k] == 0.0 || s[*k] == 1.0);
+        let bits: Vec<usize> = (0..m.slots.len()).filter(two_valued).collect();
+        let is_relation = |k: &&usize| {
+            let relation = |step: &Step| matches!(step, Step::Relation(i) if self.relations[*i].var == m.slots[**k]);
+            m.discrete.iter().any(relation)
+        };
+        let relations: Vec<usize> = bits.iter().filter(is_relation).copied().collect();
         struct Search<'a> {
             machine: &'a mut Machine,
             block: &'a MixedBlock,
@@ -735,6 +740,8 @@ impl Machine {
             error: Option<Trouble>,
             /// Modes left that may fail.
             failures: usize,
+            /// The other discrete unknowns follow from the bits.
+            follow: bool,
         }
         impl PiecewiseSystem for Search<'_> {
             fn n_bits(&self) -> usize {
@@ -746,6 +753,12 @@ impl Machine {
                 }
                 for (&k, &b) in self.bits.iter().zip(bits) {
                     self.machine.values[self.block.slots[k] as usize] = f64::from(b);
+                }
+                if self.follow {
+                    self.machine.hold_relations = true;
+                    let defined = self.machine.run(&self.block.discrete);
+                    self.machine.hold_relations = false;
+                    defined.map_err(|_| LockedFailure)?;
                 }
                 if let Err(e) = self.machine.run(&self.block.continuous) {
                     self.error = Some(e);
@@ -770,7 +783,6 @@ impl Machine {
                 }
             }
         }
-        let first: Vec<bool> = bits.iter().map(|&k| seen.first().is_some_and(|s| s[k] != 0.0)).collect();
         let n_bits = bits.len();
         let mut error = failed;
         let (mut tries, mut solvable) = (0, false);
@@ -779,9 +791,14 @@ impl Machine {
         // Newton's method alone first: a mode that it cannot solve is seldom the one, and the robust methods cost a thousand
         // times as much.
         let patient = self.patient;
-        let slow = slacks.iter().map(|&s| (s, true)).filter(|_| patient && !self.hurried);
-        let sweeps: Vec<(f64, bool)> = slacks.iter().map(|&s| (s, false)).chain(slow).collect();
-        for (slack, slow) in sweeps {
+        let some = !relations.is_empty() && relations.len() < m.slots.len() && !self.hold_relations;
+        // Integers can only follow.
+        let all = bits.len() == m.slots.len();
+        let quick = slacks.iter().flat_map(|&s| [(s, false, true), (s, false, false)]);
+        let quick = quick.filter(|&(_, _, follow)| if follow { some } else { all });
+        let slow = slacks.iter().map(|&s| (s, true, !all)).filter(|_| patient && !self.hurried && (all || some));
+        let sweeps: Vec<(f64, bool, bool)> = quick.chain(slow).collect();
+        for (slack, slow, follow) in sweeps {
             self.patient = slow;
             for (&s, &v) in m.continuous_slots.iter().zip(&start) {
                 self.values[s as usize] = v;
@@ -792,8 +809,10 @@ impl Machine {
                 (false, true) => STUBBORN,
                 (false, false) => MOST_FAILURES,
             };
-            let (bits, start) = (bits.clone(), start.clone());
-            let mut search = Search { machine: self, block: m, bits, start, error: None, failures };
+            let (bits, start) = (if follow { &relations } else { &bits }.clone(), start.clone());
+            let first: Vec<bool> = bits.iter().map(|&k| seen[0][k] != 0.0).collect();
+            m.slots.iter().zip(&seen[0]).for_each(|(&s, &v)| self.values[s as usize] = v);
+            let mut search = Search { machine: self, block: m, bits, start, error: None, failures, follow };
             let outcome = solve_piecewise(
                 &mut search,
                 &first,

@@ -211,14 +211,16 @@ impl Lower {
             RelationKind::Floor => (VarType::Integer, format!("floor({})", row_text(&self.sys.dae, &g))),
             RelationKind::Sign(op) => (VarType::Boolean, relation_text(&self.sys.dae, op, &g)),
         };
-        // What an algorithm section was asked for is shown as it stands there.
-        for v in g.args.iter().filter_map(|a| a.variable()).map(|v| &self.sys.dae.vars[v]) {
-            if v.hidden
-                && !v.description.is_empty()
-                && (v.name.starts_with("$asked") || v.name.starts_with("$complementarity"))
-            {
-                text = text.replace(&v.name, &v.description);
-            }
+        // What an algorithm section was asked for is shown as it stands there, a derivative as such.
+        let shown = |v: &&saltus_dae::Variable| {
+            let named = ["$asked", "$complementarity", "$der"].iter().any(|p| v.name.starts_with(p));
+            named && v.hidden && !v.description.is_empty()
+        };
+        let mut read: Vec<_> =
+            g.args.iter().filter_map(|a| a.variable()).map(|v| &self.sys.dae.vars[v]).filter(shown).collect();
+        read.sort_by_key(|v| std::cmp::Reverse(v.name.len()));
+        for v in read {
+            text = text.replace(&v.name, &v.description);
         }
         let var = self.hidden("$rel", ty, Variability::Discrete, text.clone(), origin);
         let at = self.sys.relations.len();

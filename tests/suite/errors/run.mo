@@ -303,3 +303,19 @@ warning: s > 1 makes no events: in a while loop, or in a loop with break, it is 
 --> model.mo:9:9
 warning: y[i] > 2 makes no events
 --> model.mo:16:8
+
+--- derivatives-in-conditions-are-shown error simulate --stop 4 --trace events ---
+model M
+  Real x(start = 0, fixed = true), y;
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = cos(time);
+  y = x^2 + 0.5*x;
+  when der(y) < 0 then
+    n = pre(n) + 1;
+  end when;
+end M;
+--- expect ---
+exit: 0
+t = 1.57079633: state event: der(y) < 0 became true; n from 0 to 1
+t = 3.39427464: state event: der(y) < 0 became false

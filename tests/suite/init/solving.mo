@@ -262,3 +262,16 @@ time,active,local,next,other
 0.8,false,false,false,false
 0.8,true,true,true,true
 1.0,true,true,true,true
+
+--- integers-of-a-loop-follow-from-its-relations init --modes search ---
+model M
+  Real x(start = 0);
+  Integer k;
+equation
+  k = if x > 2 then 3 elseif x > 1 then 2 else 1;
+  x = if k == 1 then 2.5 elseif k == 3 then 0.5 else 1.5;
+end M;
+--- expect ---
+name  kind       weight  value  min  max  nominal  mark
+x     algebraic  0       1.5    -    -    -        Y
+k     discrete   0       2      -    -    -        N
