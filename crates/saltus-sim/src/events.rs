@@ -31,6 +31,9 @@ pub struct Handled {
 
 const MAX_ITERATIONS: usize = 200;
 
+/// Of these the last tell who alternates; a cycle may be as long.
+const LAST_ITERATIONS: usize = 24;
+
 /// Instants of one event that the log tells apart.
 const MAX_INSTANTS: usize = 32;
 
@@ -285,8 +288,9 @@ impl Model {
                     instant.push((name.clone(), was, now));
                 }
             }
-            if micro + 2 > MAX_ITERATIONS {
-                alternating = unsettled;
+            if micro + LAST_ITERATIONS > MAX_ITERATIONS {
+                unsettled.retain(|v| !alternating.contains(v));
+                alternating.append(&mut unsettled);
             }
             let key = if touched.is_some() { program.plan.key.clone() } else { self.key() };
             let switched = key != program.plan.key;
@@ -486,11 +490,12 @@ impl Model {
         names.truncate(8);
         let definition = |v: &VarId| self.sys.discrete.iter().find(|d| d.var == *v).and_then(|d| d.origin.span);
         let span = alternating.iter().find_map(definition).unwrap_or(Span::NONE);
+        let verb = if names.len() == 1 { "keeps" } else { "keep" };
         let who = if names.is_empty() { "states that are reset".to_string() } else { names.join(", ") };
         Diagnostic::error(
             Stage::Run,
             span,
-            format!("event iteration at time {t:?} finds no consistent values: {who} keep alternating"),
+            format!("event iteration at time {t:?} finds no consistent values: {who} {verb} alternating"),
         )
         .hint("a condition that switches itself off again needs pre() or hysteresis")
     }

@@ -35,7 +35,7 @@ equation
 end M;
 --- expect ---
 exit: 6
-error: event iteration at time 0.0 finds no consistent values: b keep alternating
+error: event iteration at time 0.0 finds no consistent values: b keeps alternating
 --> model.mo:5:3
 
 --- oscillating-discrete-variables error simulate --stop 1 ---
@@ -319,3 +319,17 @@ end M;
 exit: 0
 t = 1.57079633: state event: der(y) < 0 became true; n from 0 to 1
 t = 3.39427464: state event: der(y) < 0 became false
+
+--- all-that-alternate-are-named error simulate --stop 1 ---
+model M
+  Boolean b(start = false), c(start = true);
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  b = if x > 0.5 then not pre(c) else false;
+  c = if x > 0.5 then pre(b) else true;
+end M;
+--- expect ---
+exit: 6
+finds no consistent values: c, b keep alternating
+--> model.mo:7:3
