@@ -544,9 +544,16 @@ impl Machine {
                 std::mem::swap(&mut z, &mut trial);
                 std::mem::swap(&mut r, &mut rr);
                 self.note_iteration(b, "Newton", scaled(&r), size, lambda);
-                // So near, a new Jacobian squares the distance (halves it at a double root); without progress rounding is all that is left.
-                if lambda == 1.0 && (size < 1e-9 || (size < 1e-6 && size > 0.7 * nearest)) {
+                if lambda == 1.0 && size < 1e-9 {
                     break 'newton true;
+                }
+                // So near, a new Jacobian squares the distance (halves it at a double root): without progress, and with
+                // residuals as small as the last digits of the unknowns, rounding is all that is left.
+                if lambda == 1.0 && size < 1e-6 && size > 0.7 * nearest {
+                    let largest = b.unknowns.iter().fold(0.0f64, |m, &s| m.max(self.values[s as usize].abs()));
+                    if scaled(&r) < 16.0 * f64::EPSILON * largest {
+                        break 'newton true;
+                    }
                 }
                 nearest = nearest.min(size);
                 // Far from the solution the Jacobian is soon out of date.
