@@ -138,6 +138,11 @@ impl<'a> Stats<'a> {
         if let Some(bytes) = self.peak_memory_bytes {
             lines.push(("peak memory", megabytes(bytes)));
         }
+        if self.end.is_none() {
+            // Nothing was counted to the end.
+            lines.push(("rows", self.rows.to_string()));
+            return aligned(&lines);
+        }
         if !self.solver.is_empty() {
             lines.push(("solver", self.solver.to_string()));
         }
@@ -181,13 +186,17 @@ impl<'a> Stats<'a> {
         if let Some(end) = self.end {
             lines.push(("end", format!("t = {}", number(end))));
         }
-        let mut text = String::new();
-        for (name, value) in lines {
-            let _ = writeln!(text, "{name:<22} {value}");
-        }
-        text.truncate(text.trim_end().len());
-        text
+        aligned(&lines)
     }
+}
+
+fn aligned(lines: &[(&str, String)]) -> String {
+    let mut text = String::new();
+    for (name, value) in lines {
+        let _ = writeln!(text, "{name:<22} {value}");
+    }
+    text.truncate(text.trim_end().len());
+    text
 }
 
 fn median(times: &[f64]) -> Option<f64> {
@@ -236,7 +245,9 @@ mod tests {
         }
         let object = serde_json::to_value(&stats).unwrap();
         assert_eq!((&object["type"], &object["steps"], &object["end"]), (&"stats".into(), &12.into(), &1.5.into()));
-        assert_eq!(serde_json::to_value(Stats::new("M", phases, 0, None)).unwrap()["end"], serde_json::Value::Null);
+        let failed = Stats::new("M", phases, 7, None);
+        assert!(failed.table().ends_with("rows                   7") && !failed.table().contains("steps"));
+        assert_eq!(serde_json::to_value(failed).unwrap()["end"], serde_json::Value::Null);
     }
 
     #[test]
