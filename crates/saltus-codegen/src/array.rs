@@ -505,6 +505,15 @@ impl Emit<'_, '_> {
     /// Stores all elements.
     pub fn store_all(&mut self, a: &Arr, to: &Mem) -> Res<()> {
         let dims = a.dims();
+        if let Arr::Grid(items, sizes) = a
+            && !self.small(&dims)
+        {
+            for (k, v) in items.iter().enumerate() {
+                let at = unflatten(k as i64, sizes);
+                self.store(to, &at, *v);
+            }
+            return Ok(());
+        }
         if self.small(&dims) {
             // All are computed before the first is stored.
             let grid = self.grid(a)?;

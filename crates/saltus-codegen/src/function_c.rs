@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use saltus_expr::{Binary, FuncId, Unary};
 use saltus_function::lower::{Arg, Ax, DimCode, Init, Iter, Ix, Lowered, Op2, Slot, St, Stmt, Sx, Target};
 use saltus_function::{Executor, ExternalCall, Function, ScalarType, strings};
+use saltus_program::Passage;
 use std::fmt::Write;
 
 const RUNTIME: &str = include_str!("functions.c");
@@ -83,12 +84,20 @@ fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<&'a ExternalCall, Stri
 /// defines `saltus_functions`, a structure with their memory, and `saltus_call` and `saltus_call_der` for a
 /// `saltus_host` whose `self` points to one (cleared). Failed calls give NaN and set its `message`. Tables among the `objects`,
 /// given by their handles, become data.
-pub fn functions_c(
-    functions: &[Function],
-    executor: &Executor,
-    called: &[Called],
-    objects: &[f64],
-) -> Result<String, NotInC> {
+pub fn functions_c(functions: &[Function], called: &[Called], objects: &[f64]) -> Result<String, NotInC> {
+    // Second derivatives are first ones of tangents.
+    let mut functions = functions.to_vec();
+    let mut made = FxHashMap::default();
+    let mut seconds = Vec::new();
+    for c in called {
+        if let Some(func) = c.func.of_tangent() {
+            let Some(passage) = Passage::new(&mut functions, &mut made, func) else {
+                return Err(NotInC { func, what: "its second derivative".into() });
+            };
+            seconds.push((c.func, func, passage));
+        }
+    }
+    let executor = &Executor::new(&functions);
     // Everything reachable, in both forms where needed.
     let mut needed: Vec<(FuncId, bool)> = Vec::new();
     let mut work: Vec<(FuncId, bool)> = called.iter().map(|c| (c.func, c.dual)).collect();
@@ -96,10 +105,11 @@ pub fn functions_c(
         if needed.contains(&(f, dual)) {
             continue;
         }
-        needed.push((f, dual));
-        if let Some(func) = f.of_tangent() {
-            return Err(NotInC { func, what: "its second derivative".into() });
+        if let Some((_, plain, passage)) = seconds.iter().find(|s| s.0 == f) {
+            work.extend([(*plain, true), (passage.tangent, true)]);
+            continue;
         }
+        needed.push((f, dual));
         let Some(l) = executor.lowered(f) else {
             return Err(NotInC { func: f, what: "it is not known".into() });
         };
@@ -152,7 +162,8 @@ pub fn functions_c(
             let symbol = functions.get(f.0 as usize).and_then(|f| f.external.as_ref()).map(|x| &*x.symbol);
             o.push_str(&Body::new(executor, l, f, dual).function(symbol).map_err(refused)?);
             // Functions that only functions call need not be told the sizes of their inputs.
-            let entered = called.iter().any(|c| c.func == f) || derivatives.contains(&f);
+            let second = seconds.iter().any(|(_, plain, p)| *plain == f || p.tangent == f);
+            let entered = second || called.iter().any(|c| c.func == f) || derivatives.contains(&f);
             match Body::new(executor, l, f, dual).flat() {
                 Err(what) if entered => return Err(refused(what)),
                 flat => o.push_str(&flat.unwrap_or_default()),
@@ -166,6 +177,20 @@ pub fn functions_c(
             o.push_str(&text);
         }
     }
+    for (id, plain, p) in &seconds {
+        let list = |v: &[bool]| v.iter().map(|r| u8::from(*r).to_string()).collect::<Vec<_>>().join(", ");
+        let (n, outs) = (p.inputs.len(), p.outputs.len());
+        let _ = writeln!(
+            o,
+            "static void d_run{}(saltus_functions *c) {{\n  static const unsigned char real[] = {{{}}}, result[] = {{{}}};\n  double room[{}];\n  saltus_second(c, d_flat{}, d_flat{}, real, {n}, result, {outs}, room);\n}}",
+            id.0,
+            list(&p.inputs),
+            list(&p.outputs),
+            4 * n + 4 * outs,
+            p.tangent.0,
+            plain.0
+        );
+    }
     let mut cases = [String::new(), String::new()];
     let mut at = 0;
     for (k, c) in called.iter().enumerate() {
@@ -173,7 +198,7 @@ pub fn functions_c(
         let dargs = if c.dual { "dargs" } else { "0" };
         let _ = writeln!(
             cases[usize::from(c.dual)],
-            "  case {id}: return saltus_result(c, {k}, {p}_run{id}, c->memo + {at}, args, {dargs}, {n}, {}, out);",
+            "  case {id}u: return saltus_result(c, {k}, {p}_run{id}, c->memo + {at}, args, {dargs}, {n}, {}, out);",
             c.outs
         );
         at += n * if c.dual { 2 } else { 1 } + c.outs;

@@ -176,6 +176,36 @@ static int saltus_try(saltus_functions *c, void (*f)(saltus_functions *c)) {
     f(c);
     return 0;
 }
+typedef size_t (*saltus_flat)(saltus_functions *c, const double *args, size_t n, double *out, size_t outs);
+/* How the derivatives of a function at (x, dx) change along (x', dx'), n numbers each: by its tangent, which knows of Reals
+   only; by differences where the function is another one at this very point. */
+static inline void saltus_second(saltus_functions *c, saltus_flat tangent, saltus_flat plain, const unsigned char *real, size_t n,
+                                 const unsigned char *result, size_t outs, double *room) {
+    const double *at = c->args, *along = c->args + 2 * n;
+    double *y = room + 4 * n, *first = y + outs, *sides[2];
+    double *out = c->out;
+    size_t m = 0, k = 0, i, wanted = c->outs;
+    int side;
+    sides[0] = first + outs;
+    sides[1] = sides[0] + outs;
+    for (side = 0; side < 2; side++) {
+        const double *from = side ? along : at;
+        for (i = 0; i < n; i++) room[m++] = from[i];
+        for (i = 0; i < n; i++) if (real[i]) room[m++] = from[n + i];
+    }
+    (void)tangent(c, room, m / 2, y, outs);
+    (void)plain(c, at, n, first, outs);
+    for (side = 0; side < 2; side++) {
+        double h = side ? 1e-5 : -1e-5;
+        for (i = 0; i < 2 * n; i++) room[i] = at[i] + h * along[i];
+        (void)plain(c, room, n, sides[side], outs);
+    }
+    for (i = 0; i < outs && i < wanted; i++) {
+        double d = result[i] ? y[k++] : 0.0, near = (sides[1][i] - sides[0][i]) / (2.0 * 1e-5);
+        double wrong = 1e-2 * (fabs(d) + fabs(near)) + 1e-7 * fabs(first[i]);
+        out[i] = near - near == 0.0 && !(fabs(d - near) <= wrong) ? near : d;
+    }
+}
 /* Output `out` of a call whose arguments are in `key`, the last results being kept behind them. */
 static inline double saltus_result(saltus_functions *c, int k, void (*f)(saltus_functions *c), double *key, const double *args,
                                    const double *dargs, size_t n, size_t outs, uint32_t out) {

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use saltus_expr::{ExprId, Pool};
 use saltus_function::Function;
 use saltus_program::{
-    Advance, Backend, Batch, CallHost, Chain, ChainState, FEW_ROWS, Functions, KernelId, Region, Run, slot_of,
+    Advance, Backend, Batch, CallHost, Chain, ChainState, FEW_ROWS, Functions, KernelId, Region, Run, Seconds, slot_of,
 };
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -365,6 +365,6 @@ impl Backend for Tiered {
     }
 
     fn functions(&self, functions: &[Function]) -> Box<dyn Functions> {
-        Box::new(NativeFunctions::new(functions))
+        Box::new(Seconds::new(functions, NativeFunctions::new))
     }
 }

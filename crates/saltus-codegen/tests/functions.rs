@@ -5,7 +5,7 @@ use saltus_base::Span;
 use saltus_codegen::{Called, NativeFunctions, PRELUDE_C, called, functions_c, literal_c};
 use saltus_expr::{Binary, FuncId, Unary};
 use saltus_function::*;
-use saltus_program::Functions;
+use saltus_program::{Functions, Passage, Seconds};
 
 fn local(name: &str, ty: ScalarType, dims: Vec<Dim>) -> Local {
     Local { name: name.into(), ty, dims, binding: None }
@@ -497,7 +497,36 @@ proptest! {
                 set(3, bin(Binary::Add, bin(Binary::Mul, l(0), l(1)), builtin(Builtin::Sum, vec![l(2)]))),
                 set(4, bin(Binary::Mul, l(2), l(0))),
             ]);
-        check(&[f, g], 0, &x, &d);
+        let all = [f, g];
+        check(&all, 0, &x, &d);
+        check_second(&x, &d, &all);
+    }
+}
+
+/// Second derivatives are the same by native code and by the executor, and those of forward mode twice.
+fn check_second(x: &[f64], d: &[f64], all: &[Function]) {
+    let at: Vec<f64> = x.iter().chain(d).copied().collect();
+    let along: Vec<f64> = d.iter().rev().chain(x).copied().collect();
+    let id = FuncId(0).tangent().expect("of a function");
+    let run = |mut f: Box<dyn Functions>| {
+        let (mut y, mut dy) = (Vec::new(), Vec::new());
+        let r = f.call_dual(id, &at, &along, &mut y, &mut dy);
+        r.map(|()| y.into_iter().chain(dy).collect::<Vec<f64>>()).map_err(|e| e.message)
+    };
+    let executor = run(Box::new(Seconds::new(all, Executor::new)));
+    let native = run(Box::new(Seconds::new(all, |f| NativeFunctions::with_threshold(f, 0))));
+    let bits = |r: &Result<Vec<f64>, String>| {
+        r.as_ref()
+            .map(|v| v.iter().map(|v| if v.is_nan() || *v == 0.0 { 0 } else { v.to_bits() }).collect::<Vec<_>>())
+            .ok()
+    };
+    assert_eq!(bits(&executor), bits(&native), "{executor:?} {native:?}");
+    let twice = run(Box::new(Executor::new(all)));
+    if let (Ok(a), Ok(b)) = (&executor, &twice) {
+        for (a, b) in a.iter().zip(b) {
+            let close = (a - b).abs() <= 1e-6 * (1.0 + a.abs() + b.abs()) || !(a.abs() + b.abs() < 1e6);
+            assert!(close, "{a} by the tangent, {b} by forward mode twice");
+        }
     }
 }
 
@@ -561,10 +590,26 @@ fn c_agrees() {
     }
     let ids: Vec<u32> = (0..=count).filter(|k| *k != 1).collect();
     let calls = ids.iter().flat_map(|&k| [false, true].map(|dual| Called { func: FuncId(k), dual, args: 6, outs: 13 }));
+    // Second derivatives of those that have a tangent in numbers.
+    let (x, d) = ([0.3, -1.2, 1.7, 0.25, -0.5, 1.1], [1.0, 0.0, -0.5, 0.25, 0.0, 2.0]);
+    let at: Vec<f64> = x.iter().chain(&d).copied().collect();
+    let along: Vec<f64> = d.iter().rev().chain(&x).copied().collect();
+    let mut more = all.clone();
+    let mut made = Default::default();
+    let mut seconds = Vec::new();
+    for &k in &ids {
+        let Some(p) = Passage::new(&mut more, &mut made, FuncId(k)) else { continue };
+        let (mut y, mut dy) = (Vec::new(), Vec::new());
+        let fine = Executor::new(&more).call_dual(p.tangent, &at, &along, &mut y, &mut dy).is_ok();
+        if fine && y.iter().chain(&dy).all(|v| v.is_finite()) {
+            seconds.push(FuncId(k).tangent().expect("of a function"));
+        }
+    }
+    assert!(seconds.len() > 5, "{}", seconds.len());
+    let calls = calls.chain(seconds.iter().map(|&func| Called { func, dual: true, args: 12, outs: 13 }));
     let mut executor = Executor::new(&all);
     let mut source = String::from(PRELUDE_C);
-    source.push_str(&functions_c(&all, &executor, &called(calls), &[]).expect("C"));
-    let (x, d) = ([0.3, -1.2, 1.7, 0.25, -0.5, 1.1], [1.0, 0.0, -0.5, 0.25, 0.0, 2.0]);
+    source.push_str(&functions_c(&all, &called(calls), &[]).expect("C"));
     let mut expected = String::new();
     let bits = |v: f64| {
         if v.is_nan() {
@@ -587,7 +632,14 @@ fn c_agrees() {
             let _ = writeln!(expected, "{:x}", bits(*b));
         }
     }
+    let mut by_executor = Seconds::new(&all, Executor::new);
+    for f in &seconds {
+        let (mut out, mut dout) = (Vec::new(), Vec::new());
+        by_executor.call_dual(*f, &at, &along, &mut out, &mut dout).expect("numbers");
+        dout.iter().for_each(|b| expected.extend([format!("{:x}\n", bits(*b))]));
+    }
     let list = |v: &[f64]| v.iter().map(|v| literal_c(*v)).collect::<Vec<_>>().join(", ");
+    let of_seconds = seconds.iter().map(|f| format!("{}u", f.0)).collect::<Vec<_>>().join(", ");
     let numbers = ids.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
     let _ = write!(
         source,
@@ -596,15 +648,21 @@ fn c_agrees() {
         int main(void) {{
             static saltus_functions c;
             static const double x[] = {{{}}}, d[] = {{{}}};
-            static const uint32_t ids[] = {{{numbers}}};
+            static const double at[] = {{{}}}, along[] = {{{}}};
+            static const uint32_t ids[] = {{{numbers}}}, seconds[] = {{{of_seconds}}};
             for (int k = 0; k < {count}; k++) {{
                 for (uint32_t i = 0; i < 13; i++) show(saltus_call(&c, ids[k], x, 6, i));
                 for (uint32_t i = 0; i < 13; i++) show(saltus_call_der(&c, ids[k], x, d, 6, i));
             }}
+            for (int k = 0; k < {}; k++)
+                for (uint32_t i = 0; i < 13; i++) show(saltus_call_der(&c, seconds[k], at, along, 12, i));
             return 0;
         }}\n",
         list(&x),
-        list(&d)
+        list(&d),
+        list(&at),
+        list(&along),
+        seconds.len()
     );
     let (file, program) = (dir.join("functions.c"), dir.join("functions"));
     std::fs::write(&file, &source).expect("writable");
@@ -620,6 +678,23 @@ fn c_agrees() {
         assert_eq!(a, b, "function {} result {}", i / 26, i % 26);
     }
     assert_eq!(expected.lines().count(), text.lines().count());
+}
+
+/// An array written out is stored element by element, whatever its size and with derivatives, too.
+#[test]
+fn long_lists() {
+    let list = |f: &dyn Fn(usize) -> FExpr| FExpr::Array((0..80).map(f).collect());
+    let f = function(
+        vec![real("a"), array("y", &[80])],
+        &[0],
+        &[1],
+        vec![
+            set(1, list(&|k| n(k as f64))),
+            set(1, bin(Binary::Add, l(1), bin(Binary::Mul, l(0), list(&|k| bin(Binary::Mul, l(0), n(k as f64)))))),
+        ],
+    );
+    let y = check(std::slice::from_ref(&f), 0, &[3.0], &[1.0]);
+    assert_eq!((y[2], y[79]), (20.0, 790.0));
 }
 
 /// x[1] := a; for i in 2:n loop if x[i-1] > 1 then x[i] := x[i-1] - 0.75 else x[i] := x[i-1] + a end if; end for

@@ -10,7 +10,6 @@ use saltus_base::{Diagnostic, Span, Stage};
 use saltus_codegen::{Called, JoinedC, PRELUDE_C, PlanC, called, functions_c, kernel_c, quoted_c, run_c};
 use saltus_dae::{Action, HybridDae, Piece, VarId, VarType, Variability};
 use saltus_expr::{Node, RelOp};
-use saltus_function::Executor;
 use saltus_program::{Advance, Batch, Chain, FEW_ROWS, NEGATE, Run};
 use saltus_sim::block::SolveBlock;
 use saltus_sim::compile::{MixedBlock, Step};
@@ -574,14 +573,13 @@ impl Writer<'_> {
             return Ok((o, None));
         }
         let objects = objects(self.s);
-        let functions =
-            functions_c(&dae.functions, &Executor::new(&dae.functions), &called(calls), &objects).or_else(|e| {
-                let f = dae.functions.get(e.func.0 as usize);
-                refuse_at(
-                    f.map_or(Span::NONE, |f| f.span),
-                    &format!("the function {} ({})", f.map_or("?", |f| f.name.as_str()), e.what),
-                )
-            })?;
+        let functions = functions_c(&dae.functions, &called(calls), &objects).or_else(|e| {
+            let f = dae.functions.get(e.func.0 as usize);
+            refuse_at(
+                f.map_or(Span::NONE, |f| f.span),
+                &format!("the function {} ({})", f.map_or("?", |f| f.name.as_str()), e.what),
+            )
+        })?;
         Ok((o, Some(functions)))
     }
 

@@ -2579,36 +2579,18 @@ impl Executor {
         } else {
             return self.call_dual(f, args, dargs, out, dout);
         };
-        const H: f64 = 1e-5;
-        let mut side = |h: f64| {
-            let moved = |from: usize| (from..from + n).map(|k| args[k] + h * dargs[k]).collect::<Vec<f64>>();
-            let (mut v, mut d) = (Vec::new(), Vec::new());
-            self.call_dual(f, &moved(0), &moved(n), &mut v, &mut d).map(|()| d)
-        };
-        let differences = |side: &mut dyn FnMut(f64) -> Result<Vec<f64>, ExecError>| {
-            let (down, up) = (side(-H)?, side(H)?);
-            Ok(up.iter().zip(&down).map(|(u, d)| (u - d) / (2.0 * H)).collect::<Vec<f64>>())
-        };
         match exact {
             Ok(y) => {
                 *out = y.iter().map(|y| y.a).collect();
                 *dout = y.iter().map(|y| y.ab).collect();
-                // A loop that happens to end early at this very point (a series at zero) is another function beside it.
-                if let Ok(near) = differences(&mut side) {
-                    for ((d, near), first) in dout.iter_mut().zip(near).zip(out.iter()) {
-                        // Differences are wrong by rounding of the first derivatives.
-                        let wrong = 1e-2 * (d.abs() + near.abs()) + 1e-7 * first.abs();
-                        if near.is_finite() && (*d - near).abs() > wrong {
-                            *d = near;
-                        }
-                    }
-                }
+                let mut first = |x: &[f64], dx: &[f64], d: &mut Vec<f64>| self.call_dual(f, x, dx, &mut Vec::new(), d);
+                beside(args, dargs, out, dout, &mut first);
                 Ok(())
             }
             Err(e) if e.kind == ErrorKind::NotConstant => {
-                *dout = differences(&mut side)?;
-                *out = side(0.0)?;
-                Ok(())
+                let mut first = |x: &[f64], dx: &[f64], d: &mut Vec<f64>| self.call_dual(f, x, dx, &mut Vec::new(), d);
+                *dout = second_by_differences(args, dargs, &mut first)?;
+                first(&args[..n], &args[n..], out)
             }
             Err(e) => Err(e),
         }
@@ -2633,6 +2615,35 @@ impl Executor {
 #[cold]
 fn wrong_outputs(f: &Lowered, n: usize) -> ExecError {
     ExecError::new(ErrorKind::Shape, f.span, format!("{} does not have {n} scalar outputs", f.name))
+}
+
+/// The directional derivatives of a function at x along dx.
+type First<'a> = &'a mut dyn FnMut(&[f64], &[f64], &mut Vec<f64>) -> Result<(), ExecError>;
+
+/// How ∂f·dx at (x, dx) = `at` changes along (x', dx') = `along`, by central differences.
+fn second_by_differences(at: &[f64], along: &[f64], first: First) -> Result<Vec<f64>, ExecError> {
+    const H: f64 = 1e-5;
+    let n = at.len() / 2;
+    let mut side = |h: f64| {
+        let moved: Vec<f64> = at.iter().zip(along).map(|(a, d)| a + h * d).collect();
+        let mut slopes = Vec::new();
+        first(&moved[..n], &moved[n..], &mut slopes).map(|()| slopes)
+    };
+    let (down, up) = (side(-H)?, side(H)?);
+    Ok(up.iter().zip(&down).map(|(u, d)| (u - d) / (2.0 * H)).collect())
+}
+
+/// Replaces second derivatives `dout` (of the first ones `out`) where a function is another one at this very point: a series
+/// at zero ends early, `if x == 0`. Then those beside it count.
+pub fn beside(at: &[f64], along: &[f64], out: &[f64], dout: &mut [f64], first: First) {
+    let Ok(near) = second_by_differences(at, along, first) else { return };
+    for ((d, near), first) in dout.iter_mut().zip(near).zip(out) {
+        // Differences are wrong by rounding of the first derivatives.
+        let wrong = 1e-2 * (d.abs() + near.abs()) + 1e-7 * first.abs();
+        if near.is_finite() && (*d - near).abs() > wrong {
+            *d = near;
+        }
+    }
 }
 
 /// Calls a function with flattened scalar arguments and gives its flattened outputs. Sizes of array inputs are those

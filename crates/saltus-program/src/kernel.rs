@@ -1,6 +1,7 @@
 //! Kernels, index words, batches, and what a backend must do.
 
 use crate::enclose::{Interval, Region, enclose_function, points};
+use crate::seconds::Seconds;
 use rustc_hash::FxHashMap;
 use saltus_expr::{ExprId, FuncId, Pool};
 use saltus_function::{ExecError, Executor, Function, Warning};
@@ -381,7 +382,7 @@ pub trait Backend {
     fn enclose(&self, batch: &Batch, values: &[f64], region: &mut Region, host: &mut dyn CallHost);
     /// What runs the functions that kernels call: the executor, unless the backend knows better.
     fn functions(&self, functions: &[Function]) -> Box<dyn Functions> {
-        Box::new(Executor::new(functions))
+        Box::new(Seconds::new(functions, Executor::new))
     }
 }
 

@@ -11,9 +11,11 @@
 mod enclose;
 mod interpret;
 mod kernel;
+mod seconds;
 
 pub use enclose::{Interval, Region, enclose_binary, enclose_function, enclose_select, enclose_unary};
 pub use interpret::Interpreter;
 pub use kernel::{
     Advance, Backend, Batch, CallHost, Chain, ChainState, FEW_ROWS, Functions, KernelId, NEGATE, Rows, Run, slot_of,
 };
+pub use seconds::{Passage, Seconds};
