@@ -43,6 +43,7 @@ pub mod machine;
 mod mixed;
 pub mod model;
 mod pivot;
+mod progression;
 mod reinit;
 pub mod restart;
 mod resting;

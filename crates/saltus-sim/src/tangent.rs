@@ -10,6 +10,7 @@
 use crate::block::SolveBlock;
 use crate::compile::{Compiler, Partials, Step};
 use crate::machine::Machine;
+use crate::progression::{Piece, pieces};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row};
 use saltus_program::{Chain, NEGATE, slot_of};
@@ -24,12 +25,18 @@ const FIRST: u32 = 1 << 31;
 /// More products than this are not worth their memory.
 const MOST_PRODUCTS: usize = 8_000_000;
 
-/// `dots[to] += ± values[partial] · dots[from]`; the sign is a bit of `partial`. If it is the first of a sum, a bit of `to`
-/// says so: what stood there before does not count. A bit of `from` says that it is one of the values instead.
-struct Product {
-    to: u32,
-    from: u32,
-    partial: u32,
+/// `dots[to] += ± values[partial] · dots[from]`, as `[to, from, partial]`; the sign is a bit of `partial`. If it is the first of
+/// a sum, a bit of `to` says so: what stood there before does not count. A bit of `from` says that it is one of the values
+/// instead.
+type Product = [u32; 3];
+
+/// Products in order, with blocks solved in between.
+#[derive(Default)]
+struct Products {
+    list: Vec<Product>,
+    /// Up to each solve, and after the last.
+    pieces: Vec<Vec<Piece<3>>>,
+    solves: Vec<Solve>,
 }
 
 /// The bit of a derivative that stands among the values: a partial derivative as it is. [`NEGATE`] is its sign.
@@ -49,12 +56,12 @@ struct Solve {
 /// The derivatives of a right-hand side, ready to be propagated.
 pub struct Tangent {
     partials: Chain,
-    products: Vec<Product>,
-    solves: Vec<Solve>,
+    products: Products,
     /// ∂u/∂x_j of every u on the way; the first is 1.
     dots: RefCell<Vec<f64>>,
-    /// (position in the matrix, which derivative).
-    entries: Vec<(u32, u32)>,
+    /// `[position in the matrix, which derivative]`.
+    entries: Vec<[u32; 2]>,
+    runs: Vec<Piece<2>>,
     /// The chain rule along one direction.
     flow: Flow,
     /// What the matrix depends on, where that is little: as long as it stays, so does the matrix.
@@ -66,8 +73,7 @@ pub struct Tangent {
 /// One derivative per value: those of the states come first, in their order.
 #[derive(Default)]
 struct Flow {
-    products: Vec<Product>,
-    solves: Vec<Solve>,
+    products: Products,
     dots: RefCell<Vec<f64>>,
     /// Where the derivatives of the derivatives of the states are; nowhere if they do not change.
     ends: Vec<Option<u32>>,
@@ -83,7 +89,7 @@ struct Builder<'a, 'c> {
     c: &'a mut Compiler<'c>,
     dots: FxHashMap<u32, Dots>,
     count: u32,
-    products: Vec<Product>,
+    products: Products,
     partials: Partials,
     /// Of each slot that moves: its place in a flow.
     places: FxHashMap<u32, u32>,
@@ -154,7 +160,7 @@ impl Builder<'_, '_> {
 
     /// Appends a product; the sign of what it is made from goes to the factor.
     fn product(&mut self, to: u32, from: u32, partial: u32) {
-        self.products.push(Product { to, from: from & !NEGATE, partial: partial ^ (from & NEGATE) });
+        self.products.list.push([to, from & !NEGATE, partial ^ (from & NEGATE)]);
     }
 
     /// Appends the same terms to the flow: `to` says where they go, `flip` negates.
@@ -162,7 +168,7 @@ impl Builder<'_, '_> {
         for (k, t) in terms.iter().enumerate() {
             let from = self.places[&t.slot];
             let to = if first && k == 0 { to | FIRST } else { to };
-            self.flow.products.push(Product { to, from, partial: t.partial ^ flip });
+            self.flow.products.list.push([to, from, t.partial ^ flip]);
         }
     }
 
@@ -199,13 +205,12 @@ impl Tangent {
             c,
             dots: states.iter().zip(0..).map(|(s, k)| (s.0, Rc::from([(k, ONE)]))).collect(),
             count: 1,
-            products: Vec::new(),
+            products: Products::default(),
             partials: Partials::default(),
             places: states.iter().zip(0..).map(|(s, k)| (s.0, k)).collect(),
             flow: Flow::default(),
         };
         let mut moving = states.len() as u32;
-        let mut solves = Vec::new();
         for step in steps {
             match step {
                 Step::Assign(chain) => {
@@ -242,15 +247,13 @@ impl Tangent {
                         b.flows(t, row, NEGATE, false);
                     }
                     b.places.extend(block.unknowns.iter().copied().zip(moving..));
-                    let products = b.flow.products.len();
-                    b.flow.solves.push(Solve { products, block: block.clone(), first: moving as usize, columns: 1 });
+                    b.flow.products.solve(block, moving, 1);
                     moving += n;
-                    let (products, columns) = (b.products.len(), reach.len());
-                    solves.push(Solve { products, block: block.clone(), first: first as usize, columns });
+                    b.products.solve(block, first, reach.len());
                 }
                 _ => return None,
             }
-            if b.products.len().max(b.count as usize) > MOST_PRODUCTS {
+            if b.products.list.len().max(b.count as usize) > MOST_PRODUCTS {
                 return None;
             }
         }
@@ -259,11 +262,13 @@ impl Tangent {
         for (i, (_, derivative)) in states.iter().enumerate() {
             for &(j, at) in b.dots.get(derivative).into_iter().flat_map(|d| d.iter()) {
                 let position = pattern.map_or(Some(j as usize * n + i), |p| p.find(i, j as usize))?;
-                entries.push((u32::try_from(position).ok()?, at));
+                entries.push([u32::try_from(position).ok()?, at]);
             }
         }
         let ends = states.iter().map(|(_, d)| b.places.get(d).filter(|_| b.dots.contains_key(d)).copied()).collect();
-        let Builder { c, count, products, partials, mut flow, .. } = b;
+        let Builder { c, count, mut products, partials, mut flow, .. } = b;
+        products.cut();
+        flow.products.cut();
         flow.ends = ends;
         flow.dots = RefCell::new(vec![0.0; moving as usize]);
         let mut dots = vec![0.0; count as usize];
@@ -283,12 +288,12 @@ impl Tangent {
         }
         let held = |r: &[u32]| r.len() <= FEW_READS || !r.iter().any(|s| computed.contains(s));
         Some(Tangent {
-            reads: Some(reads).filter(|r| solves.is_empty() && held(r)),
+            reads: Some(reads).filter(|r| products.solves.is_empty() && held(r)),
             last: RefCell::default(),
             partials,
             products,
-            solves,
             dots: RefCell::new(dots),
+            runs: pieces(&entries, |_| false),
             entries,
             flow,
         })
@@ -317,7 +322,7 @@ impl Tangent {
     /// Partial derivatives and factors of blocks at the point at which the steps have just been evaluated.
     fn prepare(&self, m: &mut Machine) -> bool {
         m.chain(&self.partials);
-        self.solves.iter().all(|s| m.factor_full(&s.block))
+        self.products.solves.iter().all(|s| m.factor_full(&s.block))
     }
 
     fn compute(&self, m: &mut Machine, jac: &mut JacobianMatrix) -> bool {
@@ -325,14 +330,40 @@ impl Tangent {
             return false;
         }
         let mut dots = self.dots.borrow_mut();
-        run(&self.products, &self.solves, &m.values, &mut dots);
+        self.products.run(&m.values, &mut dots);
         let values = jac.values_mut();
-        values.fill(0.0);
+        if self.entries.len() < values.len() {
+            values.fill(0.0);
+        }
         let mut finite = true;
-        for &(position, at) in &self.entries {
-            let d = read(at & !NEGATE, &m.values, &dots);
-            finite &= d.is_finite();
-            values[position as usize] = if at & NEGATE != 0 { -d } else { d };
+        for p in &self.runs {
+            match p {
+                Piece::Each(range) => {
+                    for &[position, at] in &self.entries[range.clone()] {
+                        let d = read(at & !NEGATE, &m.values, &dots);
+                        finite &= d.is_finite();
+                        values[position as usize] = if at & NEGATE != 0 { -d } else { d };
+                    }
+                }
+                Piece::Run { first: [position, at], step: [by, along], len } => {
+                    let sign = if at & NEGATE != 0 { -1.0 } else { 1.0 };
+                    let (list, at) = source(at & !NEGATE, &m.values, &dots);
+                    let (by, along, last) = (*by as usize, *along as usize, *len as usize - 1);
+                    let to = values[*position as usize..][..=last * by].chunks_mut(by.max(1));
+                    // Not a number times zero is not zero.
+                    let mut doubt = 0.0;
+                    if along == 0 {
+                        doubt += list[at] * 0.0;
+                        to.for_each(|v| v[0] = sign * list[at]);
+                    } else {
+                        for (v, d) in to.zip(list[at..][..=last * along].chunks(along)) {
+                            doubt += d[0] * 0.0;
+                            v[0] = sign * d[0];
+                        }
+                    }
+                    finite &= doubt == 0.0;
+                }
+            }
         }
         finite
     }
@@ -346,7 +377,7 @@ impl Tangent {
         let flow = &self.flow;
         let mut dots = flow.dots.borrow_mut();
         dots[..v.len()].copy_from_slice(v);
-        run(&flow.products, &flow.solves, &m.values, &mut dots);
+        flow.products.run(&m.values, &mut dots);
         for (o, end) in out.iter_mut().zip(&flow.ends) {
             *o = end.map_or(0.0, |e| dots[e as usize]);
         }
@@ -354,37 +385,114 @@ impl Tangent {
     }
 }
 
-/// A derivative: one of the values, or computed here.
-fn read(at: u32, values: &[f64], dots: &[f64]) -> f64 {
-    let (list, at) = if at & IN_VALUES != 0 { (values, at & !IN_VALUES) } else { (dots, at) };
-    list[at as usize]
+/// Where a derivative stands: among the values, or computed here.
+fn source<'a>(at: u32, values: &'a [f64], dots: &'a [f64]) -> (&'a [f64], usize) {
+    if at & IN_VALUES != 0 { (values, (at & !IN_VALUES) as usize) } else { (dots, at as usize) }
 }
 
-/// All products in order, blocks solved where they stand.
-fn run(products: &[Product], solves: &[Solve], values: &[f64], dots: &mut [f64]) {
-    let mut done = 0;
-    for solve in solves {
-        let n = solve.block.unknowns.len();
-        // Not every right-hand side gets something.
-        dots[solve.first..][..n * solve.columns].fill(0.0);
-        multiply(&products[done..solve.products], values, dots);
-        done = solve.products;
-        for right in dots[solve.first..][..n * solve.columns].chunks_exact_mut(n) {
-            solve.block.solve_full(right);
+fn read(at: u32, values: &[f64], dots: &[f64]) -> f64 {
+    let (list, at) = source(at, values, dots);
+    list[at]
+}
+
+impl Products {
+    /// A block whose right-hand sides are the products so far.
+    fn solve(&mut self, block: &Rc<SolveBlock>, first: u32, columns: usize) {
+        self.solves.push(Solve { products: self.list.len(), block: block.clone(), first: first as usize, columns });
+    }
+
+    /// Looks for progressions, once all are there.
+    fn cut(&mut self) {
+        let ends: Vec<usize> = self.solves.iter().map(|s| s.products).chain([self.list.len()]).collect();
+        let mut begin = 0;
+        for end in ends {
+            let mut cut = pieces(&self.list[begin..end], needs_order);
+            for p in &mut cut {
+                if let Piece::Each(r) = p {
+                    *r = r.start + begin..r.end + begin;
+                }
+            }
+            self.pieces.push(cut);
+            begin = end;
         }
     }
-    multiply(&products[done..], values, dots);
+
+    /// All products in order, blocks solved where they stand.
+    fn run(&self, values: &[f64], dots: &mut [f64]) {
+        for (pieces, solve) in self.pieces.iter().zip(self.solves.iter().map(Some).chain([None])) {
+            if let Some(solve) = solve {
+                // Not every right-hand side gets something.
+                let n = solve.block.unknowns.len();
+                dots[solve.first..][..n * solve.columns].fill(0.0);
+            }
+            for p in pieces {
+                match p {
+                    Piece::Each(range) => multiply(&self.list[range.clone()], values, dots),
+                    Piece::Run { first, step, len } => multiply_run(*first, *step, *len as usize, values, dots),
+                }
+            }
+            if let Some(solve) = solve {
+                let n = solve.block.unknowns.len();
+                for right in dots[solve.first..][..n * solve.columns].chunks_exact_mut(n) {
+                    solve.block.solve_full(right);
+                }
+            }
+        }
+    }
+}
+
+/// Whether runs that alternate read what one of them writes.
+fn needs_order(runs: &[Piece<3>]) -> bool {
+    let range = |first: u32, step: u32, len: u32| first..=first + step * (len - 1);
+    let written: Vec<_> = runs
+        .iter()
+        .filter_map(|p| match p {
+            Piece::Run { first, step, len } => Some(range(first[0] & !FIRST, step[0], *len)),
+            Piece::Each(_) => None,
+        })
+        .collect();
+    runs.iter().any(|p| match p {
+        Piece::Run { first: [_, from, _], step, len } if from & IN_VALUES == 0 => {
+            let read = range(*from, step[1], *len);
+            written.iter().any(|w| w.start() <= read.end() && read.start() <= w.end())
+        }
+        _ => false,
+    })
 }
 
 fn multiply(products: &[Product], values: &[f64], dots: &mut [f64]) {
-    for p in products {
-        let factor = values[slot_of(p.partial)];
-        let factor = if p.partial & NEGATE != 0 { -factor } else { factor };
-        let product = factor * read(p.from, values, dots);
-        if p.to & FIRST != 0 {
-            dots[(p.to & !FIRST) as usize] = product;
+    for &[to, from, partial] in products {
+        let factor = values[slot_of(partial)];
+        let factor = if partial & NEGATE != 0 { -factor } else { factor };
+        let product = factor * read(from, values, dots);
+        if to & FIRST != 0 {
+            dots[(to & !FIRST) as usize] = product;
         } else {
-            dots[p.to as usize] += product;
+            dots[to as usize] += product;
         }
+    }
+}
+
+/// The same for a progression.
+fn multiply_run([to, from, partial]: Product, step: Product, len: usize, values: &[f64], dots: &mut [f64]) {
+    let sign = if partial & NEGATE != 0 { -1.0 } else { 1.0 };
+    let [by, along, next] = step.map(|s| s as usize);
+    let (at, begin) = (slot_of(partial), (to & !FIRST) as usize);
+    let among = from & IN_VALUES != 0;
+    let from = (from & !IN_VALUES) as usize;
+    // What does not change is decided outside of the loop.
+    macro_rules! each {
+        ($k:ident, $source:expr, $op:tt) => {
+            for $k in 0..len {
+                let product = sign * values[at + $k * next] * $source;
+                dots[begin + $k * by] $op product;
+            }
+        };
+    }
+    match (among, to & FIRST != 0) {
+        (true, true) => each!(k, values[from + k * along], =),
+        (true, false) => each!(k, values[from + k * along], +=),
+        (false, true) => each!(k, dots[from + k * along], =),
+        (false, false) => each!(k, dots[from + k * along], +=),
     }
 }
