@@ -759,7 +759,33 @@ impl Emit<'_, '_> {
                 Arr::Steps(self.range(a, s.as_ref(), b)?)
             }
             Ax::For(body, iters) => self.comprehension(body, iters)?,
-            Ax::SumFor(..) => return unsupported("a sum of arrays"),
+            Ax::SumFor(body, iters) => {
+                let dims = self.first_sizes(body, iters)?;
+                let sum = self.alloc(dims.clone(), true)?;
+                self.zero(&sum)?;
+                // The first value starts the result, so that its sign of zero survives.
+                let first = self.s.b.declare_var(types::I8);
+                let one = self.s.b.ins().iconst(types::I8, 1);
+                self.s.b.def_var(first, one);
+                let so_far = Arr::Mem(sum.clone());
+                self.nest(iters, &mut |e| {
+                    let v = e.ax(body)?;
+                    e.same_dims(&dims, &v.dims())?;
+                    let v = if e.small(&dims) { e.grid(&v)? } else { e.settle(v)? };
+                    let is_first = e.s.b.use_var(first);
+                    e.each(&dims, &mut |e, idx| {
+                        let (old, v) = (e.elem(&so_far, idx)?, e.elem(&v, idx)?);
+                        let new = e.op2(Op2::Bin(Binary::Add), old, v)?;
+                        let new = e.select(is_first, v, new);
+                        e.store(&sum, idx, new);
+                        Ok(())
+                    })?;
+                    let zero = e.s.b.ins().iconst(types::I8, 0);
+                    e.s.b.def_var(first, zero);
+                    Ok(())
+                })?;
+                so_far
+            }
             Ax::MatPow(parts) => {
                 let a = self.ax(&parts.0)?;
                 let [m, n] = a.dims()[..] else { return unsupported("a power of what is no matrix") };
@@ -1087,10 +1113,31 @@ impl Emit<'_, '_> {
         Ok(Arr::Mem(out))
     }
 
-    fn comprehension(&mut self, body: &Arg, iters: &[(u32, Iter)]) -> Res<Arr> {
-        let Arg::S(body) = body else { return unsupported("a comprehension of arrays") };
-        // The sizes come first, for the memory; the values of the iterators are evaluated again by `nest`, which has no
-        // effect but time.
+    /// `{array for i in …}`.
+    fn array_comprehension(&mut self, body: &Ax, iters: &[(u32, Iter)]) -> Res<Arr> {
+        let inner = self.first_sizes(body, iters)?;
+        let sizes = self.sizes(iters)?;
+        let lead: Vec<N> = sizes.into_iter().rev().collect();
+        let total = self.total(&lead);
+        let out = self.alloc(lead.into_iter().chain(inner.clone()).collect(), true)?;
+        let list = Mem { dims: std::iter::once(total).chain(inner.clone()).collect(), ..out.clone() };
+        let at = self.s.b.declare_var(types::I64);
+        let zero = self.s.b.ins().iconst(types::I64, 0);
+        self.s.b.def_var(at, zero);
+        self.nest(iters, &mut |e| {
+            let v = e.ax(body)?;
+            e.same_dims(&inner, &v.dims())?;
+            let i = e.s.b.use_var(at);
+            e.store_within(&list, &[N::V(i)], v)?;
+            let next = e.s.b.ins().iadd_imm_s(i, 1);
+            e.s.b.def_var(at, next);
+            Ok(())
+        })?;
+        Ok(Arr::Mem(out))
+    }
+
+    /// How many values iterators have. They are evaluated again by `nest`, which has no effect but time.
+    fn sizes(&mut self, iters: &[(u32, Iter)]) -> Res<Vec<N>> {
         let mut sizes = Vec::new();
         for (_, it) in iters {
             sizes.push(match it {
@@ -1098,6 +1145,16 @@ impl Emit<'_, '_> {
                 Iter::Over(e) => self.ax(e)?.dims()[0],
             });
         }
+        Ok(sizes)
+    }
+
+    fn comprehension(&mut self, body: &Arg, iters: &[(u32, Iter)]) -> Res<Arr> {
+        let body = match body {
+            Arg::S(body) => body,
+            Arg::A(body) => return self.array_comprehension(body, iters),
+        };
+        // The sizes come first, for the memory.
+        let sizes = self.sizes(iters)?;
         let dims: Vec<N> = sizes.iter().rev().copied().collect();
         let all_small = sizes.iter().all(|n| matches!(n, N::C(c) if *c <= 4));
         if let Some(d) = known(&dims)

@@ -16,6 +16,7 @@
 //! for that call alone.
 
 use crate::array::{Arr, Mem, N};
+use crate::functions::number_of_type;
 use crate::jit::JitError;
 use crate::scalar::{Imports, Scalars, Val};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
@@ -1312,8 +1313,18 @@ impl<'a> Emit<'a, '_> {
                 let d = self.s.library("saltus_division_slope", &[number, x, dx, y, dy])?;
                 Ok(Sc { v: Val::Real(v), d: Some(d) })
             }
-            Op2::Concat | Op2::Text(_) => unsupported("a string"),
+            Op2::Concat => self.text("saltus_concat", &[a, b]),
+            Op2::Text(op) => {
+                let order = self.text("saltus_compare", &[a, b])?;
+                self.binary(op, order, Sc::num(0.0))
+            }
         }
+    }
+
+    /// An operation on texts: numbers to the number of a text, or of their order. Nothing of it has a derivative.
+    fn text(&mut self, name: &'static str, args: &[Sc]) -> Res<Sc> {
+        let args: Vec<Value> = args.iter().map(|a| self.s.real(a.v)).collect();
+        Ok(Sc { v: Val::Real(self.s.library(name, &args)?), d: None })
     }
 
     pub fn select(&mut self, c: Value, a: Sc, b: Sc) -> Sc {
@@ -1543,7 +1554,48 @@ impl<'a> Emit<'a, '_> {
                 let n = self.sx(&parts.2)?;
                 self.semi_linear(x, p, n)?
             }
-            Sx::ToString(..) | Sx::Format(_) | Sx::EnumToString(_) | Sx::Compare(_) => return unsupported("a string"),
+            Sx::ToString(ty, args) => {
+                let mut all = vec![Sc::num(number_of_type(*ty))];
+                for a in args {
+                    all.push(self.sx(a)?);
+                }
+                all.resize(5, Sc::num(f64::NAN));
+                self.text("saltus_string", &all)?
+            }
+            Sx::Format(parts) => {
+                let x = self.sx(&parts.0)?;
+                let f = self.sx(&parts.1)?;
+                let text = self.text("saltus_format", &[x, f])?;
+                let v = self.s.real(text.v);
+                let ok = self.s.b.ins().fcmp(FloatCC::Equal, v, v);
+                self.check(ok);
+                text
+            }
+            Sx::EnumToString(args) => {
+                let mut all = Vec::new();
+                for a in args {
+                    all.push(self.sx(a)?);
+                }
+                let [which, names @ ..] = &all[..] else { return unsupported("an enumeration without values") };
+                let which = self.s.real(which.v);
+                let (one, end) = (self.s.constant(1.0), self.s.constant(all.len() as f64));
+                let ok = self.s.b.ins().fcmp(FloatCC::GreaterThanOrEqual, which, one);
+                self.check(ok);
+                let ok = self.s.b.ins().fcmp(FloatCC::LessThan, which, end);
+                self.check(ok);
+                let mut name = names[0];
+                for (k, next) in names.iter().enumerate().skip(1) {
+                    let bound = self.s.constant((k + 1) as f64);
+                    let there = self.s.b.ins().fcmp(FloatCC::GreaterThanOrEqual, which, bound);
+                    name = self.select(there, *next, name);
+                }
+                name
+            }
+            Sx::Compare(ab) => {
+                let a = self.sx(&ab.0)?;
+                let b = self.sx(&ab.1)?;
+                self.text("saltus_compare", &[a, b])?
+            }
         })
     }
 
@@ -1683,32 +1735,47 @@ impl<'a> Emit<'a, '_> {
     pub fn nest(&mut self, iters: &[(u32, Iter)], body: &mut dyn FnMut(&mut Self) -> Res<()>) -> Res<Vec<N>> {
         let mut lists = Vec::new();
         for (slot, it) in iters {
-            let list = match it {
-                Iter::Range(a, s, b) => List::Range(self.range(a, s.as_ref(), b)?),
-                Iter::Over(e) => {
-                    let arr = self.ax(e)?;
-                    List::Values(self.settle(arr)?)
-                }
-            };
-            lists.push((*slot, list));
+            lists.push((*slot, self.list(it)?));
         }
-        let sizes: Vec<N> = lists
-            .iter()
-            .map(|(_, l)| match l {
-                List::Range(r) => r.n,
-                List::Values(a) => a.dims()[0],
-            })
-            .collect();
+        let sizes: Vec<N> = lists.iter().map(|(_, l)| l.len()).collect();
         self.nested(&lists, body)?;
         Ok(sizes)
     }
 
+    /// The sizes of an array expression for the first values of iterators; without values it is left to the executor.
+    pub fn first_sizes(&mut self, body: &Ax, iters: &[(u32, Iter)]) -> Res<Vec<N>> {
+        for (slot, it) in iters {
+            let list = self.list(it)?;
+            match list.len() {
+                N::C(c) if c > 0 => {}
+                N::C(_) => return unsupported("arrays over nothing"),
+                N::V(n) => self.check(n),
+            }
+            self.forget(Slot::S(*slot));
+            self.iterate(*slot, &list, N::C(0))?;
+        }
+        let dims = self.ax(body)?.dims();
+        for (slot, _) in iters {
+            self.forget(Slot::S(*slot));
+            self.whole[*slot as usize] = None;
+        }
+        Ok(dims)
+    }
+
+    /// The values of an iterator.
+    fn list(&mut self, it: &Iter) -> Res<List> {
+        Ok(match it {
+            Iter::Range(a, s, b) => List::Range(self.range(a, s.as_ref(), b)?),
+            Iter::Over(e) => {
+                let arr = self.ax(e)?;
+                List::Values(self.settle(arr)?)
+            }
+        })
+    }
+
     fn nested(&mut self, lists: &[(u32, List)], body: &mut dyn FnMut(&mut Self) -> Res<()>) -> Res<()> {
         let Some(((slot, list), rest)) = lists.split_last() else { return body(self) };
-        let n = match list {
-            List::Range(r) => r.n,
-            List::Values(a) => a.dims()[0],
-        };
+        let n = list.len();
         self.forget(Slot::S(*slot));
         let mut each = |e: &mut Self, i: N| -> Res<()> {
             e.forget(Slot::S(*slot));
@@ -2227,6 +2294,15 @@ struct LoopSpan {
 enum List {
     Range(Range),
     Values(Arr),
+}
+
+impl List {
+    fn len(&self) -> N {
+        match self {
+            List::Range(r) => r.n,
+            List::Values(a) => a.dims()[0],
+        }
+    }
 }
 
 /// The operation of a reduction.

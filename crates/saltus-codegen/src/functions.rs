@@ -21,7 +21,9 @@ use saltus_function::domain::unary_slope;
 use saltus_function::exec::division;
 use saltus_function::external::Callee;
 use saltus_function::lower::{Arg, DimCode, Lowered, Op2, Slot, St, Stmt, Sx};
-use saltus_function::{Array, Domain, Dual, DualNumber, ErrorKind, ExecError, Executor, Float, Function, Warning};
+use saltus_function::{
+    Array, Domain, Dual, DualNumber, ErrorKind, ExecError, Executor, Float, Function, ScalarType, Warning, strings,
+};
 use saltus_program::{Functions, Interval, enclose_function};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -472,6 +474,10 @@ impl Code {
             ("saltus_division", whole_division as *const u8),
             ("saltus_division_dual", division_dual as *const u8),
             ("saltus_division_slope", division_slope as *const u8),
+            ("saltus_concat", text_concat as *const u8),
+            ("saltus_compare", text_compare as *const u8),
+            ("saltus_string", text_of as *const u8),
+            ("saltus_format", text_format as *const u8),
         ]);
         let module = JITModule::new(builder);
         let context = module.make_context();
@@ -774,4 +780,31 @@ extern "C" fn division_dual(op: f64, a: f64, da: f64, b: f64, db: f64) -> f64 {
 
 extern "C" fn division_slope(op: f64, a: f64, da: f64, b: f64, db: f64) -> f64 {
     divide(op, a, da, b, db).d
+}
+
+extern "C" fn text_concat(a: f64, b: f64) -> f64 {
+    strings::concat(a, b)
+}
+
+extern "C" fn text_compare(a: f64, b: f64) -> f64 {
+    strings::compare(a, b)
+}
+
+/// Types by number, for `String(x)`.
+const TEXT_TYPES: [ScalarType; 5] =
+    [ScalarType::Real, ScalarType::Integer, ScalarType::Boolean, ScalarType::String, ScalarType::Enumeration];
+
+/// The number native code knows a type by.
+pub(crate) fn number_of_type(ty: ScalarType) -> f64 {
+    TEXT_TYPES.iter().position(|t| *t == ty).unwrap_or(0) as f64
+}
+
+/// What is not given is not a number.
+extern "C" fn text_of(ty: f64, x: f64, width: f64, left: f64, digits: f64) -> f64 {
+    let [width, left, digits] = [width, left, digits].map(|v| Some(v).filter(|v| !v.is_nan()));
+    strings::of_value(TEXT_TYPES[(ty as usize).min(TEXT_TYPES.len() - 1)], x, width, left, digits)
+}
+
+extern "C" fn text_format(x: f64, f: f64) -> f64 {
+    strings::formatted(x, f).unwrap_or(f64::NAN)
 }

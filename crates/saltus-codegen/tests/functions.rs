@@ -192,8 +192,7 @@ fn assertions_name_their_place() {
 }
 
 #[test]
-fn strings_are_left_to_the_executor_alone() {
-    // text length by a function the executor runs; the caller is native.
+fn text_is_compared() {
     let inner = function(
         vec![real("x"), array("v", &[2]), array("w", &[2])],
         &[0, 1],
@@ -224,8 +223,78 @@ fn strings_are_left_to_the_executor_alone() {
         ],
     );
     let all = [inner, outer];
+    native(&all, 0, &[2.0, 1.0, 1.0], &[1.0, 0.0, 0.0]);
     assert_eq!(native(&all, 1, &[2.0], &[1.0]), [5.0]);
     assert_eq!(native(&all, 1, &[3.0], &[1.0]), [18.0]);
+}
+
+/// s := String(x, 8) + "|" + String(x, "%.3f") + "|" + names[i], and how it compares; results of the executor's bits mean the
+/// same texts.
+#[test]
+fn text_is_built() {
+    let name = |s: &str| FExpr::Str(s.into());
+    let text = |args: Vec<FExpr>| builtin(Builtin::ToString, args);
+    let join = |a: FExpr, b: FExpr| builtin(Builtin::Concat, vec![a, b]);
+    let f = function(
+        vec![real("x"), int("i"), local("s", ScalarType::String, vec![]), local("c", ScalarType::Boolean, vec![])],
+        &[0, 1],
+        &[2, 3],
+        vec![
+            set(2, join(text(vec![l(0), n(8.0)]), name("|"))),
+            set(2, join(l(2), text(vec![l(0), name("%.3f")]))),
+            set(2, join(l(2), join(name("|"), builtin(Builtin::EnumToString, vec![l(1), name("one"), name("two")])))),
+            set(3, bin(Binary::Lt, l(2), name("2"))),
+        ],
+    );
+    let all = [f];
+    for (x, i, expected, less) in [(1.5, 1.0, "1.5     |1.500|one", 1.0), (2.25, 2.0, "2.25    |2.250|two", 0.0)] {
+        let y = native(&all, 0, &[x, i], &[0.0, 0.0]);
+        assert_eq!((&*strings::text(y[0]), y[1]), (expected, less));
+    }
+    // There is no third name.
+    check(&all, 0, &[1.0, 3.0], &[0.0, 0.0]);
+}
+
+/// Sums and lists of arrays over iterators.
+#[test]
+fn arrays_over_iterators() {
+    let it = |k: u32, from: FExpr, to: FExpr| (LocalId(k), range(from, to));
+    let row = |scale: FExpr| FExpr::Array(vec![bin(Binary::Mul, scale, l(0)), l(2), bin(Binary::Add, l(2), l(0))]);
+    let f = function(
+        vec![
+            real("x"),
+            int("n"),
+            int("i"),
+            int("j"),
+            array("s", &[3]),
+            local("m", ScalarType::Real, vec![Dim::Computed(l(1)), Dim::Fixed(3)]),
+            local("big", ScalarType::Real, vec![Dim::Computed(l(1))]),
+        ],
+        &[0, 1],
+        &[4, 5, 6],
+        vec![
+            set(
+                4,
+                FExpr::Reduction(Builtin::Sum, Box::new(row(l(3))), vec![it(2, n(1.0), l(1)), it(3, n(1.0), n(2.0))]),
+            ),
+            set(5, FExpr::Comprehension(Box::new(row(n(2.0))), vec![it(2, n(1.0), l(1))])),
+            set(
+                6,
+                FExpr::Reduction(
+                    Builtin::Sum,
+                    Box::new(builtin(Builtin::Fill, vec![bin(Binary::Mul, l(2), l(0)), l(1)])),
+                    vec![it(2, n(1.0), l(1))],
+                ),
+            ),
+        ],
+    );
+    let all = [f];
+    let y = native(&all, 0, &[0.5, 6.0], &[1.0, 0.0]);
+    // Σ_j Σ_i (j/2, i, i + 1/2) for j = 1, 2 and i = 1 … 6.
+    assert_eq!(y[..3], [9.0, 42.0, 48.0]);
+    assert_eq!(y[3 + 3 * 5..][..3], [1.0, 6.0, 6.5]);
+    assert_eq!(y[21..], [10.5; 6]);
+    check(&all, 0, &[0.5, 0.0], &[1.0, 0.0]);
 }
 
 #[test]

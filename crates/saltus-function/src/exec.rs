@@ -6,8 +6,8 @@
 use crate::domain::{Domain, Dual, DualNumber, Float, HyperDual, Second, Symbolic};
 use crate::error::{ErrorKind, ExecError, NotInlinable, Warning};
 use crate::external::{Callee, ExtArg, ExtDerivative};
-use crate::format;
-use crate::ir::{Function, ScalarType};
+
+use crate::ir::Function;
 use crate::lower::{Arg, Ax, DimCode, ExtCode, Init, Iter, Ix, Lowered, Op2, Red, Slot, St, Stmt, Sx, Target, lower};
 use crate::strings;
 use saltus_base::Span;
@@ -1538,26 +1538,20 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                     let a = self.sx(a)?;
                     v.push(self.known(&a)?);
                 }
-                let x = v[0];
-                let digits = v.get(3).map_or(6.0, |d| *d).clamp(1.0, 100.0) as usize;
-                let text = match ty {
-                    ScalarType::Boolean => if x != 0.0 { "true" } else { "false" }.to_string(),
-                    ScalarType::String => strings::text(x).to_string(),
-                    ScalarType::Integer | ScalarType::Enumeration => format!("{x:.0}"),
-                    _ => format::general(x, digits),
-                };
-                let width = v.get(1).map_or(0.0, |w| *w).clamp(0.0, 10_000.0) as usize;
-                let left = v.get(2).is_none_or(|l| *l != 0.0);
-                let h = strings::intern(&format::pad(text, width, left));
+                let optional = |k: usize| v.get(k).copied();
+                let h = strings::of_value(*ty, v[0], optional(1), optional(2), optional(3));
                 self.dom.num(h)
             }
             Sx::Format(parts) => {
                 let x = self.sx(&parts.0)?;
                 let f = self.sx(&parts.1)?;
-                let (x, f) = (self.known(&x)?, strings::text(self.known(&f)?));
-                match format::c_format(&f, x) {
-                    Some(s) => self.dom.num(strings::intern(&s)),
-                    None => return Err(self.err(ErrorKind::External, format!("\"{f}\" is no number format"))),
+                let (x, f) = (self.known(&x)?, self.known(&f)?);
+                match strings::formatted(x, f) {
+                    Some(h) => self.dom.num(h),
+                    None => {
+                        let why = format!("\"{}\" is no number format", strings::text(f));
+                        return Err(self.err(ErrorKind::External, why));
+                    }
                 }
             }
             Sx::EnumToString(args) => {
@@ -1574,8 +1568,8 @@ impl<'c, D: Domain> Run<'c, '_, D> {
             Sx::Compare(ab) => {
                 let a = self.sx(&ab.0)?;
                 let b = self.sx(&ab.1)?;
-                let c = strings::text(self.known(&a)?).cmp(&strings::text(self.known(&b)?));
-                self.dom.num(f64::from(c as i8))
+                let c = strings::compare(self.known(&a)?, self.known(&b)?);
+                self.dom.num(c)
             }
             Sx::SemiLinear(parts) => {
                 let x = self.sx(&parts.0)?;
@@ -1643,14 +1637,12 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 None => return Err(self.err(ErrorKind::Division, "division by zero")),
             },
             Op2::Concat => {
-                let (a, b) = (self.known(a)?, self.known(b)?);
-                let mut s = strings::text(a).to_string();
-                s.push_str(&strings::text(b));
-                self.dom.num(strings::intern(&s))
+                let h = strings::concat(self.known(a)?, self.known(b)?);
+                self.dom.num(h)
             }
             Op2::Text(op) => {
-                let c = strings::text(self.known(a)?).cmp(&strings::text(self.known(b)?));
-                let v = saltus_expr::binary(op, f64::from(c as i8), 0.0);
+                let c = strings::compare(self.known(a)?, self.known(b)?);
+                let v = saltus_expr::binary(op, c, 0.0);
                 self.dom.num(v)
             }
         })

@@ -1,5 +1,7 @@
 //! The process-wide string table: a string value is an exact integer handle in an `f64`.
 
+use crate::format;
+use crate::ir::ScalarType;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, LazyLock, RwLock};
 
@@ -33,6 +35,36 @@ pub fn intern(text: &str) -> f64 {
 pub fn text(handle: f64) -> Arc<str> {
     let t = TABLE.read().unwrap_or_else(|e| e.into_inner());
     t.texts.get(handle as usize).unwrap_or(&t.texts[0]).clone()
+}
+
+/// a + b.
+pub fn concat(a: f64, b: f64) -> f64 {
+    let mut s = text(a).to_string();
+    s.push_str(&text(b));
+    intern(&s)
+}
+
+/// -1, 0 or 1 by the order of two texts.
+pub fn compare(a: f64, b: f64) -> f64 {
+    f64::from(text(a).cmp(&text(b)) as i8)
+}
+
+/// `String(x, minimumLength, leftJustified, significantDigits)`; what is not given has its default.
+pub fn of_value(ty: ScalarType, x: f64, width: Option<f64>, left: Option<f64>, digits: Option<f64>) -> f64 {
+    let digits = digits.unwrap_or(6.0).clamp(1.0, 100.0) as usize;
+    let text = match ty {
+        ScalarType::Boolean => if x != 0.0 { "true" } else { "false" }.to_string(),
+        ScalarType::String => text(x).to_string(),
+        ScalarType::Integer | ScalarType::Enumeration => format!("{x:.0}"),
+        _ => format::general(x, digits),
+    };
+    let width = width.unwrap_or(0.0).clamp(0.0, 10_000.0) as usize;
+    intern(&format::pad(text, width, left.is_none_or(|l| l != 0.0)))
+}
+
+/// `String(x, format = f)`; `None` if that is no format for a number.
+pub fn formatted(x: f64, f: f64) -> Option<f64> {
+    format::c_format(&text(f), x).map(|s| intern(&s))
 }
 
 #[cfg(test)]
