@@ -10,7 +10,7 @@ use crate::machine::Trouble;
 use crate::model::{ModeProgram, Model};
 use crate::resting::{Resting, ZenoWatch};
 use crate::rhs::{Rhs, place};
-use crate::sliding::{Fate, Meeting, Parting, Sliding, Surface};
+use crate::sliding::{Fate, Meeting, Parting, Sliding, Surface, first_positive};
 use crate::transport::{Line, Mark};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Row, VarId, VarType, Variability};
@@ -21,6 +21,11 @@ use saltus_solver::ode::{
 use saltus_solver::roots::bracket::sign_change;
 use saltus_structure::{Cell, RelationKind};
 use std::rc::Rc;
+
+/// Steps are not longer than this part of the run, unless `--max-step` says so.
+const LEAST_STEPS: f64 = 50.0;
+/// While sliding or at rest, so many instants of the run at least are looked at for the end of it.
+const LOOKS: f64 = 1000.0;
 
 /// Where a result column comes from.
 enum Source {
@@ -334,7 +339,8 @@ impl Runner<'_> {
             *a = absolute * m.clamp(1e-12, 1e3);
         }
         o.h_init = self.options.initial_step;
-        o.h_max = self.options.max_step.unwrap_or(f64::INFINITY);
+        // A step that has nothing to go by must not pass over what begins and ends within it.
+        o.h_max = self.options.max_step.unwrap_or(self.span() / LEAST_STEPS);
         o.h_min = self.options.min_step.unwrap_or(0.0).max(self.resolution());
         if n == 0 {
             o.h_max = o.h_max.min(self.span() / self.intervals.max(200) as f64);
@@ -1299,7 +1305,7 @@ impl Runner<'_> {
 
     /// Relations of surfaces and of bodies at rest are not searched for.
     fn mask(&mut self) {
-        let sliding = self.sliding.iter().flat_map(|s| &s.surfaces).flat_map(|s| s.relations.iter().map(|r| r.0));
+        let sliding = self.sliding.iter().flat_map(|s| &s.surfaces).flat_map(Surface::held);
         self.location.masked = sliding.chain(self.resting.iter().map(|r| r.relation)).collect();
     }
 
@@ -1392,11 +1398,11 @@ impl Runner<'_> {
             let (lead, first, _) = s.relations[0];
             let up = gone(lead).is_some_and(|g| g > 0.0);
             let second = up != positive_side(&model.machine.relations[lead].kind, first);
-            let relations = s.relations.clone();
-            self.release(model, program, s.relations, second, observer)?;
+            let held: Vec<usize> = s.held().collect();
+            self.release(model, program, s, second, observer)?;
             // Not near zero any more.
-            for r in &relations {
-                self.location.released.remove(&r.0);
+            for i in &held {
+                self.location.released.remove(i);
             }
         }
         Ok(true)
@@ -1462,7 +1468,7 @@ impl Runner<'_> {
             let place = r.origin.span.unwrap_or(Span::NONE);
             self.say(observer, &text, place, &format!("repelled {lead}"));
         }
-        self.release(model, program, surface.relations, parting.second, observer)
+        self.release(model, program, surface, parting.second, observer)
     }
 
     /// Goes to one side of a surface that was slid on; g is near zero still.
@@ -1470,13 +1476,19 @@ impl Runner<'_> {
         &mut self,
         model: &mut Model,
         program: &Rc<ModeProgram>,
-        relations: Vec<(usize, f64, f64)>,
+        surface: Surface,
         second: bool,
         observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
-        for &(i, a, b) in &relations {
+        let (lead, a, b) = surface.relations[0];
+        let up = positive_side(&model.machine.relations[lead].kind, if second { b } else { a });
+        let side = |&(i, a, b): &(usize, f64, f64)| (i, if second { b } else { a });
+        let twin = |&i: &usize| (i, f64::from(positive_side(&model.machine.relations[i].kind, 1.0) == up));
+        let relations: Vec<(usize, f64)> =
+            surface.relations.iter().map(side).chain(surface.twins.iter().map(twin)).collect();
+        for &(i, value) in &relations {
             let slot = model.machine.relations[i].var as usize;
-            model.machine.values[slot] = if second { b } else { a };
+            model.machine.values[slot] = value;
             let mut g = [0.0];
             model.machine.crossing_values(&[i], &mut g);
             self.location.released.insert(i, 4.0 * g[0].abs());
@@ -1485,7 +1497,7 @@ impl Runner<'_> {
         }
         let handled = model.handle_event(program, &[], &[], EventKind::State, observer);
         self.location.forget(program, None);
-        for &(i, _, _) in &relations {
+        for &(i, _) in &relations {
             model.machine.relations[i].frozen = false;
         }
         handled.map(|_| ())
@@ -1503,6 +1515,8 @@ impl Runner<'_> {
         if self.sliding.is_none() && self.resting.is_empty() {
             return None;
         }
+        // While nothing moves steps are long: what ends that may be over within one.
+        let looks = ((to - from) / (self.span().abs() / LOOKS)).ceil().clamp(2.0, 64.0) as usize;
         let mut first: Option<f64> = None;
         let mut x = vec![0.0; program.states.len()];
         if let Some(mut sliding) = self.sliding.take() {
@@ -1512,18 +1526,15 @@ impl Runner<'_> {
                 let mut rhs = Rhs::new(&mut model.machine, program);
                 s.field(&mut rhs, t, &x, &mut dx, None).is_ok()
             };
-            first = sliding.leaving(&mut at, from, to);
+            first = sliding.leaving(&mut at, (from, to, looks));
             self.sliding = Some(sliding);
         }
         for r in &self.resting.clone() {
-            let mut lift = |t: f64| {
+            let lift = |t: f64| {
                 integrator.interpolate(t, &mut x);
-                -model.lift(program, r, t, &x)
+                model.lift(program, r, t, &x)
             };
-            let last = lift(to);
-            if last < 0.0 {
-                let begin = lift(from);
-                let t = if begin < 0.0 { from } else { sign_change(&mut lift, from, begin, to, last, 0.0).1 };
+            if let Some(t) = first_positive(lift, (from, to, looks)) {
                 first = Some(first.map_or(t, |f| f.min(t)));
             }
         }

@@ -18,6 +18,8 @@ const REPELLING: f64 = 1e-9;
 pub(crate) struct Surface {
     /// The relations that switch there: index, value on the first side, value on the second. The first one leads.
     pub relations: Vec<(usize, f64, f64)>,
+    /// Other relations of the same function: noise about zero must not switch them.
+    pub twins: Vec<usize>,
     /// All discrete values that differ between the sides: slot, first, second.
     bits: Vec<(u32, f64, f64)>,
     /// λ: share of the second side, as last computed (not yet cut to [0, 1]).
@@ -71,6 +73,11 @@ impl Surface {
         for &(slot, first, other) in &self.bits {
             values[slot as usize] = if second { other } else { first };
         }
+    }
+
+    /// All relations whose function is kept at zero.
+    pub fn held(&self) -> impl Iterator<Item = usize> + '_ {
+        self.relations.iter().map(|r| r.0).chain(self.twins.iter().copied())
     }
 
     /// How far the share is outside of what is allowed; positive: it has left.
@@ -167,31 +174,65 @@ impl Sliding {
 
     /// The relations of all surfaces keep their values while an event is handled.
     pub fn freeze(&self, model: &mut Model, frozen: bool) {
-        for (i, _, _) in self.surfaces.iter().flat_map(|s| &s.relations) {
-            model.machine.relations[*i].frozen = frozen;
+        for i in self.surfaces.iter().flat_map(Surface::held) {
+            model.machine.relations[i].frozen = frozen;
         }
     }
 
     /// Where in (from, to] the first surface is left; `at` computes the shares at a time.
-    pub fn leaving(&mut self, mut at: impl FnMut(&mut Sliding, f64) -> bool, from: f64, to: f64) -> Option<f64> {
+    pub fn leaving(&mut self, mut at: impl FnMut(&mut Sliding, f64) -> bool, span: (f64, f64, usize)) -> Option<f64> {
         let worst = |s: &Sliding| s.surfaces.iter().map(Surface::looseness).fold(f64::NEG_INFINITY, f64::max);
-        if !at(self, to) {
-            return None;
-        }
-        let last = worst(self);
-        if !(last > 0.0) {
-            return None;
-        }
-        at(self, from);
-        let first = worst(self);
-        let mut when = from;
-        if first < 0.0 {
-            let f = |t: f64| if at(self, t) { -worst(self) } else { f64::NAN };
-            when = sign_change(f, from, -first, to, -last, 0.0).1;
-        }
+        let when = first_positive(|t| if at(self, t) { worst(self) } else { f64::NAN }, span)?;
         at(self, when);
         Some(when)
     }
+}
+
+/// Where in [from, to] a function that should be negative is first found positive, looking at `n` places and where three of them
+/// tell of a maximum between them.
+pub(crate) fn first_positive(mut f: impl FnMut(f64) -> f64, (from, to, n): (f64, f64, usize)) -> Option<f64> {
+    let mut before = (from, f(from));
+    // Already there at the start: it counts if it stays so.
+    let begins = before.1 >= 0.0;
+    let mut earlier: Option<(f64, f64)> = None;
+    for k in 1..=n {
+        let t = if k == n { to } else { from + (to - from) * k as f64 / n as f64 };
+        let now = (t, f(t));
+        if before.1 >= 0.0 {
+            if k == n && now.1 > 0.0 {
+                return Some(if begins { from } else { before.0 });
+            }
+            before = now;
+            continue;
+        }
+        if now.1 > 0.0 {
+            return Some(sign_change(|t| -f(t), before.0, -before.1, now.0, -now.1, 0.0).1);
+        }
+        if let Some(peak) = earlier.and_then(|e| vertex([e, before, now])) {
+            let top = f(peak);
+            if top > 0.0 {
+                let (a, fa) = if peak > before.0 { before } else { earlier.unwrap_or(before) };
+                return Some(sign_change(|t| -f(t), a, -fa, peak, -top, 0.0).1);
+            }
+        }
+        if now.1.is_finite() {
+            (earlier, before) = (Some(before), now);
+        }
+    }
+    None
+}
+
+/// Where the parabola through three points has its maximum, if it is between them and above zero by twice its height over them.
+fn vertex([a, b, c]: [(f64, f64); 3]) -> Option<f64> {
+    if !(b.1 >= a.1 && b.1 >= c.1) {
+        return None;
+    }
+    let (l, r) = ((b.1 - a.1) / (b.0 - a.0), (c.1 - b.1) / (c.0 - b.0));
+    let bend = (r - l) / (c.0 - a.0);
+    let slope = l + bend * (b.0 - a.0);
+    let t = b.0 - slope / (2.0 * bend);
+    let rise = -slope * slope / (4.0 * bend);
+    (bend < 0.0 && t > a.0 && t < c.0 && b.1 + 4.0 * rise + 0.1 * (b.1 - a.1).max(b.1 - c.1) > 0.0).then_some(t)
 }
 
 impl Sliding {
@@ -382,7 +423,13 @@ impl Model {
         if a.min(b) > 1e-9 * size && across > 0.5 * a && back > 0.5 * b {
             return Some(Meeting::Folds);
         }
-        Some(Meeting::Slides(Surface { relations, bits, share: 0.5, margin, hold: a + b, firmest: a + b }))
+        let among = |i: &usize| relations.iter().any(|r| r.0 == *i);
+        let alike = |i: &usize| {
+            let r = &self.sys.relations[*i];
+            matches!(r.kind, saltus_structure::RelationKind::Sign(_)) && r.g == self.sys.relations[lead].g
+        };
+        let twins = (0..self.sys.relations.len()).filter(|i| !among(i) && alike(i)).collect();
+        Some(Meeting::Slides(Surface { relations, twins, bits, share: 0.5, margin, hold: a + b, firmest: a + b }))
     }
 
     /// Whether the fields of both sides are one field where g is zero: what tells them apart here goes with the distance.
