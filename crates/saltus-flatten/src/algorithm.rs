@@ -16,7 +16,10 @@ use crate::when::is_initial;
 use crate::{Env, Flattener, R};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Name, Span};
-use saltus_dae::{Action, CallEquation, Equation, HybridDae, Operand, VarId, VarType, Variability, When, WhenBranch};
+use saltus_dae::{
+    Action, Assertion, CallEquation, Equation, HybridDae, Message, Operand, VarId, VarType, Variability, When,
+    WhenBranch,
+};
 use saltus_expr::{Binary, ExprId, FuncId, Node as XNode, Unary};
 use saltus_function::{Dim, FExpr, FIndex, FStmt, FStmtKind, LValue, LocalId, ScalarType};
 use saltus_syntax::ast::{BinaryOp, Call, ComponentRef, Expr, ExprKind, Ident, RefPart, Statement, StatementKind};
@@ -135,8 +138,31 @@ impl<'t> Flattener<'t> {
                 outputs.push(*v);
             }
         }
-        lx.f.body = body;
+        // A section that assigns nothing (assertions) still has to be run: for a result of its own.
+        let alone = outputs.is_empty() && ctx.questions.is_empty() && !body.is_empty();
+        if alone {
+            let done = lx.local("$done".into(), ScalarType::Real, Vec::new(), Some(FExpr::Num(1.0)));
+            lx.f.outputs.push(done);
+        }
         let func = FuncId(self.dae.functions.len() as u32);
+        if alone && initial {
+            let now = lx.local("$initial".into(), ScalarType::Boolean, Vec::new(), None);
+            lx.f.inputs.push(now);
+            lx.f.body = vec![FStmt { kind: FStmtKind::If(vec![(FExpr::Local(now), body)], Vec::new()), span }];
+            self.dae.functions.push(lx.f);
+            let now = self.var_expr(HybridDae::INITIAL);
+            let args = ctx.args.iter().copied().chain([now]).collect();
+            let done = self.dae.pool.call(func, args, 0);
+            let (condition, origin) = (self.row(done), self.origin(&env, span, ""));
+            let message = Message::default();
+            self.dae.assertions.push(Assertion { condition, message, error: true, guard: self.guard, origin });
+            return Ok(());
+        }
+        lx.f.body = body;
+        if alone {
+            let origin = self.origin(&env, span, "algorithm");
+            outputs.push(self.hidden("done", VarType::Real, Variability::Continuous, origin));
+        }
         let first = outputs.len();
         lx.f.outputs.extend(ctx.questions.iter().map(|q| q.local));
         self.dae.functions.push(lx.f);

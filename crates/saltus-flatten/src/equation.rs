@@ -5,8 +5,8 @@ use crate::modifier::{NodeId, Scope};
 use crate::value::{Ty, Value, shape_text};
 use crate::{Env, Flattener, Mode, R};
 use saltus_base::Span;
-use saltus_dae::{Assertion, Equation, IfGroup, Message, Operand, Piece, VarId, VarType, Variability};
-use saltus_expr::{Binary, ExprId, Node as XNode};
+use saltus_dae::{Assertion, Equation, HybridDae, IfGroup, Message, Operand, Piece, VarId, VarType, Variability};
+use saltus_expr::{Binary, ExprId, Node as XNode, Unary};
 use saltus_syntax::ast::{BinaryOp, ClassBody, Equation as AstEquation, EquationKind, Expr, ExprKind, Section};
 
 impl<'t> Flattener<'t> {
@@ -345,9 +345,13 @@ impl<'t> Flattener<'t> {
                 if self.dae.pool.as_const(condition).is_some_and(|v| v != 0.0) {
                     return Ok(());
                 }
-                let row = self.row(condition);
-                let origin = self.origin(env, span, "");
-                self.dae.assertions.push(Assertion { condition: row, message, error, guard: self.guard, origin });
+                if self.in_initial {
+                    self.holds_initially(env, condition, message, error, span);
+                } else {
+                    let row = self.row(condition);
+                    let origin = self.origin(env, span, "");
+                    self.dae.assertions.push(Assertion { condition: row, message, error, guard: self.guard, origin });
+                }
                 Ok(())
             }
             "terminate" => Err(self.err(span, "terminate can only stand in a when-equation")),
@@ -358,6 +362,15 @@ impl<'t> Flattener<'t> {
                 Ok(())
             }
         }
+    }
+
+    /// An assertion of the start alone: it holds as soon as `initial()` is over.
+    pub(crate) fn holds_initially(&mut self, env: &Env, condition: ExprId, message: Message, error: bool, span: Span) {
+        let initial = self.var_expr(HybridDae::INITIAL);
+        let over = self.dae.pool.un(Unary::Not, initial);
+        let condition = self.dae.pool.bin(Binary::Or, over, condition);
+        let (condition, origin) = (self.row(condition), self.origin(env, span, ""));
+        self.dae.assertions.push(Assertion { condition, message, error, guard: self.guard, origin });
     }
 
     /// `Saltus.complementarity(a, b)`.

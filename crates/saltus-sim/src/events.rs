@@ -202,6 +202,7 @@ impl Model {
         let mut when_fired = false;
         let mut alternating: Vec<VarId> = Vec::new();
         let mut instants: Vec<Vec<(String, f64, f64)>> = Vec::new();
+        let mut ticking = true;
         loop {
             micro += 1;
             if micro > MAX_ITERATIONS {
@@ -251,23 +252,7 @@ impl Model {
                             restarts.push((var, self.reactions[k].target, self.machine.values[s as usize]));
                         }
                     }
-                    Action::Assert { message, error, .. } => {
-                        if let Some((b, s)) = self.reactions[k].value.clone() {
-                            self.machine.batch(&b);
-                            if self.machine.values[s as usize] == 0.0 {
-                                let text = self.message(&message);
-                                let span = self.sys.reactions[k].origin.span.unwrap_or(Span::NONE);
-                                if error {
-                                    return Err(Diagnostic::error(
-                                        Stage::Run,
-                                        span,
-                                        format!("assertion failed at time {t:?}: {text}"),
-                                    ));
-                                }
-                                observer.message(&format!("at time {t:?}: {text}"), span);
-                            }
-                        }
-                    }
+                    Action::Assert { message, error, .. } => self.react(k, t, &message, error, observer)?,
                     Action::Terminate { message, .. } => terminated = Some(self.message(&message)),
                     _ => {}
                 }
@@ -368,19 +353,25 @@ impl Model {
             if switched || displaced {
                 left = self.continuous_values(&program);
             }
-            if !changed && !moved && !switched {
-                break;
+            if changed || moved || switched {
+                continue;
             }
-        }
-        if !ticked.is_empty() {
-            for &k in &ticked {
-                let (s, p) = (self.tickers[k].slot, self.tickers[k].pre);
-                self.machine.values[s as usize] = 0.0;
-                self.machine.values[p as usize] = 0.0;
+            // A sampler is true for this instant alone; a mode that it guards ends with it.
+            if ticking && !ticked.is_empty() {
+                ticking = false;
+                for &k in &ticked {
+                    let (s, p) = (self.tickers[k].slot, self.tickers[k].pre);
+                    self.machine.values[s as usize] = 0.0;
+                    self.machine.values[p as usize] = 0.0;
+                }
+                let steps = touched.as_ref().map_or(&program.event, |t| &t.steps);
+                self.machine.run(steps).map_err(|e| self.explain(&e, Stage::Run, t, "event handling failed"))?;
+                if touched.is_none() && self.key() != program.plan.key {
+                    continue;
+                }
+                self.remember_touched(&touched);
             }
-            let steps = touched.as_ref().map_or(&program.event, |t| &t.steps);
-            self.machine.run(steps).map_err(|e| self.explain(&e, Stage::Run, t, "event handling failed"))?;
-            self.remember_touched(&touched);
+            break;
         }
         if kind != EventKind::Initial
             && let Some(d) = self.singular_by_order(&program, fired)
@@ -482,6 +473,84 @@ impl Model {
             Span::NONE,
             format!("at time {t:?} the modes change without end; no consistent mode among: {}", list.join(" | ")),
         )
+    }
+
+    /// The assertion of reaction k.
+    fn react(
+        &mut self,
+        k: usize,
+        t: f64,
+        message: &Message,
+        error: bool,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Diagnostic> {
+        let Some((b, s)) = self.reactions[k].value.clone() else { return Ok(()) };
+        self.machine.batch(&b);
+        if self.machine.values[s as usize] != 0.0 {
+            return Ok(());
+        }
+        let text = self.message(message);
+        let span = self.sys.reactions[k].origin.span.unwrap_or(Span::NONE);
+        if error {
+            return Err(Diagnostic::error(Stage::Run, span, format!("assertion failed at time {t:?}: {text}")));
+        }
+        observer.message(&format!("at time {t:?}: {text}"), span);
+        Ok(())
+    }
+
+    /// What must hold, and what is done, while `initial()` is true; a text if the model ends the run.
+    pub fn initial_actions(&mut self, t: f64, observer: &mut dyn Observer) -> Result<Option<String>, Diagnostic> {
+        let slot = self.layout.slot(Cell::new(HybridDae::INITIAL, 0)) as usize;
+        self.machine.values[slot] = 1.0;
+        let found = self.while_initial(t, observer);
+        self.machine.values[slot] = 0.0;
+        found
+    }
+
+    fn while_initial(&mut self, t: f64, observer: &mut dyn Observer) -> Result<Option<String>, Diagnostic> {
+        let initial = Operand::var(HybridDae::INITIAL);
+        if self.sys.assertions.iter().any(|(row, _)| row.args.contains(&initial)) {
+            self.machine.host.error = None;
+            self.machine.chain(&self.assertions);
+            let failed = self.machine.host.error.take();
+            for k in 0..self.sys.assertions.len() {
+                let (row, index) = &self.sys.assertions[k];
+                let value = self.machine.values[self.assertion_slots[k] as usize];
+                if !row.args.contains(&initial) || (value != 0.0 && !value.is_nan()) {
+                    continue;
+                }
+                let a = self.sys.dae.assertions[*index].clone();
+                let span = a.origin.span.unwrap_or(Span::NONE);
+                let text = self.message(&a.message);
+                let (text, span) = match &failed {
+                    Some(e) if value.is_nan() => (e.message.clone(), e.span),
+                    _ => (format!("assertion failed at time {t:?}: {text}"), span),
+                };
+                if a.error {
+                    return Err(Diagnostic::error(Stage::Initialization, span, text).within(a.origin.instance));
+                }
+                observer.message(&text, span);
+            }
+        }
+        let mut ended = None;
+        for k in 0..self.sys.reactions.len() {
+            let r = &self.sys.reactions[k];
+            if self.sys.whens[r.when].branches.iter().position(|b| b.1) != Some(r.branch) {
+                continue;
+            }
+            if let Some((b, s)) = self.reactions[k].condition.clone() {
+                self.machine.batch(&b);
+                if self.machine.values[s as usize] == 0.0 {
+                    continue;
+                }
+            }
+            match self.sys.reactions[k].action.clone() {
+                Action::Assert { message, error, .. } => self.react(k, t, &message, error, observer)?,
+                Action::Terminate { message, .. } => ended = Some(self.message(&message)),
+                _ => {}
+            }
+        }
+        Ok(ended)
     }
 
     fn no_fixed_point(&self, t: f64, alternating: &[VarId]) -> Diagnostic {

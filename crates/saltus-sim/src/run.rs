@@ -482,6 +482,8 @@ impl Runner<'_> {
     ) -> Result<RunReport, Diagnostic> {
         let t = self.start;
         model.machine.values[model.machine.time as usize] = t;
+        let ended = model.initial_actions(t, observer)?;
+        self.terminated(&ended);
         // The first instant: everything is evaluated once more with initial() over.
         let first = model.handle_event(&program, &[], &[], EventKind::Initial, observer)?;
         observer.event(&first.record);

@@ -8,7 +8,7 @@ use crate::system::{DiscKind, Role, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability};
-use saltus_expr::{Binary, Coefficient, Node};
+use saltus_expr::{Binary, Coefficient, Node, Pool};
 use saltus_graph::{Augmenter, NONE, dulmage_mendelsohn};
 
 /// How to start in a mode.
@@ -112,8 +112,18 @@ pub(crate) fn model_items(sys: &mut System, plan: &StructuralPlan) -> Vec<Item> 
             DiscKind::When(when, values) => {
                 let first = sys.whens[*when].branches.iter().position(|b| b.1);
                 let row = first.and_then(|b| values[b].clone());
-                let row = row.unwrap_or_else(|| Row { template: hole, args: Box::new([Operand::Pre { var: d.var }]) });
-                Item::Value { cell, row }
+                match row {
+                    // An equation like others: the rest of the start may ask for this value.
+                    Some(row) if sys.dae.vars[d.var].ty == VarType::Real => Item::Residual {
+                        row: difference(&mut sys.dae.pool, cell.operand(), &row),
+                        eq: sys.equations.len() + sys.initial.len() + d.var.index(),
+                        level: 0,
+                    },
+                    Some(row) => Item::Value { cell, row },
+                    None => {
+                        Item::Value { cell, row: Row { template: hole, args: Box::new([Operand::Pre { var: d.var }]) } }
+                    }
+                }
             }
         });
     }
@@ -145,9 +155,11 @@ pub fn plan_initialization(
             let cell = Cell::new(p, 0);
             items.push(match sys.dae.vars[p].ty {
                 // An initial equation may give its value and ask for that of a parameter it is bound to.
-                VarType::Real => {
-                    Item::Residual { row: difference(sys, cell, &b), eq: start_base + p.index(), level: 0 }
-                }
+                VarType::Real => Item::Residual {
+                    row: difference(&mut sys.dae.pool, cell.operand(), &b),
+                    eq: start_base + p.index(),
+                    level: 0,
+                },
                 _ => Item::Value { cell, row: b },
             });
         }
@@ -513,16 +525,15 @@ pub fn start_value(sys: &mut System, v: VarId) -> Row {
 /// `cell - start = 0`; derivatives start from zero.
 fn start_residual(sys: &mut System, cell: Cell) -> Row {
     let start = if cell.order == 0 { start_value(sys, cell.var) } else { sys.dae.constant_row(0.0) };
-    difference(sys, cell, &start)
+    difference(&mut sys.dae.pool, cell.operand(), &start)
 }
 
 /// `cell - value = 0`.
-fn difference(sys: &mut System, cell: Cell, value: &Row) -> Row {
-    let pool = &mut sys.dae.pool;
+pub(crate) fn difference(pool: &mut Pool, of: Operand, value: &Row) -> Row {
     let h = pool.hole(0);
     let rest = pool.substitute(value.template, |pool, k| pool.hole(k + 1));
     let template = pool.intern(Node::Binary(Binary::Sub, h, rest));
-    let args = std::iter::once(cell.operand()).chain(value.args.iter().copied()).collect();
+    let args = std::iter::once(of).chain(value.args.iter().copied()).collect();
     Row { template, args }
 }
 

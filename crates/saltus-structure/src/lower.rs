@@ -5,6 +5,7 @@
 //!
 //! Relations over parameters and discrete variables stay plain: they change only when their operands do.
 
+use crate::init::difference;
 use crate::rows::{Operands, has_events, tidy};
 use crate::system::{
     DiscEq, DiscKind, Group, Reaction, Relation, RelationKind, Role, SharedCall, SysEq, System, WhenHead,
@@ -610,6 +611,7 @@ impl Lower {
                     vec![None; n]
                 })[branch] = Some(value);
             };
+            let first_initial = w.branches.iter().position(|b| b.initial);
             for (bi, b) in w.branches.iter().enumerate() {
                 for a in &b.actions {
                     match a {
@@ -640,6 +642,12 @@ impl Lower {
                         Action::Reinit { var, value, condition } => {
                             let value = self.plain(value, &w.origin);
                             let condition = condition.as_ref().map(|c| self.plain(c, &w.origin));
+                            // At the start it is an initial equation.
+                            if first_initial == Some(bi) && condition.is_none() {
+                                let row = difference(&mut self.sys.dae.pool, Operand::var(*var), &value);
+                                let origin = w.origin.clone();
+                                self.sys.initial.push(SysEq { row, guard: guard(w.guard), origin, merged: None });
+                            }
                             let action = Action::Reinit { var: *var, value, condition };
                             self.sys.reactions.push(Reaction {
                                 when: head,
