@@ -136,6 +136,7 @@ pub fn run(
         blamed: None,
         coarse: false,
         standstill: (start, 0),
+        crowd: (start, 0),
         vain: 0,
         due: None,
     };
@@ -186,6 +187,8 @@ struct Runner<'a> {
     coarse: bool,
     /// Since when time stands still, and for how many events.
     standstill: (f64, usize),
+    /// When the events that follow each other closely began, and how many they are.
+    crowd: (f64, usize),
     /// How many steps in a row were taken again in vain.
     vain: usize,
     /// Next time events: one that steps must end at, one that they may pass over. Known until the next event.
@@ -1286,12 +1289,18 @@ impl Runner<'_> {
 
     /// Fails if events follow each other without time advancing.
     fn stands_still(&mut self, model: &Model, fired: &[usize], t: f64) -> Result<(), Diagnostic> {
-        if t - self.standstill.0 > 1e-12 * self.span().max(t.abs()) {
+        let size = self.span().max(t.abs());
+        // Time may creep on as well, from event to event, without getting anywhere.
+        self.crowd.1 += 1;
+        if t - self.crowd.0 > 1e-8 * size {
+            self.crowd = (t, 0);
+        }
+        if t - self.standstill.0 > 1e-12 * size && self.crowd.1 < MAX_STANDSTILL {
             self.standstill = (t, 0);
             return Ok(());
         }
         self.standstill.1 += 1;
-        if self.standstill.1 < MAX_STANDSTILL {
+        if self.standstill.1.max(self.crowd.1) < MAX_STANDSTILL {
             return Ok(());
         }
         let text: Vec<&str> = fired.iter().take(4).map(|&i| &*model.sys.relations[i].text).collect();

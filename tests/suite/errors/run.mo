@@ -318,7 +318,8 @@ end M;
 --- expect ---
 exit: 0
 t = 1.57079633: state event: der(y) < 0 became true; n from 0 to 1
-t = 3.39427464: state event: der(y) < 0 became false
+t = 3.394274
+became false
 
 --- all-that-alternate-are-named error simulate --stop 1 ---
 model M
@@ -333,3 +334,33 @@ end M;
 exit: 6
 finds no consistent values: c, b keep alternating
 --> model.mo:7:3
+
+--- sections-that-assign-nothing-are-run error simulate --stop 2 ---
+model M
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = 1;
+algorithm
+  assert(x < 1, "x is too large");
+end M;
+--- expect ---
+exit: 6
+x is too large
+--> model.mo:6:3
+
+--- events-that-creep-on-are-told error simulate --stop 1.5 --solver backward-euler --step 0.3 ---
+model M
+  Real h(start = 1, fixed = true), v(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  der(h) = v;
+  der(v) = -9.81;
+  when h <= 0 and v < 0 then
+    reinit(v, -0.8*pre(v));
+    n = pre(n) + 1;
+  end when;
+end M;
+--- expect ---
+exit: 6
+error: the run does not get past time 0.57581
+--> model.mo:7:8

@@ -275,3 +275,95 @@ end M;
 name  kind       weight  value  min  max  nominal  mark
 x     algebraic  0       1.5    -    -    -        Y
 k     discrete   0       2      -    -    -        N
+
+--- values-of-when-initial-are-solved-for simulate --stop 1 --intervals 1 ---
+model M
+  Real x(start = 3);
+  discrete Real k;
+  parameter Real p(fixed = false, start = 1);
+  Real z(start = 0, fixed = true);
+  discrete Real c;
+equation
+  der(x) = k - 4;
+  der(z) = c;
+  when initial() then
+    k = x^2;
+    c = 2*p;
+  end when;
+initial equation
+  der(x) = 0;
+  der(z) = 3;
+end M;
+--- expect ---
+time,x,k,p,z,c
+0.0,2.0,4.0,1.5,0.0,3.0
+1.0,2.0,4.0,1.5,3.0,3.0
+
+--- reinit-when-initial-is-an-initial-equation simulate --stop 1 --intervals 1 ---
+model M
+  Real x(start = 5);
+equation
+  der(x) = 1;
+  when initial() then
+    reinit(x, 1);
+  end when;
+end M;
+--- expect ---
+time,x
+0.0,1.0
+1.0,2.0000000000000004
+
+--- terminate-when-initial simulate --stop 1 --intervals 1 ---
+model M
+  Real x(start = 5, fixed = true);
+equation
+  der(x) = 1;
+  when initial() then
+    terminate("enough");
+  end when;
+end M;
+--- expect ---
+time,x
+0.0,5.0
+
+--- assertions-when-initial error simulate ---
+model M
+  Real x(start = 5, fixed = true);
+equation
+  der(x) = 1;
+  when initial() then
+    assert(x < 4, "x is too large");
+  end when;
+end M;
+--- expect ---
+exit: 6
+error: assertion failed at time 0.0: x is too large
+--> model.mo:5:3
+
+--- assertions-of-initial-algorithms error simulate ---
+model M
+  Real x(start = 5, fixed = true);
+equation
+  der(x) = 1;
+initial algorithm
+  assert(x < 4, "x is too large");
+end M;
+--- expect ---
+exit: 5
+error: x is too large
+--> model.mo:6:3
+
+--- assertions-of-the-start-end-with-it simulate --stop 2 --intervals 1 ---
+model M
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = 1;
+initial equation
+  assert(x < 1, "x is too large");
+initial algorithm
+  assert(x < 0.5, "x is too large");
+end M;
+--- expect ---
+time,x
+0.0,0.0
+2.0,2.0

@@ -148,7 +148,7 @@ end M;
 --- expect ---
 time,a.x[1],a.x[2]
 0.0,3.0,3.0
-1.0,1.10363845644142,1.10363845644142
+1.0,1.1036383561069056,1.1036383561069056
 
 --- a-binding-removed simulate --stop 1 --intervals 1 ---
 model M

@@ -210,7 +210,7 @@ end M;
 --- expect ---
 time,t,v[1],v[2]
 0.0,300.0,1.0,2.0
-1.0,299.0,1.0,2.0
+1.0,299.0000000000009,1.0,2.0
 
 --- string-decides-a-size simulate --stop 1 --intervals 1 ---
 model M

@@ -252,7 +252,7 @@ end InitAlg;
 --- expect ---
 time,p,x
 0.0,3.0,1.0
-1.0,3.0,4.0
+1.0,3.0,4.000000000000001
 
 --- modifiers-through-two-levels simulate --stop 1 --intervals 1 ---
 model Nested

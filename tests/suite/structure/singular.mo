@@ -199,7 +199,7 @@ end M;
 --- expect ---
 exit: 6
 --> model.mo:5:3
-error: at time 0.6931471107662632: the model is structurally singular in the mode open = true: 2 equations for 1 unknowns; determined more than once: y
+error: at time 0.6931473588746565: the model is structurally singular in the mode open = true: 2 equations for 1 unknowns; determined more than once: y
 --> model.mo:5:3
 
 --- a-discrete-number-that-a-when-sets-to-zero check ---
