@@ -737,6 +737,10 @@ impl Workbench {
                     v.fixed = Some(false);
                 }
                 Kind::Derivative => {
+                    // Of next values: those that the run before has left.
+                    if let (true, Some(value)) = (self.scenario.continues, e.value) {
+                        dae.guesses.iter_mut().filter(|g| g.0 == var && g.1 == 1).for_each(|g| g.2 = value);
+                    }
                     if e.is_fixed() {
                         let row = difference(dae, Operand::der(var), e.value.unwrap_or(0.0));
                         let origin =

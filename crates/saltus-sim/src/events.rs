@@ -500,6 +500,9 @@ impl Model {
 
     /// What must hold, and what is done, while `initial()` is true; a text if the model ends the run.
     pub fn initial_actions(&mut self, t: f64, observer: &mut dyn Observer) -> Result<Option<String>, Diagnostic> {
+        if self.sys.dae.continues {
+            return Ok(None);
+        }
         let slot = self.layout.slot(Cell::new(HybridDae::INITIAL, 0)) as usize;
         self.machine.values[slot] = 1.0;
         let found = self.while_initial(t, observer);

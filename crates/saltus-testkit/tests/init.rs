@@ -642,3 +642,15 @@ end M;
     let o = good(folder, &["init", "c.mo", "--mark", "x", "--guess", "x=10", "--show", "reduced"]);
     assert!(o.stdout.contains("\nx ") && !o.stdout.contains("\ny "), "{}", o.stdout);
 }
+
+/// Next values are part of where a system of instants stands.
+#[test]
+fn instants_go_on_from_the_end_of_others() {
+    let s = Scratch::new().expect("a folder");
+    let text = "a : num = 1; a• : num = 1; n : num = 0;\nf : when T do a•• = a• + a; g : when T do n• = n + 1\n";
+    fs::write(s.path().join("m.mdae"), text).expect("a file");
+    good(s.path(), &["simulate", "m.mdae", "--stop", "4", "--write-final", "end.toml", "-o", "a.csv"]);
+    good(s.path(), &["simulate", "m.mdae", "--from", "end.toml", "--stop", "10", "-o", "b.csv"]);
+    let read = |f: &str| fs::read_to_string(s.path().join(f)).expect("rows");
+    assert_eq!((last(&read("a.csv"), "a"), last(&read("b.csv"), "a"), last(&read("b.csv"), "n")), (5.0, 89.0, 10.0));
+}
