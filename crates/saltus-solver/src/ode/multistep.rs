@@ -803,6 +803,8 @@ impl Multistep {
             gain.min(limit)
         };
         let bdf_max = BDF_MAX.min(self.opts.max_order.max(1));
+        // What neither may take is no advantage.
+        let most = self.opts.h_max / self.h;
         match self.family {
             Family::Adams => {
                 if self.lipschitz == 0.0 {
@@ -814,7 +816,7 @@ impl Multistep {
                 } else {
                     (q, gain(error * self.cm_adams[q] / self.cm_bdf[q], q + 1))
                 };
-                if bdf < 5.0 * adams {
+                if bdf.min(most) < 5.0 * adams {
                     return;
                 }
                 self.change_order(order);
@@ -828,7 +830,7 @@ impl Multistep {
                 }
                 let adams = gain(error * self.cm_bdf[q] / self.cm_adams[q], q + 1);
                 let adams = stable(self.jac_norm, self.h, adams, q);
-                if adams < gain(error, q + 1) {
+                if adams < gain(error, q + 1).min(most) {
                     return;
                 }
                 self.family = Family::Adams;
