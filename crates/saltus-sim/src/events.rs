@@ -526,7 +526,7 @@ impl Model {
                 let span = a.origin.span.unwrap_or(Span::NONE);
                 let text = self.message(&a.message);
                 let (text, span) = match &failed {
-                    Some(e) if value.is_nan() => (e.message.clone(), e.span),
+                    Some(e) if value.is_nan() => (format!("assertion failed at time {t:?}: {}", e.message), e.span),
                     _ => (format!("assertion failed at time {t:?}: {text}"), span),
                 };
                 if a.error {

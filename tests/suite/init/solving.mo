@@ -350,7 +350,7 @@ initial algorithm
 end M;
 --- expect ---
 exit: 5
-error: x is too large
+error: assertion failed at time 0.0: x is too large
 --> model.mo:6:3
 
 --- assertions-of-the-start-end-with-it simulate --stop 2 --intervals 1 ---
