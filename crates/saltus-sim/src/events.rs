@@ -27,6 +27,8 @@ pub struct Handled {
     pub changed: Vec<u32>,
     /// Only relations and definitions changed: no memory, no reinit, no mode change.
     pub memoryless: bool,
+    /// Other modes were entered, even if the last of them is the one it came from: states may have jumped.
+    pub switched: bool,
 }
 
 const MAX_ITERATIONS: usize = 200;
@@ -200,27 +202,28 @@ impl Model {
         let mut judged = FxHashSet::default();
         let mut keys = vec![program.plan.key.clone()];
         let mut when_fired = false;
+        let mut ticking = !ticked.is_empty();
+        // A mode has just been entered, and its equations were not solved yet.
+        let mut fresh = false;
         let mut alternating: Vec<VarId> = Vec::new();
         let mut instants: Vec<Vec<(String, f64, f64)>> = Vec::new();
-        let mut ticking = true;
         loop {
             micro += 1;
             if micro > MAX_ITERATIONS {
                 return Err(self.no_fixed_point(t, &alternating));
             }
+            let conditions = fresh.then(|| self.discrete_values());
             // Guards first: if they end the mode, its equations are not solved again.
             let failed = |me: &mut Model, e| match me.structural_explanation(&program) {
                 Some(d) if matches!(e, Trouble::Unsolved { .. }) => d,
                 _ => me.explain(&e, Stage::Run, t, "event handling failed"),
             };
             let over = !program.plan.key.is_empty() && touched.is_none() && {
-                let values: Vec<f64> = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
+                let values = self.discrete_values();
                 self.machine.run(&program.guards).map_err(|e| failed(self, e))?;
                 let over = self.key() != program.plan.key;
                 if !over {
-                    for (d, v) in self.discrete.iter().zip(values) {
-                        self.machine.values[d.0 as usize] = v;
-                    }
+                    self.set_discrete_values(&values);
                 }
                 over
             };
@@ -287,6 +290,12 @@ impl Model {
                     .latent
                     .iter()
                     .any(|&(s, p)| self.machine.values[s as usize] != self.machine.values[p as usize]);
+            if let Some(conditions) = conditions.filter(|_| switched) {
+                self.transient_values(&program, &conditions, &mut left);
+            } else if fresh && !displaced {
+                left = self.continuous_values(&program);
+            }
+            fresh = false;
             if switched || displaced {
                 for (&s, &v) in program.cells.iter().zip(&left) {
                     if !reinitialized.contains(&s) {
@@ -302,7 +311,7 @@ impl Model {
                 let mut known = vec![false; all];
                 t.relations.iter().for_each(|&i| known[i] = true);
                 self.machine.note_left((0..all).filter(|&i| !known[i]));
-                let mut values: Vec<f64> = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
+                let mut values = self.discrete_values();
                 may_change.iter().zip(&before).for_each(|(k, b)| values[k] = *b);
                 (before, may_change) = (values, Extent::All(self.discrete.len()));
             }
@@ -343,6 +352,7 @@ impl Model {
                 add_impulses(&mut impulses, self.named(jump.impulses));
                 program = next;
                 kind = EventKind::Mode;
+                fresh = true;
             } else if displaced {
                 let was: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
                 let jump = self.jump(&program, t)?;
@@ -353,12 +363,11 @@ impl Model {
             if switched || displaced {
                 left = self.continuous_values(&program);
             }
-            if changed || moved || switched {
-                continue;
-            }
-            // A sampler is true for this instant alone; a mode that it guards ends with it.
-            if ticking && !ticked.is_empty() {
-                ticking = false;
+            if !changed && !moved && !switched {
+                if !std::mem::take(&mut ticking) {
+                    break;
+                }
+                left = self.continuous_values(&program);
                 for &k in &ticked {
                     let (s, p) = (self.tickers[k].slot, self.tickers[k].pre);
                     self.machine.values[s as usize] = 0.0;
@@ -366,12 +375,12 @@ impl Model {
                 }
                 let steps = touched.as_ref().map_or(&program.event, |t| &t.steps);
                 self.machine.run(steps).map_err(|e| self.explain(&e, Stage::Run, t, "event handling failed"))?;
-                if touched.is_none() && self.key() != program.plan.key {
-                    continue;
+                // A mode that holds at the tick alone ends with it.
+                if touched.is_some() || self.key() == program.plan.key {
+                    self.remember_touched(&touched);
+                    break;
                 }
-                self.remember_touched(&touched);
             }
-            break;
         }
         if kind != EventKind::Initial
             && let Some(d) = self.singular_by_order(&program, fired)
@@ -431,7 +440,8 @@ impl Model {
             record.worst = worst.map(|(eq, level)| brief(&self.equation(eq, level).0));
         }
         let memoryless = !memory && reinitialized.is_empty() && mode_changes == 0 && ticked.is_empty() && !when_fired;
-        Ok(Handled { program, terminated, record, reinitialized, changed: slots, memoryless })
+        let switched = mode_changes > 0;
+        Ok(Handled { program, terminated, record, reinitialized, changed: slots, memoryless, switched })
     }
 
     /// The name of a state by its slot.
@@ -440,6 +450,34 @@ impl Model {
         // A state of the mode that has ended.
         let cell = states.or_else(|| self.layout.cells().find(|c| c.1 == slot).map(|c| c.0));
         cell.map_or_else(|| "a state".into(), |c| saltus_structure::cell_name(&self.sys, c))
+    }
+
+    fn discrete_values(&self) -> Vec<f64> {
+        self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect()
+    }
+
+    fn set_discrete_values(&mut self, values: &[f64]) {
+        for (d, v) in self.discrete.iter().zip(values) {
+            self.machine.values[d.0 as usize] = *v;
+        }
+    }
+
+    /// A mode that ends in the instant it began in has values all the same: the next one starts from them. If its equations
+    /// cannot be solved, from what is known of them.
+    fn transient_values(&mut self, program: &ModeProgram, conditions: &[f64], left: &mut Vec<f64>) {
+        let decided = self.discrete_values();
+        self.set_discrete_values(conditions);
+        for (&s, &v) in program.cells.iter().zip(&*left) {
+            self.machine.values[s as usize] = v;
+        }
+        if self.machine.run(&program.continuous).is_ok() {
+            let values = self.continuous_values(program);
+            if values.iter().all(|v| v.is_finite()) {
+                *left = values;
+            }
+        }
+        self.machine.host.error = None;
+        self.set_discrete_values(&decided);
     }
 
     /// Values of a mode's continuous cells.

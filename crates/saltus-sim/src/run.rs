@@ -1172,7 +1172,7 @@ impl Runner<'_> {
         self.terminated(&h.terminated);
         observer.event(&h.record);
         let program_after = h.program.clone();
-        let same = Rc::ptr_eq(&program_after, program);
+        let same = Rc::ptr_eq(&program_after, program) && !h.switched;
         self.location.forget(program, same.then_some(&h.changed[..]));
         let critical = h.changed.iter().any(|s| program.sensitivity.slots.contains(s));
         let mut restart = if !same || !h.reinitialized.is_empty() {
