@@ -327,7 +327,12 @@ impl Model {
                 }
                 self.machine.values[slot as usize] = v;
             }
-            if !switched && !restarts.is_empty() {
+            // A guarded constraint may give way to what `reinit` wants.
+            let released = match !switched && !restarts.is_empty() {
+                true => self.release(&program, t, &mut judged),
+                false => None,
+            };
+            if !switched && !restarts.is_empty() && released.is_none() {
                 // The states that suited the values before may not suit these.
                 if let Some(p) = self.reselect(&program)? {
                     program = p;
@@ -342,23 +347,38 @@ impl Model {
                 instants.push(instant);
             }
             self.remember_touched(&touched);
-            if switched {
+            let entered = if switched {
+                Some(self.enter(&program, &key, t, &mut judged)?)
+            } else if displaced {
+                let was: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
+                // The constraint has moved: guards may say that it no longer holds.
+                let (next, jump) = match self.guarded(&program, &key).is_empty() {
+                    true => (program.clone(), self.jump(&program, t)?),
+                    false => self.enter(&program, &key, t, &mut judged)?,
+                };
+                if next.plan.key == key {
+                    let moved = |k: &usize| self.machine.values[program.states[*k].0 as usize] != was[*k];
+                    reinitialized.extend((0..was.len()).filter(moved).map(|k| program.states[k].0));
+                    program = next;
+                    add_impulses(&mut impulses, self.named(jump.impulses));
+                    None
+                } else {
+                    Some((next, jump))
+                }
+            } else {
+                released
+            };
+            let switched = entered.is_some();
+            if let Some((next, jump)) = entered {
                 mode_changes += 1;
-                if mode_changes > 64 || (!changed && keys.contains(&key) && mode_changes > 8) {
+                if mode_changes > 64 || (!changed && keys.contains(&next.plan.key) && mode_changes > 8) {
                     return Err(self.no_end(t, &keys));
                 }
-                let (next, jump) = self.enter(&program, &key, t, &mut judged)?;
                 keys.push(next.plan.key.clone());
                 add_impulses(&mut impulses, self.named(jump.impulses));
                 program = next;
                 kind = EventKind::Mode;
                 fresh = true;
-            } else if displaced {
-                let was: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
-                let jump = self.jump(&program, t)?;
-                let moved = |k: &usize| self.machine.values[program.states[*k].0 as usize] != was[*k];
-                reinitialized.extend((0..was.len()).filter(moved).map(|k| program.states[k].0));
-                add_impulses(&mut impulses, self.named(jump.impulses));
             }
             if switched || displaced {
                 left = self.continuous_values(&program);

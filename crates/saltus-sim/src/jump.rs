@@ -34,11 +34,7 @@ impl Model {
         t: f64,
         judged: &mut FxHashSet<(usize, ModeKey)>,
     ) -> Result<(Rc<ModeProgram>, Jump), Diagnostic> {
-        let free = |me: &Model, key: &ModeKey| -> Vec<VarId> {
-            let conditions = me.modes.conditions(key);
-            conditions.into_iter().filter(|v| !old.early.contains(v) && me.memoryless(*v)).collect()
-        };
-        if free(self, key).is_empty() {
+        if self.guarded(old, key).is_empty() {
             let next = self.mode(key).map_err(|d| self.at_run_time(d))?;
             let jump = self.jump(&next, t)?;
             let program = self.reselect(&next)?.unwrap_or(next);
@@ -66,7 +62,7 @@ impl Model {
             }
             // Neighbours: one more condition changed.
             self.machine.values[..base.len()].copy_from_slice(&base);
-            for v in free(self, &candidate) {
+            for v in self.guarded(old, &candidate) {
                 let mut other = self.modes.values(&candidate);
                 other.entry(v).and_modify(|b| *b = !*b);
                 todo.push(self.key_with(&other));
@@ -75,7 +71,7 @@ impl Model {
         self.machine.values[..base.len()].copy_from_slice(&base);
         Err(failure.unwrap_or_else(|| {
             let list: Vec<String> = tried.iter().take(6).filter_map(|k| self.key_text(k)).collect();
-            let span = free(self, key).first().and_then(|&v| self.sys.dae.vars[v].origin.span);
+            let span = self.guarded(old, key).first().and_then(|&v| self.sys.dae.vars[v].origin.span);
             Diagnostic::error(
                 Stage::Run,
                 span.unwrap_or(saltus_base::Span::NONE),
@@ -83,6 +79,39 @@ impl Model {
             )
             .hint("the guards depend on what they guard: check their signs, or break the circle with pre()")
         }))
+    }
+
+    /// The conditions of a mode without memory that may depend on what they guard.
+    pub(crate) fn guarded(&self, old: &ModeProgram, key: &ModeKey) -> Vec<VarId> {
+        let conditions = self.modes.conditions(key);
+        conditions.into_iter().filter(|v| !old.early.contains(v) && self.memoryless(*v)).collect()
+    }
+
+    /// After a `reinit` in a mode whose constraints are guarded: the mode that the guards ask for if the constraints were to
+    /// undo it, unless it is the present one. The values change only if there is one.
+    pub(crate) fn release(
+        &mut self,
+        program: &ModeProgram,
+        t: f64,
+        judged: &mut FxHashSet<(usize, ModeKey)>,
+    ) -> Option<(Rc<ModeProgram>, Jump)> {
+        let key = &program.plan.key;
+        if program.plan.c.iter().all(|&c| c == 0) || self.guarded(program, key).is_empty() {
+            return None;
+        }
+        let before = self.machine.values.clone();
+        let mut judging = judged.clone();
+        match self.enter(program, key, t, &mut judging) {
+            Ok((next, jump)) if next.plan.key != *key => {
+                *judged = judging;
+                Some((next, jump))
+            }
+            _ => {
+                self.machine.host.error = None;
+                self.machine.values[..before.len()].copy_from_slice(&before);
+                None
+            }
+        }
     }
 
     /// Whether a condition is a function of present values alone.
