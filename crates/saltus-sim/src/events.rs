@@ -284,8 +284,6 @@ impl Model {
             let switched = key != program.plan.key;
             // A constraint that reads a discrete variable may move the states although the mode stays.
             let displaced = !switched
-                && restarts.is_empty()
-                && reinitialized.is_empty()
                 && program
                     .latent
                     .iter()
@@ -328,11 +326,9 @@ impl Model {
                 self.machine.values[slot as usize] = v;
             }
             // A guarded constraint may give way to what `reinit` wants.
-            let released = match !switched && !restarts.is_empty() {
-                true => self.release(&program, t, &mut judged),
-                false => None,
-            };
-            if !switched && !restarts.is_empty() && released.is_none() {
+            let reset = !switched && !displaced && !restarts.is_empty();
+            let released = if reset { self.release(&program, t, &mut judged) } else { None };
+            if reset && released.is_none() {
                 // The states that suited the values before may not suit these.
                 if let Some(p) = self.reselect(&program)? {
                     program = p;
