@@ -27,6 +27,7 @@ pub mod block;
 mod choice;
 pub mod compile;
 pub mod crossings;
+mod deduce;
 mod dependence;
 mod difference;
 pub mod elimination;

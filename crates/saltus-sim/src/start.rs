@@ -3,6 +3,7 @@
 use crate::compile::Step;
 use crate::machine::{BlockMethod, Trouble};
 use crate::model::{ModeProgram, Model};
+use rustc_hash::FxHashMap;
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Operand, Row, VarId};
 use saltus_program::Batch;
@@ -10,9 +11,14 @@ use saltus_solver::nonlinear::{
     DomainError, LeastSquaresOptions, Method, NewtonOptions, ResidualSystem, least_squares,
 };
 use saltus_structure::{
-    Cell, DiscEq, DiscKind, InitPlan, Item, ModeKey, Wish, cell_name, plan_initialization, spread_guesses,
+    Cell, DiscEq, DiscKind, InitPlan, Item, ModeKey, Wish, cell_name, plan_initialization, singular_conditions,
+    spread_guesses,
 };
 use std::rc::Rc;
+
+/// Up to so many conditions all modes are tried at the start; with more, so many modes and some per condition.
+const ALL_TRIED: usize = 8;
+const LED: usize = 256;
 
 /// A method of finding initial values, as the user names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,19 +173,30 @@ impl Model {
         self.machine.methods = block_methods(&self.start_options);
         self.machine.mode_methods = self.start_options.modes.clone();
         self.guess_discrete();
+        if !self.key().is_empty() {
+            self.deduce_conditions();
+        }
         let guess = self.machine.values.clone();
         let mut tried: Vec<ModeKey> = Vec::new();
         let mut failure: Option<(Diagnostic, Vec<f64>)> = None;
         let mut failed: Vec<ModeKey> = Vec::new();
         let mut edge: Option<ModeKey> = None;
         let mut key = self.key();
-        let limit = 1usize << key.len().min(8);
+        // Beyond the modes that can all be tried, the search is led by what is wrong with those tried.
+        let led = key.len() > ALL_TRIED;
+        let limit = if led { LED + 16 * key.len() } else { 1usize << key.len() };
+        let mut changed: FxHashMap<VarId, usize> = FxHashMap::default();
+        let mut before = key.clone();
         while tried.len() < limit.max(4) {
             if tried.contains(&key) {
                 // Cycling: look at the modes not tried yet, nearest first.
-                let Some(next) = self.nearest_untried(&key, &tried) else { break };
+                let next = if led { self.led(&before, &key, &tried, &changed) } else { None };
+                let Some(next) = next.or_else(|| self.nearest_untried(&key, &tried)) else { break };
                 key = next;
             }
+            let (old, new) = (self.modes.values(&before), self.modes.values(&key));
+            changed.extend(new.iter().filter(|(v, b)| old.get(v) != Some(b)).map(|(&v, _)| (v, tried.len())));
+            before = key.clone();
             tried.push(key.clone());
             self.restore_guess(&guess);
             match self.try_mode(&key, start) {
@@ -601,17 +618,49 @@ impl Model {
         }
     }
 
+    /// A mode that differs from `key` in one of the conditions that are wrong there: if it is structurally singular, one that
+    /// takes an equation away where there are too many, or else brings one; otherwise one that `reached`, which its values
+    /// call for, has changed. Those changed longest ago come first.
+    fn led(
+        &mut self,
+        key: &ModeKey,
+        reached: &ModeKey,
+        tried: &[ModeKey],
+        changed: &FxHashMap<VarId, usize>,
+    ) -> Option<ModeKey> {
+        let values = self.modes.values(key);
+        let wrong = match singular_conditions(&mut self.sys, &mut self.ops, &self.modes, key) {
+            Some((over, _)) if !over.is_empty() => over,
+            Some((_, under)) => under,
+            None => {
+                let found = self.modes.values(reached);
+                self.modes.conditions(key).into_iter().filter(|v| found.get(v) != values.get(v)).collect()
+            }
+        };
+        let mut wrong: Vec<VarId> = wrong.into_iter().filter(|v| values.contains_key(v)).collect();
+        wrong.sort_by_key(|v| changed.get(v).map_or(0, |k| k + 1));
+        wrong.into_iter().find_map(|v| {
+            let mut other = values.clone();
+            other.entry(v).and_modify(|b| *b = !*b);
+            Some(self.key_with(&other)).filter(|k| !tried.contains(k))
+        })
+    }
+
     /// The mode with the fewest conditions changed that has not been tried.
     fn nearest_untried(&mut self, key: &ModeKey, tried: &[ModeKey]) -> Option<ModeKey> {
         let conditions = self.modes.conditions(key);
         let n = conditions.len();
-        if n > 16 {
-            return None;
-        }
-        let mut masks: Vec<u32> = (1..1u32 << n).collect();
-        masks.sort_by_key(|m| m.count_ones());
+        // Of many conditions at most two.
+        let masks: Vec<Vec<usize>> = if n > 12 {
+            let pairs = (0..n).flat_map(|i| (i + 1..n).map(move |k| vec![i, k]));
+            (0..n).map(|i| vec![i]).chain(pairs).collect()
+        } else {
+            let mut masks: Vec<u32> = (1..1u32 << n).collect();
+            masks.sort_by_key(|m| m.count_ones());
+            masks.into_iter().map(|m| (0..n).filter(|i| m >> i & 1 == 1).collect()).collect()
+        };
         for m in masks {
-            let other = conditions.iter().zip(key).enumerate().map(|(i, (&v, b))| (v, b ^ (m >> i & 1 == 1))).collect();
+            let other = conditions.iter().zip(key).enumerate().map(|(i, (&v, b))| (v, b ^ m.contains(&i))).collect();
             let k = self.key_with(&other);
             if !tried.contains(&k) {
                 return Some(k);

@@ -27,11 +27,11 @@ pub use incidence::{Conflict, Incidence};
 pub use init::{InitPlan, Wish, cell_name, late_parameters, plan_initialization, spread_guesses, start_value};
 pub use loops::{Loop, solved};
 pub use lower::lower;
-pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text};
+pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text, specialise};
 pub use parts::Parts;
 pub use plan::{
     Block, Cell, Generic, InstantPlan, Item, Point, Sequence, StructuralPlan, better_choice, plan_instant, plan_mode,
-    replan_states, singular_mode, singular_with, value_text,
+    replan_states, singular_conditions, singular_mode, singular_with, value_text,
 };
 pub use rows::{RowOps, tidy};
 pub use selection::{Choice, Entry, Reason, Selection, Watch, jacobian_entry};

@@ -292,7 +292,7 @@ fn condition_holes(pool: &Pool, e: ExprId) -> Vec<u32> {
 }
 
 /// The row with some Boolean variables fixed.
-pub(crate) fn specialise(sys: &mut System, ops: &mut RowOps, row: &Row, value: impl Fn(VarId) -> Option<bool>) -> Row {
+pub fn specialise(sys: &mut System, ops: &mut RowOps, row: &Row, value: impl Fn(VarId) -> Option<bool>) -> Row {
     let args: Box<[Operand]> = row
         .args
         .iter()

@@ -523,6 +523,17 @@ pub fn singular_mode(
 
 /// Σ-method on the active rows, as if the variables of `asked` occurred differentiated.
 fn offsets(sys: &System, mode: &Mode, rows: &[(usize, Row)], asked: &[VarId]) -> Result<Offsets, Diagnostic> {
+    let found = find_offsets(sys, mode.values.is_empty(), rows, asked);
+    found.map_err(|(vars, s)| explain_singular(sys, mode, rows, &vars, &s))
+}
+
+/// The same; without an answer, the variables and what is wrong with the rows.
+fn find_offsets(
+    sys: &System,
+    keyless: bool,
+    rows: &[(usize, Row)],
+    asked: &[VarId],
+) -> Result<Offsets, (Vec<VarId>, Singular)> {
     let mut column: FxHashMap<VarId, u32> = FxHashMap::default();
     let mut vars: Vec<VarId> = Vec::new();
     let mut entries: Vec<Vec<(u32, i32)>> = rows
@@ -540,7 +551,7 @@ fn offsets(sys: &System, mode: &Mode, rows: &[(usize, Row)], asked: &[VarId]) ->
         })
         .collect();
     // A variable no active equation mentions is inactive in this mode; without modes it lacks an equation.
-    if mode.values.is_empty() {
+    if keyless {
         for (id, _) in sys.dae.vars.iter() {
             if sys.role(id) == Role::Continuous && sys.alias[id].is_none() && !column.contains_key(&id) {
                 column.insert(id, vars.len() as u32);
@@ -561,9 +572,47 @@ fn offsets(sys: &System, mode: &Mode, rows: &[(usize, Row)], asked: &[VarId]) ->
             let d = vars.iter().zip(&o.d).map(|(&v, &d)| (v, d as u8)).collect();
             Ok((c, d, vars, o.index))
         }
-        Err(_) if !asked.is_empty() => offsets(sys, mode, rows, &[]),
-        Err(s) => Err(explain_singular(sys, mode, rows, &vars, &s)),
+        Err(_) if !asked.is_empty() => find_offsets(sys, keyless, rows, &[]),
+        Err(s) => Err((vars, s)),
     }
+}
+
+/// Conditions of a key that make a mode structurally singular: those of equations that are too many, and those of equations
+/// that have what is left open in some branch.
+pub fn singular_conditions(
+    sys: &mut System,
+    ops: &mut RowOps,
+    modes: &Modes,
+    key: &ModeKey,
+) -> Option<(Vec<VarId>, Vec<VarId>)> {
+    let rows = active_rows(sys, ops, modes, key);
+    let (vars, singular) = find_offsets(sys, key.is_empty(), &rows, &[]).err()?;
+    let keyed: FxHashSet<VarId> = modes.conditions(key).into_iter().collect();
+    let conditions = |sys: &System, eq: usize, out: &mut Vec<VarId>| {
+        let eq = &sys.equations[eq];
+        let mut add = |v: VarId| {
+            if keyed.contains(&v) && !out.contains(&v) {
+                out.push(v);
+            }
+        };
+        eq.row.args.iter().filter_map(|&a| sys.resolve(a).variable()).for_each(&mut add);
+        let mut at = eq.guard;
+        while let Some((g, _)) = at {
+            sys.groups[g].conditions.iter().copied().for_each(&mut add);
+            at = sys.groups[g].parent;
+        }
+    };
+    let (mut over, mut under) = (Vec::new(), Vec::new());
+    for &i in &singular.parts.over_rows {
+        conditions(sys, rows[i as usize].0, &mut over);
+    }
+    let open: FxHashSet<VarId> = singular.parts.under_cols.iter().map(|&j| vars[j as usize]).collect();
+    for eq in 0..sys.equations.len() {
+        if sys.equations[eq].row.args.iter().any(|a| a.variable().is_some_and(|v| open.contains(&v))) {
+            conditions(sys, eq, &mut under);
+        }
+    }
+    Some((over, under))
 }
 
 /// Orders the evaluation of the continuous part and of the whole.
