@@ -2,8 +2,9 @@
 
 use crate::modes::{ModeKey, Modes, active_rows, key_text, rows_with};
 use crate::parts::plan_parts;
+use crate::redundancy::{dependent_constraints, null_support};
 use crate::rows::RowOps;
-use crate::selection::{Choice, Selection};
+use crate::selection::{Choice, Selection, jacobian_entry};
 use crate::system::{DiscKind, Role, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
@@ -231,6 +232,23 @@ impl Point for Generic {
 
 /// Plans the mode `key`.
 pub fn plan_mode(
+    sys: &mut System,
+    ops: &mut RowOps,
+    modes: &Modes,
+    key: &ModeKey,
+    point: &dyn Point,
+) -> Result<StructuralPlan, Diagnostic> {
+    let plan = plan_rows(sys, ops, modes, key, point)?;
+    if !key.is_empty()
+        && let Some(dependent) = dependent_constraints(sys, ops, &plan)
+    {
+        let mode = Mode { values: modes.values(key), text: key_text(sys, modes, key) };
+        return Err(explain_dependent(sys, ops, &mode, &plan, &dependent));
+    }
+    Ok(plan)
+}
+
+fn plan_rows(
     sys: &mut System,
     ops: &mut RowOps,
     modes: &Modes,
@@ -940,6 +958,45 @@ fn explain_singular(sys: &System, mode: &Mode, rows: &[(usize, Row)], vars: &[Va
     }
     d.hints = hints;
     d
+}
+
+/// Constraints that say the same, and what is open because of that.
+fn explain_dependent(
+    sys: &mut System,
+    ops: &mut RowOps,
+    mode: &Mode,
+    plan: &StructuralPlan,
+    dependent: &[usize],
+) -> Diagnostic {
+    let mut entries: Vec<(usize, usize, f64)> = Vec::new();
+    for (i, (_, row)) in plan.rows.iter().enumerate() {
+        for (var, order) in crate::modes::continuous_args(sys, row).collect::<std::collections::BTreeSet<_>>() {
+            if let Some(j) = plan.vars.iter().position(|v| *v == var)
+                && plan.d[&var] == order + plan.c[i]
+            {
+                entries.push((i, j, jacobian_entry(sys, ops, row, var, order, &Generic)));
+            }
+        }
+    }
+    let open = null_support(plan.vars.len(), entries.into_iter());
+    let open: Vec<String> = open.into_iter().map(|j| sys.dae.vars[plan.vars[j]].name.clone()).collect();
+    let texts: Vec<String> = dependent.iter().map(|&i| equation_text(&sys.dae, &plan.rows[i].1)).collect();
+    let mut message =
+        format!("the model is singular{}: of {} one follows from the others", mode.suffix(), list(&texts, 6));
+    if !open.is_empty() {
+        message.push_str(&format!("; not determined: {}", list(&open, 8)));
+    }
+    let origin = |i: usize| sys.equations[plan.rows[i].0].origin_in(&|v| mode.values.get(&v).copied());
+    let spans: Vec<Span> = dependent.iter().rev().filter_map(|&i| origin(i).span).collect();
+    let mut d = Diagnostic::error(Stage::Structure, spans.first().copied().unwrap_or(Span::NONE), message)
+        .hint(format!("one of these equations is too many: {}", list(&texts, 6)));
+    for &span in spans.iter().skip(1).take(5) {
+        d = d.label(span, "against this equation");
+    }
+    match dependent.last() {
+        Some(&i) => d.within(origin(i).instance.clone()),
+        None => d,
+    }
 }
 
 fn explain_unmatched(sys: &System, mode: &Mode, p: &Problem, m: &Matching) -> Diagnostic {
