@@ -1,13 +1,14 @@
 //! Restart after a mode change: the new mode's latent equations decide which states jump and which variables carry an
 //! impulse. Stages s = K … 1, one n×n system each (see `docs/mathematics.md`, mode changes).
 
+use crate::events::brief;
 use crate::machine::plain;
 use crate::model::{ModeProgram, Model};
 use rustc_hash::FxHashSet;
 use saltus_base::{Diagnostic, Stage};
 use saltus_dae::{Operand, Row, VarId};
 use saltus_solver::linear::{LinearSolver, Pattern};
-use saltus_structure::{Cell, DiscKind, ModeKey, Point, RelationKind, jacobian_entry};
+use saltus_structure::{Cell, DiscKind, ModeKey, Point, RelationKind, jacobian_entry, null_support};
 use std::rc::Rc;
 
 /// What happened at a mode change.
@@ -248,7 +249,9 @@ impl Model {
                         converged = true;
                         break;
                     }
-                    return Err(self.no_restart(program, t, "the Jacobian of its latent equations is singular here"));
+                    let entries = tight.iter().filter_map(|e| pattern.find(e.0, e.1).map(|at| (e.0, e.1, jac[at])));
+                    let entries: Vec<(usize, usize, f64)> = entries.collect();
+                    return Err(self.singular_restart(program, t, &entries));
                 }
                 lu.solve(&mut r);
                 if r.iter().any(|v| !v.is_finite()) {
@@ -428,6 +431,40 @@ impl Model {
             }
         }
         Ok(())
+    }
+
+    /// Names the equations that depend on each other at these values, and what they leave open.
+    fn singular_restart(&self, program: &ModeProgram, t: f64, entries: &[(usize, usize, f64)]) -> Diagnostic {
+        let plan = &program.plan;
+        let n = plan.vars.len();
+        let open = null_support(n, entries.iter().copied());
+        let dependent = null_support(n, entries.iter().map(|&(i, j, v)| (j, i, v)));
+        let list = |mut names: Vec<String>| {
+            if names.len() > 8 {
+                names.truncate(8);
+                names.push("…".into());
+            }
+            names.join(", ")
+        };
+        let mut why = String::from("the Jacobian of its latent equations is singular here");
+        if !open.is_empty() {
+            let names = open.iter().map(|&j| self.sys.condition_text(plan.vars[j])).collect();
+            why.push_str(&format!("; not determined: {}", list(names)));
+        }
+        let mut d = self.no_restart(program, t, &why);
+        let equations: Vec<_> = dependent.iter().map(|&i| self.equation(plan.rows[i].0, 0)).collect();
+        if !equations.is_empty() {
+            let texts = equations.iter().map(|e| brief(&e.0)).collect();
+            d = d.hint(format!("at these values these equations depend on each other: {}", list(texts)));
+        }
+        for (k, (_, span, instance)) in equations.into_iter().take(6).enumerate() {
+            if k == 0 {
+                (d.span, d.instance) = (span, instance);
+            } else if !span.is_none() {
+                d = d.label(span, "and this equation");
+            }
+        }
+        d
     }
 
     fn no_restart(&self, program: &ModeProgram, t: f64, why: &str) -> Diagnostic {
