@@ -107,6 +107,8 @@ impl Lower {
             alias: SecondaryMap::filled(n, None),
             assertions: Vec::new(),
             external,
+            settled: FxHashMap::default(),
+            emptied: Vec::new(),
             original,
             shared: Vec::new(),
         };

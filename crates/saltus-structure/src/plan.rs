@@ -904,6 +904,7 @@ fn explain_singular(sys: &System, mode: &Mode, rows: &[(usize, Row)], vars: &[Va
             ));
         }
     }
+    let mut against: Vec<Span> = Vec::new();
     for i in &empty {
         let row = &rows[*i as usize].1;
         let known: std::collections::BTreeSet<String> = row
@@ -922,6 +923,23 @@ fn explain_singular(sys: &System, mode: &Mode, rows: &[(usize, Row)], vars: &[Va
             })
             .collect();
         let known: Vec<String> = known.into_iter().collect();
+        // What it was before its unknowns became constants, and who made them so.
+        let origin = sys.equations[rows[*i as usize].0].origin_in(&|v| mode.values.get(&v).copied());
+        let before = sys.emptied.iter().find(|e| e.0.span == origin.span && e.0.instance == origin.instance);
+        if let Some((_, old)) = before.filter(|_| known.is_empty()) {
+            let text = equation_text(&sys.dae, old);
+            message.push_str(&format!("; {text} has no unknown left"));
+            let settled = old.args.iter().filter_map(|a| sys.settled.get(&a.variable()?).zip(a.variable()));
+            for ((origin, row), v) in settled {
+                let other = equation_text(&sys.dae, row);
+                hints.push(format!(
+                    "{} already follows from {other}: one of {other} and {text} is too many",
+                    sys.dae.vars[v].name
+                ));
+                against.extend(origin.span);
+            }
+            continue;
+        }
         // Factors that are zero in this mode.
         let whole = &sys.equations[rows[*i as usize].0].row;
         let mut zeros: Vec<String> = whole
@@ -955,6 +973,9 @@ fn explain_singular(sys: &System, mode: &Mode, rows: &[(usize, Row)], vars: &[Va
         if let Some(span) = origin.span {
             d = d.label(span, "against this equation");
         }
+    }
+    for &span in against.iter().take(5) {
+        d = d.label(span, "against this equation");
     }
     d.hints = hints;
     d

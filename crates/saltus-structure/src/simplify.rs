@@ -63,12 +63,19 @@ pub fn simplify(sys: &mut System, ops: &mut RowOps, options: SimplifyOptions) {
             let resolved = sys.resolve_row(&eq.row);
             if resolved != eq.row {
                 let folded = ops.fold(&mut sys.dae, &resolved, |v| v == 0.0 || v.abs() == 1.0);
-                eq.row = tidy(&mut sys.dae, &folded);
+                let row = tidy(&mut sys.dae, &folded);
+                if row.args.iter().all(|a| a.variable().is_none()) {
+                    sys.emptied.push((eq.origin.clone(), eq.row));
+                }
+                eq.row = row;
             }
             if eq.guard.is_none() && !eq.origin.is_dummy() && left > 0 {
                 match trivial(sys, &eq).or_else(|| determined(sys, ops, &eq)) {
                     Some(Trivial::Nothing) => continue,
                     Some(t) if eliminate(sys, &differentiated, t) => {
+                        if let Trivial::Constant(v, _) = t {
+                            sys.settled.insert(v, (eq.origin, eq.row));
+                        }
                         left -= 1;
                         changed = true;
                         continue;

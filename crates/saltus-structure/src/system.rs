@@ -178,6 +178,10 @@ pub struct System {
     pub assertions: Vec<(Row, usize)>,
     /// Variables given from outside the equations: sampler ticks.
     pub external: FxHashSet<VarId>,
+    /// Variables that an equation made constants of, with that equation.
+    pub settled: FxHashMap<VarId, (Origin, Row)>,
+    /// Equations that have lost their last unknown to such a constant, as they were before.
+    pub emptied: Vec<(Origin, Row)>,
     /// Sizes before simplification: (continuous variables, equations).
     pub original: (usize, usize),
     /// Calls that are evaluated apart from the reading of their results.
