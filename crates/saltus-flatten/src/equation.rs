@@ -64,7 +64,7 @@ impl<'t> Flattener<'t> {
                 }
                 let lv = self.eval(env, l)?;
                 let rv = self.eval(env, r)?;
-                if !self.in_initial && self.guard.is_none() && self.vanishing_minimum(env, &lv, &rv, eq.span) {
+                if !self.in_initial && self.vanishing_minimum(env, &lv, &rv, eq.span) {
                     return Ok(());
                 }
                 let (lv, rv) = (first_of(&lv), first_of(&rv));

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use saltus_base::{Diagnostic, Stage};
 use saltus_dae::{Operand, Row, VarId};
 use saltus_solver::linear::{LinearSolver, Pattern};
-use saltus_structure::{Cell, DiscKind, ModeKey, Point, RelationKind, jacobian_entry, null_support};
+use saltus_structure::{Cell, DiscKind, ModeKey, Point, RelationKind, Role, jacobian_entry, null_support};
 use std::rc::Rc;
 
 /// What happened at a mode change.
@@ -85,7 +85,24 @@ impl Model {
     /// The conditions of a mode without memory that may depend on what they guard.
     pub(crate) fn guarded(&self, old: &ModeProgram, key: &ModeKey) -> Vec<VarId> {
         let conditions = self.modes.conditions(key);
-        conditions.into_iter().filter(|v| !old.early.contains(v) && self.memoryless(*v)).collect()
+        let early = |v: &VarId| old.early.contains(v) && !self.reads_inactive(old, *v, 0);
+        conditions.into_iter().filter(|v| !early(v) && self.memoryless(*v)).collect()
+    }
+
+    /// Whether a condition reads what no equation of a mode determines.
+    fn reads_inactive(&self, program: &ModeProgram, v: VarId, depth: usize) -> bool {
+        let reads = |row: &Row| {
+            row.args.iter().filter_map(|&a| self.sys.resolve(a).variable()).any(|v| match self.sys.role(v) {
+                Role::Continuous => !program.active.contains(&v),
+                Role::Discrete => depth < 8 && self.reads_inactive(program, v, depth + 1),
+                Role::Known => false,
+            })
+        };
+        self.sys.discrete.iter().find(|d| d.var == v).is_some_and(|d| match &d.kind {
+            DiscKind::Relation(i) => reads(&self.sys.relations[*i].g),
+            DiscKind::Value(row) => reads(row),
+            DiscKind::When(..) => false,
+        })
     }
 
     /// After a `reinit` in a mode whose constraints are guarded: the mode that the guards ask for if the constraints were to
