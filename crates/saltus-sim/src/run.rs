@@ -1156,7 +1156,7 @@ impl Runner<'_> {
         if let Some(s) = &self.sliding {
             s.freeze(model, false);
         }
-        let h = handled?;
+        let h = handled.map_err(|d| self.excluded(model, d))?;
         if let (Some(forward), Some(jump)) = (&mut self.forward, jump) {
             forward.after(model, &h.program, jump);
         }
@@ -1691,6 +1691,20 @@ impl Runner<'_> {
             };
             let text = format!("parameter {} = {x:?} lies {outside}", v.name);
             self.say(observer, &text, v.origin.span.unwrap_or(Span::NONE), &text);
+        }
+    }
+
+    /// An assertion that says that what was just met cannot be.
+    fn excluded(&self, model: &mut Model, d: Diagnostic) -> Diagnostic {
+        model.machine.chain(&model.assertions);
+        model.machine.host.error = None;
+        let Some(k) = failing(model) else { return d };
+        let a = model.sys.dae.assertions[model.sys.assertions[k].1].clone();
+        let text = model.message(&a.message);
+        let d = d.hint(format!("an assertion excludes this, and does not hold here: {text}"));
+        match a.origin.span {
+            Some(span) => d.label(span, "this assertion"),
+            None => d,
         }
     }
 
