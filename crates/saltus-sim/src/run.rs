@@ -133,6 +133,7 @@ pub fn run(
         folded: false,
         causal: false,
         extent: Vec::new(),
+        extents: Default::default(),
         blamed: None,
         coarse: false,
         standstill: (start, 0),
@@ -181,6 +182,8 @@ struct Runner<'a> {
     causal: bool,
     /// Largest value of each state of the mode so far.
     extent: Vec<f64>,
+    /// The same of the states of earlier modes.
+    extents: rustc_hash::FxHashMap<Cell, f64>,
     /// Where a step last failed by what could not be evaluated.
     blamed: Option<(f64, Trouble)>,
     /// Something that is delayed is not smooth between events.
@@ -937,6 +940,10 @@ impl Runner<'_> {
         restart: &mut Option<Restart>,
     ) -> Result<(), Diagnostic> {
         if !Rc::ptr_eq(&after.program, program) {
+            for (cell, far) in program.plan.states.iter().zip(std::mem::take(&mut self.extent)) {
+                let most = self.extents.entry(*cell).or_default();
+                *most = most.max(far);
+            }
             self.location.forget(&after.program, None);
             *program = after.program;
             self.fold(&**integrator);
@@ -1019,6 +1026,7 @@ impl Runner<'_> {
     fn tiny(&mut self, model: &Model, program: &ModeProgram, observer: &mut dyn Observer) {
         let o = self.integrator_options(program);
         for (k, far) in self.extent.clone().into_iter().enumerate().take(program.states.len()) {
+            let far = self.extents.get(&program.plan.states[k]).map_or(far, |most| far.max(*most));
             let v = program.plan.states[k].var;
             let var = &model.sys.dae.vars[v];
             if far > 1e-12 && far < 10.0 * o.atol[k] && var.nominal.is_none() && program.plan.states[k].order == 0 {
