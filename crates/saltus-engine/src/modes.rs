@@ -420,7 +420,7 @@ impl Guards {
             }
         }
         // Last: assertions speak of values and thresholds, too.
-        self.exclusions();
+        self.exclusions(sys);
         self.thresholds(sys);
     }
 
@@ -546,9 +546,23 @@ impl Guards {
         }
     }
 
-    /// A variable has one value at a time.
-    fn exclusions(&mut self) {
+    /// A variable has one value at a time, and an enumeration one of its literals.
+    fn exclusions(&mut self, sys: &System) {
         let atoms = self.atoms.clone();
+        for (i, a) in atoms.iter().enumerate() {
+            let Atom::Equal(x, _) = a else { continue };
+            let Some(VarType::Enumeration(e)) = x.variable().map(|v| sys.dae.vars[v].ty.clone()) else { continue };
+            let of = |b: &Atom| matches!(b, Atom::Equal(y, _) if y == x);
+            let all: Vec<usize> = (0..atoms.len()).filter(|&k| of(&atoms[k])).collect();
+            if all[0] == i && all.len() == sys.dae.enumerations[e as usize].literals.len() {
+                let mut some = Bdd::FALSE;
+                for k in all {
+                    let f = self.bdds.var(k as u32);
+                    some = self.bdds.or(some, f);
+                }
+                self.invariant = self.bdds.and(self.invariant, some);
+            }
+        }
         for (i, a) in atoms.iter().enumerate() {
             for (k, b) in atoms.iter().enumerate().skip(i + 1) {
                 if let (Atom::Equal(x, c), Atom::Equal(y, d)) = (a, b)
