@@ -36,7 +36,8 @@ pub fn check_modes(
     let misplaced = reinit_of_algebraic(sys);
     let factors = vanishing(sys);
     let keyless = modes.next(sys, ops, &[]).is_empty();
-    if !misplaced.is_empty() || (keyless && modes.suspects(&[]).is_empty() && factors.is_empty()) {
+    let plain = keyless && modes.suspects(&[]).is_empty();
+    if !misplaced.is_empty() || (plain && factors.is_empty()) {
         return misplaced;
     }
     let mut planned: Vec<ModeKey> = Vec::new();
@@ -67,7 +68,7 @@ pub fn check_modes(
     }
     let mut guards = Guards::new(sys);
     // Conditions that decide nothing are not followed.
-    guards.factors_only = keyless && modes.suspects(&[]).is_empty();
+    guards.factors_only = plain;
     guards.system(sys);
     guards.dummies(sys);
     let mut out = Vec::new();
@@ -97,28 +98,28 @@ pub fn check_modes(
         singular = guards.bdds.and(singular, guards.invariant);
     }
     let conditions: Vec<VarId> = guards.conditions();
+    // What inputs alone lead into is an error.
+    let given = guards.given(sys, singular);
+    if let Some(cube) = guards.bdds.cube(given)
+        && let Some(d) = guards.explain(sys, ops, &conditions, &cube)
+    {
+        return vec![d.hint("inputs alone lead into this mode; an assert over them would exclude it")];
+    }
     for (v, without, with) in appearing {
         out.extend(guards.under_specified(sys, ops, modes, v, without, with));
     }
     let mut shown = 0;
     while let Some(cube) = guards.bdds.cube(singular) {
-        let value = |x: u32| cube.iter().find(|c| c.0 == x).is_some_and(|c| c.1);
-        let text: Vec<String> =
-            cube.iter().map(|&(x, up)| format!("{} = {up}", guards.atom_text(sys, x as usize))).collect();
-        let mut values: FxHashMap<VarId, bool> =
-            conditions.iter().map(|&v| (v, guards.bdds.eval(guards.formulas[&v], value))).collect();
-        // A number that is zero stands in the equations like a condition that is false.
-        values.extend(guards.zeros.iter().filter(|(_, f)| guards.bdds.eval(**f, value)).map(|(&v, _)| (v, false)));
         if shown == SHOWN {
             out.push(Diagnostic::warning(
                 Stage::Structure,
                 Span::NONE,
-                format!("and more singular modes, one of them: {}", text.join(", ")),
+                format!("and more singular modes, one of them: {}", guards.cube_text(sys, &cube)),
             ));
             break;
         }
         shown += 1;
-        if let Some(mut d) = singular_with(sys, ops, &values, &text.join(", ")) {
+        if let Some(mut d) = guards.explain(sys, ops, &conditions, &cube) {
             d.severity = Severity::Warning;
             out.push(d);
         }
@@ -203,6 +204,61 @@ impl Guards {
         }
     }
 
+    fn cube_text(&self, sys: &System, cube: &[(u32, bool)]) -> String {
+        let parts = cube.iter().map(|&(x, up)| format!("{} = {up}", self.atom_text(sys, x as usize)));
+        parts.collect::<Vec<_>>().join(", ")
+    }
+
+    /// What is singular where the atoms of a cube have these values.
+    fn explain(
+        &self,
+        sys: &mut System,
+        ops: &mut RowOps,
+        conditions: &[VarId],
+        cube: &[(u32, bool)],
+    ) -> Option<Diagnostic> {
+        let value = |x: u32| cube.iter().find(|c| c.0 == x).is_some_and(|c| c.1);
+        let mut values: FxHashMap<VarId, bool> =
+            conditions.iter().map(|&v| (v, self.bdds.eval(self.formulas[&v], value))).collect();
+        // A number that is zero stands in the equations like a condition that is false.
+        values.extend(self.zeros.iter().filter(|(_, f)| self.bdds.eval(**f, value)).map(|(&v, _)| (v, false)));
+        singular_with(sys, ops, &values, &self.cube_text(sys, cube))
+    }
+
+    /// Whether inputs alone decide an atom, each value of which some input gives: a Boolean input, an input compared with a
+    /// constant.
+    fn is_given(&self, sys: &System, k: usize) -> bool {
+        match &self.atoms[k] {
+            Atom::Equal(op, _) => op.variable().is_some_and(|v| sys.is_input(v)),
+            Atom::Condition(v) => match self.definition.get(v).map(|&d| &sys.discrete[d].kind) {
+                None => sys.is_input(*v),
+                Some(DiscKind::Relation(i)) => {
+                    let r = &sys.relations[*i];
+                    let variables: Vec<VarId> = r.g.args.iter().filter_map(|a| a.variable()).collect();
+                    matches!(&variables[..], [v] if sys.is_input(*v))
+                        && matches!(r.kind, RelationKind::Sign(_))
+                        && affine(sys, r.g.template)
+                }
+                Some(_) => false,
+            },
+        }
+    }
+
+    /// The values of inputs with which the modes are singular, whatever the other conditions are.
+    fn given(&mut self, sys: &System, singular: Bdd) -> Bdd {
+        let (given, others): (Vec<usize>, Vec<usize>) = (0..self.atoms.len()).partition(|&k| self.is_given(sys, k));
+        if singular.is_false() || given.is_empty() {
+            return Bdd::FALSE;
+        }
+        let impossible = self.bdds.not(self.invariant);
+        let (mut always, mut possible) = (self.bdds.or(singular, impossible), self.invariant);
+        for k in others {
+            always = self.bdds.for_all(always, k as u32);
+            possible = self.bdds.exists(possible, k as u32);
+        }
+        self.bdds.and(always, possible)
+    }
+
     /// The Boolean function a discrete variable is.
     fn formula(&mut self, sys: &System, v: VarId) -> Bdd {
         let v = match sys.resolve(Operand::var(v)) {
@@ -240,7 +296,7 @@ impl Guards {
             }
             Node::Hole(k) => match row.args[k as usize] {
                 Operand::Var { var, order: 0, .. }
-                    if sys.dae.vars[var].ty == VarType::Boolean && sys.role(var) == Role::Discrete =>
+                    if sys.dae.vars[var].ty == VarType::Boolean && sys.may_guard(var) =>
                 {
                     self.formula(sys, var)
                 }
@@ -275,7 +331,7 @@ impl Guards {
                     (x, Operand::Const(c)) | (Operand::Const(c), x) => (x, c),
                     _ => return None,
                 };
-                if x.variable().is_none_or(|v| sys.role(v) != Role::Discrete) {
+                if x.variable().is_none_or(|v| !sys.may_guard(v)) {
                     return None;
                 }
                 let f = self.atom(Atom::Equal(x, c));
@@ -640,6 +696,21 @@ impl Guards {
         out.sort_unstable();
         out
     }
+}
+
+/// Sums, differences and multiples of one hole.
+fn affine(sys: &System, e: ExprId) -> bool {
+    let mut only = true;
+    sys.dae.pool.visit(e, |_, n| {
+        only &= matches!(
+            n,
+            Node::Const(_)
+                | Node::Hole(_)
+                | Node::Unary(Unary::Neg, _)
+                | Node::Binary(Binary::Add | Binary::Sub | Binary::Mul, ..)
+        );
+    });
+    only && sys.dae.pool.holes(e).len() == 1
 }
 
 /// Whether some when-clause, or the start value as it is written, sets a variable to zero.

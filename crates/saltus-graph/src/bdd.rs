@@ -123,6 +123,43 @@ impl Bdds {
         self.and(a, b)
     }
 
+    /// `f` with a value of one variable.
+    fn with(&mut self, f: Bdd, x: u32, value: bool) -> Bdd {
+        self.with_known(f, x, value, &mut HashMap::new())
+    }
+
+    fn with_known(&mut self, f: Bdd, x: u32, value: bool, known: &mut HashMap<Bdd, Bdd>) -> Bdd {
+        if f == Bdd::TRUE || f == Bdd::FALSE {
+            return f;
+        }
+        let (v, low, high) = self.nodes[f.0 as usize];
+        if v > x {
+            return f;
+        }
+        if v == x {
+            return if value { high } else { low };
+        }
+        if let Some(&g) = known.get(&f) {
+            return g;
+        }
+        let (low, high) = (self.with_known(low, x, value, known), self.with_known(high, x, value, known));
+        let g = self.node(v, low, high);
+        known.insert(f, g);
+        g
+    }
+
+    /// Where `f` is true whatever the variable `x` is.
+    pub fn for_all(&mut self, f: Bdd, x: u32) -> Bdd {
+        let (a, b) = (self.with(f, x, false), self.with(f, x, true));
+        self.and(a, b)
+    }
+
+    /// Where `f` is true for some value of the variable `x`.
+    pub fn exists(&mut self, f: Bdd, x: u32) -> Bdd {
+        let (a, b) = (self.with(f, x, false), self.with(f, x, true));
+        self.or(a, b)
+    }
+
     /// Few values of variables that make `f` true whatever the others are; `None` if nothing does.
     pub fn cube(&self, f: Bdd) -> Option<Vec<(u32, bool)>> {
         if f.is_false() {

@@ -113,7 +113,7 @@ fn undecided(sys: &mut System, ops: &mut RowOps, known: &FxHashMap<VarId, bool>)
         }
         if let Some(&c) = group.conditions.iter().find(|c| known.get(c) != Some(&false))
             && !known.contains_key(&c)
-            && sys.role(c) == Role::Discrete
+            && sys.may_guard(c)
             && !out.contains(&c)
         {
             out.push(c);
@@ -337,7 +337,7 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row
                 .into_iter()
                 .filter_map(|k| match row.args[k as usize] {
                     Operand::Var { var, order: 0, .. }
-                        if sys.dae.vars[var].ty == VarType::Boolean && sys.role(var) == Role::Discrete =>
+                        if sys.dae.vars[var].ty == VarType::Boolean && sys.may_guard(var) =>
                     {
                         Some(var)
                     }

@@ -216,6 +216,18 @@ impl System {
         }
     }
 
+    /// Whether a Boolean is one of those that choose between branches for good while they hold: discrete, or given from
+    /// outside.
+    pub fn may_guard(&self, var: VarId) -> bool {
+        self.role(var) == Role::Discrete || self.is_input(var)
+    }
+
+    /// An input without an equation.
+    pub fn is_input(&self, var: VarId) -> bool {
+        let v = &self.dae.vars[var];
+        v.causality == saltus_dae::Causality::Input && v.binding.is_none() && v.variability > Variability::Parameter
+    }
+
     /// Continuous unknowns that only events can change: each is the one unknown of an equation in which nothing else moves.
     pub fn held(&self) -> FxHashSet<VarId> {
         // The unknowns of the equations without time, derivatives or values from outside.

@@ -265,3 +265,30 @@ equation
 end M;
 --- expect ---
 M: no errors
+
+--- literals-that-are-exhausted check ---
+model M "e has no fourth value: no mode lacks an equation for v"
+  type E = enumeration(a, b, c);
+  E e(start = E.a, fixed = true);
+  Real v, x(start = 0, fixed = true);
+equation
+  der(x) = v;
+  when x > 1 then e = E.b; elsewhen x > 2 then e = E.c; end when;
+  if e == E.a then v = 1; elseif e == E.b then v = 2; elseif e == E.c then v = 3; end if;
+end M;
+--- expect ---
+M: no errors
+
+--- inputs-that-an-assertion-keeps-apart check ---
+model M
+  input Boolean u1, u2;
+  Real v, i1, i2, x(start = 0, fixed = true);
+equation
+  der(x) = v;
+  assert(not (u1 and u2), "never both");
+  if u1 then v = 1; else i1 = 0; end if;
+  if u2 then v = 2; else i2 = 0; end if;
+  i1 + i2 = v;
+end M;
+--- expect ---
+M: no errors

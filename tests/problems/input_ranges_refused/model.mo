@@ -1,0 +1,10 @@
+model InputRangesRefused "two ranges of an input overlap"
+  input Real a(start = 0);
+  Boolean u1 = a > 1, u2 = a < 5;
+  Real v, i1, i2, x(start = 0, fixed = true);
+equation
+  der(x) = v;
+  if u1 then v = 1; else i1 = 0; end if;
+  if u2 then v = 2; else i2 = 0; end if;
+  i1 + i2 = v;
+end InputRangesRefused;
