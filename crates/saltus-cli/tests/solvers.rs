@@ -293,3 +293,27 @@ fn step_doubling_controls_the_error_of_the_classical_methods() {
     let (code, text) = folder.simulate("--stop 2 --solver ab3 --step auto");
     assert!(code == 2 && text.contains("needs a step"), "{code} {text}");
 }
+
+/// A parabola that touches 1/2, and a sine that touches 1 twice, are seen to do so whatever the method.
+#[test]
+fn touching_zero_is_an_event_for_every_method() {
+    let model = "model M
+        Real h(start = 0, fixed = true), v(start = 1, fixed = true);
+        Integer least(start = 0, fixed = true), more(start = 0, fixed = true), sine(start = 0, fixed = true);
+        equation
+        der(h) = v;
+        der(v) = -1;
+        when h >= 0.5 then least = pre(least) + 1; end when;
+        when h > 0.5 then more = pre(more) + 1; end when;
+        when sin(time) >= 1 then sine = pre(sine) + 1; end when;
+        end M;";
+    let folder = Folder::new("touching", model);
+    for solver in
+        "auto bdf dae radau esdirk rosenbrock lsoda dopri5 tsit5 rkf45 heun rk4 ab3 milne trapezoid qss".split(' ')
+    {
+        let (code, text) = folder.simulate(&format!("--stop 10 --solver {solver}"));
+        assert_eq!(code, 0, "{solver}: {text}");
+        let counts = ["least", "more", "sine"].map(|name| folder.last(name));
+        assert_eq!(counts, [1.0, 0.0, 2.0], "{solver}");
+    }
+}

@@ -22,7 +22,9 @@ use saltus_dae::{
 };
 use saltus_expr::{Binary, ExprId, FuncId, Node as XNode, Unary};
 use saltus_function::{Dim, FExpr, FIndex, FStmt, FStmtKind, LValue, LocalId, ScalarType};
-use saltus_syntax::ast::{BinaryOp, Call, ComponentRef, Expr, ExprKind, Ident, RefPart, Statement, StatementKind};
+use saltus_syntax::ast::{
+    BinaryOp, Call, ComponentRef, Expr, ExprKind, Ident, RefPart, Statement, StatementKind, UnaryOp,
+};
 
 /// What the lowering of an algorithm knows about the model around it.
 pub(crate) struct ModelContext {
@@ -47,6 +49,40 @@ pub(crate) struct ModelContext {
     /// The input that tells how far to go, and where its argument is.
     question: Option<(LocalId, usize)>,
     questions: Vec<Question>,
+}
+
+/// What a logical formula consists of.
+#[derive(Default)]
+struct Parts<'e> {
+    /// Both sides of each relation.
+    operands: Vec<&'e mut Expr>,
+    /// Everything that is no relation.
+    others: Vec<&'e Expr>,
+}
+
+impl<'e> Parts<'e> {
+    fn collect(&mut self, e: &'e mut Expr) {
+        use BinaryOp::{And, Ge, Gt, Le, Lt, Or};
+        let formula = match &e.kind {
+            ExprKind::Binary(And | Or | Lt | Le | Gt | Ge, ..) | ExprKind::Unary(UnaryOp::Not, _) => true,
+            ExprKind::Tuple(list) => list.len() == 1,
+            _ => false,
+        };
+        if !formula {
+            self.others.push(e);
+            return;
+        }
+        match &mut e.kind {
+            ExprKind::Binary(And | Or, a, b) => {
+                self.collect(a);
+                self.collect(b);
+            }
+            ExprKind::Binary(_, a, b) => self.operands.extend([&mut **a, &mut **b]),
+            ExprKind::Unary(_, a) => self.collect(a),
+            ExprKind::Tuple(list) => list.iter_mut().flatten().for_each(|a| self.collect(a)),
+            _ => {}
+        }
+    }
 }
 
 /// A value inside a section that a relation reads.
@@ -334,6 +370,7 @@ impl<'t> Flattener<'t> {
         let Some(ctx) = &lx.model else { return Ok(None) };
         let must = match &e.kind {
             ExprKind::Binary(BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge, ..) => false,
+            ExprKind::Binary(BinaryOp::And | BinaryOp::Or, ..) => return self.capture_formula(lx, e),
             ExprKind::Ref(r) if !r.global && r.parts.len() == 1 && r.parts[0].name.name == self.names.time => true,
             ExprKind::Call(c) if c.function.parts.len() == 1 => match c.function.parts[0].name.name.as_str() {
                 "der" | "pre" | "edge" | "change" | "initial" | "terminal" | "sample" | "delay" | "inStream"
@@ -385,6 +422,45 @@ impl<'t> Flattener<'t> {
         self.hand_in(lx, &v, e.span).map(Some)
     }
 
+    /// A condition of several relations, as a whole: its truth value makes events, not each relation. `None` where its parts have to
+    /// be looked at one by one.
+    fn capture_formula(&mut self, lx: &mut Lowering, e: &Expr) -> R<Option<LVal>> {
+        let Some(ctx) = &lx.model else { return Ok(None) };
+        let mut parts = Parts::default();
+        let mut copy = e.clone();
+        parts.collect(&mut copy);
+        if !ctx.capture || ctx.when.is_some() || ctx.initial || parts.operands.len() < 4 {
+            return Ok(None);
+        }
+        let mut dynamic = false;
+        visit_refs(e, &mut |r| {
+            dynamic |= r.parts.first().is_some_and(|p| lx.iterators.iter().any(|(n, _)| *n == p.name.name))
+        });
+        if dynamic {
+            return Ok(None);
+        }
+        let (env, known) = (self.env_of(lx), lx.known.clone());
+        let value = |me: &mut Self, e: &Expr| me.with_known(&known, &env, &mut |me, env| me.eval(env, e)).ok();
+        let Some(v) = value(self, e).filter(|v| matches!(v, Value::Num(_, Ty::Bool))) else { return Ok(None) };
+        if !self.reads_assigned(lx, &v) {
+            return self.hand_in(lx, &v, e.span).map(Some);
+        }
+        for other in parts.others {
+            if value(self, other).is_none_or(|v| self.reads_assigned(lx, &v)) {
+                return Ok(None);
+            }
+        }
+        if lx.iterators.is_empty() { self.ask(lx, e) } else { Ok(None) }
+    }
+
+    /// Whether a value reads what the section assigns.
+    fn reads_assigned(&self, lx: &Lowering, v: &Value) -> bool {
+        v.scalar_list().into_iter().flat_map(|x| self.dae.pool.holes(x)).any(|k| {
+            matches!(self.hole(k), Some(Operand::Var { var, order: 0, .. })
+                if lx.model.as_ref().is_some_and(|m| m.assigned.contains(&var)))
+        })
+    }
+
     /// The results of an operator with several of them, which is evaluated outside of the algorithm.
     pub(crate) fn captured_results(&mut self, lx: &mut Lowering, e: &Expr) -> R<Vec<LVal>> {
         let env = self.env_of(lx);
@@ -400,7 +476,11 @@ impl<'t> Flattener<'t> {
     fn ask(&mut self, lx: &mut Lowering, e: &Expr) -> R<Option<LVal>> {
         let mut asked = e.clone();
         let operands: Vec<&mut Expr> = match &mut asked.kind {
-            ExprKind::Binary(_, a, b) => vec![a, b],
+            ExprKind::Binary(..) => {
+                let mut parts = Parts::default();
+                parts.collect(&mut asked);
+                parts.operands
+            }
             ExprKind::Call(c) => c.args.iter_mut().collect(),
             _ => return Ok(None),
         };
@@ -424,11 +504,7 @@ impl<'t> Flattener<'t> {
             return Ok(None);
         }
         for (k, (operand, v)) in operands.into_iter().zip(&values).enumerate() {
-            let assigned = v.scalar_list().into_iter().flat_map(|x| self.dae.pool.holes(x)).any(|k| {
-                matches!(self.hole(k), Some(Operand::Var { var, order: 0, .. })
-                    if lx.model.as_ref().is_some_and(|m| m.assigned.contains(&var)))
-            });
-            if !assigned {
+            if !self.reads_assigned(lx, v) {
                 continue;
             }
             let changes = if varies(self, v) { Variability::Continuous } else { Variability::Discrete };

@@ -162,26 +162,15 @@ impl Model {
         self.machine.fresh = fired.iter().map(|&i| self.machine.relations[i].var).collect();
         for &i in fired {
             let r = &self.machine.relations[i];
-            let (slot, kind) = (r.var as usize, r.kind.clone());
+            let (slot, sign) = (r.var as usize, matches!(r.kind, RelationKind::Sign(_)));
             let text = brief(&self.sys.relations[i].text);
-            match kind {
-                RelationKind::Sign(_) => {
-                    // It crosses here: what locating it leaves over is no distance to jump back from.
-                    if self.machine.suspected {
-                        self.machine.relations[i].left = 0.0;
-                    }
-                    self.machine.values[slot] = 1.0 - self.machine.values[slot];
-                    words.push(format!("{text} became {}", self.machine.values[slot] != 0.0));
-                }
-                RelationKind::Floor => {
-                    let g = self.machine.values[self.machine.relations[i].g as usize];
-                    let old = self.machine.values[slot];
-                    // One further where g slides over an integer, more where it jumps.
-                    let whole = (g + self.machine.band(i).max(1e-9)).floor();
-                    self.machine.values[slot] = if g < old + 0.5 { whole.min(old - 1.0) } else { whole.max(old + 1.0) };
-                    words.push(format!("{text} became {}", self.machine.values[slot]));
-                }
+            // It crosses here: what locating it leaves over is no distance to jump back from.
+            if sign && self.machine.suspected {
+                self.machine.relations[i].left = 0.0;
             }
+            let new = self.crossed(i);
+            self.machine.values[slot] = new;
+            words.push(if sign { format!("{text} became {}", new != 0.0) } else { format!("{text} became {new}") });
         }
         for &k in &ticked {
             self.tickers[k].next += 1;

@@ -6,8 +6,9 @@
 //! - [`choice`]: which integrator and why.
 //! - `slice`, [`dependence`], `tangent`: what derivatives need; pattern and values of their Jacobian.
 //! - `implicit`: the same as F(t, z, ż) = 0, blocks unsolved.
-//! - [`crossings`], `location`, `exclusion`, [`enclosure`], `sampling`: crossing functions of a mode, where they cross in a step,
+//! - [`crossings`], `location`, `exclusion`, [`enclosure`], `sampling`, `touching`: crossing functions of a mode, where they cross in a step,
 //!   where they cannot, what values they take in a box, and what a few values tell.
+//! - [`conditions`]: relations whose crossing changes no condition.
 //! - `reinit`: new values of variables that are not states.
 //! - `rhs`, `sliding`, `resting`: the field the integrator sees; sliding along surfaces, rest after accumulation.
 //! - `touched`: what an event has to evaluate again.
@@ -26,6 +27,7 @@ mod api;
 pub mod block;
 mod choice;
 pub mod compile;
+pub mod conditions;
 pub mod crossings;
 mod deduce;
 mod dependence;
@@ -56,6 +58,7 @@ mod sliding;
 mod start;
 mod tangent;
 mod touched;
+mod touching;
 mod transport;
 
 pub use api::*;

@@ -16,6 +16,7 @@ use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
 use crate::rhs::place;
 use crate::sampling::{END, MIDDLE, OTHERS, PLACES, Samples, suspicious};
+use crate::touching;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_program::Interval;
 use saltus_solver::interp::substitute_affine;
@@ -32,6 +33,8 @@ struct Ahead {
     function: usize,
     /// The wrong side has been reached where the search began: the event is there, not a moment later.
     at_left: bool,
+    /// Zero is touched there, not crossed.
+    touches: bool,
 }
 
 /// An affine function g = constant + Σ slope x_k + slope t, as long as the discrete values it reads do not change.
@@ -66,6 +69,9 @@ impl PartialEq for Sleep {
     }
 }
 impl Eq for Sleep {}
+
+/// How close to zero, by its size, a function touches it of which only values are known.
+const TOUCHING: f64 = 1e-11;
 
 /// Stretches that enclosures leave in doubt after the closest look, and that values are asked about again.
 const MOST_LOOKS: usize = 8;
@@ -145,6 +151,12 @@ pub(crate) struct Location {
     hesitating: FxHashMap<usize, (f64, i32)>,
     /// Relations whose function has been at zero ever since they crossed.
     grazing: FxHashSet<usize>,
+    /// Relations whose function has come to zero within the errors of the integration, and not gone on yet.
+    approaching: FxHashSet<usize>,
+    /// Of the event that [`Location::earliest`] found last: relations that touch zero without crossing it.
+    pub touching: Vec<usize>,
+    /// Touching is not looked for.
+    pub only_crossings: bool,
     /// Largest |g| of each relation since its last event.
     amplitude: Vec<f64>,
     x: Vec<f64>,
@@ -276,13 +288,18 @@ impl Location {
     /// What counts as zero where a search begins: rounding, and for a function of the states the errors they are
     /// integrated with. A function that starts there must leave this band before it can cross.
     fn band(&self, m: &Machine, step: &SearchedStep<'_>, f: &Function) -> f64 {
-        let options = step.integrator.options();
-        let noise = f.gradient.as_ref().map_or(0.0, |g| {
-            let weight = |k: usize| options.rtol * m.values[step.program.states[k].0 as usize].abs() + options.atol[k];
-            0.01 * g.states.iter().map(|&(k, slot, _)| m.values[slot as usize].abs() * weight(k)).sum::<f64>()
-        });
         let released = self.released.get(&f.relation).copied().unwrap_or(0.0);
-        m.band(f.relation).max(released).max(if noise.is_finite() { noise } else { 0.0 })
+        m.band(f.relation).max(released).max(0.01 * self.weight(m, step, f))
+    }
+
+    /// The error weight of a function of the states.
+    fn weight(&self, m: &Machine, step: &SearchedStep<'_>, f: &Function) -> f64 {
+        let options = step.integrator.options();
+        let weight = f.gradient.as_ref().map_or(0.0, |g| {
+            let weight = |k: usize| options.rtol * m.values[step.program.states[k].0 as usize].abs() + options.atol[k];
+            g.states.iter().map(|&(k, slot, _)| m.values[slot as usize].abs() * weight(k)).sum::<f64>()
+        });
+        if weight.is_finite() { weight } else { 0.0 }
     }
 
     /// The value that calls for an event if the function stays there: zero if the bit is one that zero does not have
@@ -294,6 +311,17 @@ impl Location {
                 (bit != plain(kind, 0.0) && !self.released.contains_key(&relation) && !self.grazing.contains(&relation))
                     .then_some(0.0)
             }
+            RelationKind::Floor => Some(bit + 1.0),
+        }
+    }
+
+    /// The value that calls for an event where the function touches it and goes back.
+    fn touchable(&self, relation: usize, kind: &RelationKind, bit: f64) -> Option<f64> {
+        if self.only_crossings || self.released.contains_key(&relation) {
+            return None;
+        }
+        match kind {
+            RelationKind::Sign(_) => (bit != plain(kind, 0.0)).then_some(0.0),
             RelationKind::Floor => Some(bit + 1.0),
         }
     }
@@ -528,8 +556,13 @@ impl Location {
     fn side(&self, model: &Model, step: &SearchedStep<'_>, k: usize) -> Side {
         let f = &step.program.crossings.functions[k];
         let r = &model.machine.relations[f.relation];
-        let band = self.band(&model.machine, step, f);
-        Side { sides: sides(&r.kind, model.machine.values[r.var as usize]), band }
+        let bit = model.machine.values[r.var as usize];
+        let mut band = self.band(&model.machine, step, f);
+        if self.touchable(f.relation, &r.kind, bit).is_some() {
+            // Far enough to see that it comes from further away.
+            band = band.max(16.0 * self.weight(&model.machine, step, f).max(TOUCHING * r.size));
+        }
+        Side { sides: sides(&r.kind, bit), band }
     }
 
     /// Forgets the forms of functions that read changed values; all of them if the mode has changed.
@@ -681,26 +714,40 @@ impl Location {
             (r.kind.clone(), model.machine.values[r.var as usize])
         };
         let rest: f64 = self.coefficients[1..].iter().map(|c| c.abs()).sum();
+        let level = self.touchable(i, &kind, bit);
+        let weight = self.weight(&model.machine, step, &step.program.crossings.functions[k]);
         let mut until = 1.0f64;
         for &(offset, sigma) in sides(&kind, bit).iter() {
             let c0 = self.coefficients[0] - offset;
+            let touched = level == Some(offset);
+            let close = if touched { weight.max(tight).max(1e-14 * (c0.abs() + rest)) } else { 0.0 };
             // The whole step on one side: by far the most frequent case.
-            if sigma * c0 > rest + band {
+            if sigma * c0 > rest + band.max(close) {
                 continue;
             }
             if c0.abs() + rest <= tight {
                 // At zero all along, yet locked to a value zero does not have: it has been reached.
                 if self.reached(i, &kind, bit) == Some(offset) {
-                    self.ahead.push(Ahead { after: from, function: k, at_left: true });
+                    self.ahead.push(Ahead { after: from, function: k, at_left: true, touches: false });
                 }
                 continue;
             }
             let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
             let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
             self.coefficients[0] = c0;
-            let found = poly::first_crossing(&self.coefficients, side, &options);
+            let found = poly::first_crossing(&self.coefficients, side, &options).filter(|c| !c.touching);
+            if touched {
+                let mut near = self.approaching.contains(&i);
+                let at = touching::polynomial(&self.coefficients, sigma, close, found.map(|c| c.s_after), &mut near);
+                self.approach(i, near);
+                if let Some(s) = at {
+                    let after = step.t0 + (begin + s * (1.0 - begin)) * h;
+                    self.ahead.push(Ahead { after, function: k, at_left: true, touches: true });
+                    until = until.min(s);
+                }
+            }
             self.coefficients[0] = c0 + offset;
-            if let Some(c) = found.filter(|c| !c.touching) {
+            if let Some(c) = found {
                 let s = begin + c.s_after * (1.0 - begin);
                 self.push(k, step.t0 + s * h, c, from, step.t1);
                 until = until.min(c.s_after);
@@ -710,9 +757,36 @@ impl Location {
         self.went(i, [0.0, 0.25, 0.5, 0.75, 1.0].into_iter().map(far).fold(0.0, f64::max));
     }
 
+    /// The relation of a function that has crossed zero by no more than rounding, if it is back on its side where the step ends:
+    /// it has touched zero. If it is at zero there, the next step tells.
+    fn came_back(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize) -> Option<usize> {
+        let i = step.program.crossings.functions[k].relation;
+        let r = &model.machine.relations[i];
+        let (kind, bit) = (r.kind.clone(), model.machine.values[r.var as usize]);
+        let level = self.touchable(i, &kind, bit)?;
+        let sigma = sides(&kind, bit).iter().find(|s| s.0 == level)?.1;
+        if !self.at_all(model, step, step.t1, &[k]) {
+            return None;
+        }
+        let m = &model.machine;
+        let back = sigma * (m.values[m.relations[i].g as usize] - level);
+        let far = back > 2.0 * m.band(i);
+        self.approach(i, !far);
+        far.then_some(i)
+    }
+
+    /// Whether a function is on its way to zero, within the errors of the integration.
+    fn approach(&mut self, relation: usize, near: bool) {
+        if near {
+            self.approaching.insert(relation);
+        } else {
+            self.approaching.remove(&relation);
+        }
+    }
+
     fn push(&mut self, function: usize, after: f64, c: Crossing, from: f64, to: f64) {
         let at_left = c.at_left && c.s_before == c.s_after;
-        self.ahead.push(Ahead { after: after.clamp(from, to), function, at_left });
+        self.ahead.push(Ahead { after: after.clamp(from, to), function, at_left, touches: false });
     }
 
     /// Samples some functions at a place of the step.
@@ -777,7 +851,8 @@ impl Location {
             let level = self.reached(i, &kind, bit);
             let still = level.is_some_and(|at| samples.iter().all(|g| (g - at).abs() <= band));
             let known = self.ahead.len();
-            if still || sides(&kind, bit).iter().any(|&(o, sigma)| suspicious(&samples, o, sigma, band)) {
+            let near = self.approaching.contains(&i);
+            if still || near || sides(&kind, bit).iter().any(|&(o, sigma)| suspicious(&samples, o, sigma, band)) {
                 self.isolate_sampled(model, step, k, step.t0, step.t1);
             }
             let until = self.ahead[known..].iter().map(|a| a.after).fold(step.t1, f64::min);
@@ -796,8 +871,8 @@ impl Location {
         if from >= to {
             return;
         }
-        let band = self.band(&model.machine, step, &step.program.crossings.functions[k]);
-        let band = band.max(self.noise(model, step, i, from));
+        let noise = self.noise(model, step, i, from);
+        let band = self.band(&model.machine, step, &step.program.crossings.functions[k]).max(noise);
         let tight = model.machine.band(i);
         let (kind, bit) = {
             let r = &model.machine.relations[i];
@@ -813,25 +888,37 @@ impl Location {
                 (g[0] - level).abs() <= tight
             };
             if [0.0, 0.3, 0.7, 1.0].into_iter().all(|s| still(self, model, s)) {
-                self.ahead.push(Ahead { after: from, function: k, at_left: true });
+                self.ahead.push(Ahead { after: from, function: k, at_left: true, touches: false });
                 return;
             }
         }
         for &(offset, sigma) in sides(&kind, bit).iter() {
             let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
             let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
-            let found = {
-                let mut f = |t: f64| -> f64 {
-                    if !self.at_for(model, step, t, k) {
-                        return f64::NAN;
-                    }
-                    let mut v = [0.0];
-                    model.machine.crossing_values(&[i], &mut v);
-                    v[0] - offset
-                };
-                first_crossing_sampled(&mut f, from, to, side, &options, &Default::default()).crossing
+            let touched = self.touchable(i, &kind, bit) == Some(offset);
+            let mut near = self.approaching.contains(&i);
+            let size = model.machine.relations[i].size;
+            let mut f = |t: f64| -> f64 {
+                if !self.at_for(model, step, t, k) {
+                    return f64::NAN;
+                }
+                let mut v = [0.0];
+                model.machine.crossing_values(&[i], &mut v);
+                v[0] - offset
             };
-            if let Some(c) = found.filter(|c| !c.touching) {
+            let found = first_crossing_sampled(&mut f, from, to, side, &options, &Default::default()).crossing;
+            let found = found.filter(|c| !c.touching);
+            if touched {
+                let close = tight.max(100.0 * noise).max(TOUCHING * size);
+                let limit = found.map_or(to, |c| c.s_after);
+                let at = touching::sampled(&mut f, sigma, close, (from, limit), found.is_some(), &mut near);
+                // Where the stretch ends inside the step, values beyond it are clear of zero.
+                self.approach(i, near && to == step.t1);
+                if let Some(after) = at {
+                    self.ahead.push(Ahead { after, function: k, at_left: true, touches: true });
+                }
+            }
+            if let Some(c) = found {
                 self.push(k, c.s_after, c, from, to);
             }
         }
@@ -892,9 +979,12 @@ impl Location {
         from: f64,
         span: f64,
     ) -> Option<(f64, Vec<usize>)> {
-        while let Some(&first) = self.ahead.first() {
+        self.touching.clear();
+        'first: while let Some(&first) = self.ahead.first() {
             if first.at_left {
                 let t = first.after.max(from);
+                let touches = self.ahead.iter().filter(|a| a.touches && a.after <= t);
+                self.touching = touches.map(|a| step.program.crossings.functions[a.function].relation).collect();
                 let here: Vec<usize> =
                     self.ahead.iter().filter(|a| a.at_left && a.after <= t).map(|a| a.function).collect();
                 self.ahead.retain(|a| !here.contains(&a.function));
@@ -925,6 +1015,12 @@ impl Location {
                     // A flat crossing (u³) stays in the band for long: it is where the function changes its sign.
                     if t - first.after > 1e-10 * span && !fired.iter().any(|&i| whole(&model.machine, i)) {
                         let flat = step.program.crossings.functions[first.function].relation;
+                        if !fired.contains(&flat) {
+                            // At zero still, while others cross: looked for again after their event.
+                            self.deferred.push(first.function);
+                            self.ahead.remove(0);
+                            continue 'first;
+                        }
                         t = first.after.max(from);
                         fired = vec![flat];
                     }
@@ -940,6 +1036,10 @@ impl Location {
             }
             // It came back before it was beyond doubt, or is decided in the next step.
             self.ahead.remove(0);
+            if let Some(i) = self.came_back(model, step, first.function) {
+                self.touching = vec![i];
+                return Some((first.after.max(from), vec![i]));
+            }
         }
         None
     }

@@ -1,6 +1,7 @@
 //! A prepared model: system, modes, layout, machine, and the programs of the modes entered so far.
 
 use crate::compile::{CompiledParts, Compiler, Step};
+use crate::conditions::Conditions;
 use crate::crossings::{Crossings, Sensitivity};
 use crate::dependence;
 use crate::implicit::{ImplicitForm, Wanted, is_large};
@@ -191,6 +192,8 @@ pub struct Model {
     pub discrete: Vec<(u32, u32, VarId)>,
     /// Relations on time alone.
     pub timed: Vec<usize>,
+    /// Relations that only formulas read.
+    pub conditions: Conditions,
     /// Events evaluate everything anew: the values of the moment are not those of the locked equations.
     pub whole_events: bool,
     /// Cells whose previous value is read: (slot, pre slot).
@@ -323,6 +326,7 @@ impl Model {
             assertion_slots: Vec::new(),
             discrete: Vec::new(),
             timed: Vec::new(),
+            conditions: Conditions::default(),
             whole_events: false,
             previous: Vec::new(),
             start_options: StartOptions::default(),
@@ -400,6 +404,7 @@ impl Model {
             (c.chain(slots.iter().copied().zip(&assertions)), slots)
         });
         self.transport();
+        self.find_conditions();
     }
 
     /// Delays and distributions.

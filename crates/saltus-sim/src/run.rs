@@ -141,6 +141,8 @@ pub fn run(
         vain: 0,
         due: None,
     };
+    // The instant of touching has no derivative.
+    r.location.only_crossings = r.forward.is_some();
     r.columns(model, sink)?;
     r.go(model, program, sink, observer)
 }
@@ -520,6 +522,13 @@ impl Runner<'_> {
             }
             let (hard, soft) = self.due(model, &program);
             if hard.min(soft) <= now + (1e-13 * now.abs().max(1e-3)).max(self.resolution()) {
+                model.machine.values[model.machine.time as usize] = now;
+                if self.sliding.is_none()
+                    && let Some(new) = model.unnoticed_now()
+                {
+                    self.take_over(model, &program, &[], &new, now)?;
+                    continue;
+                }
                 let after = self.event(model, &program, &[], EventKind::Time, now, sink, observer, false)?;
                 self.follow(after, &mut program, &mut integrator, &mut restart)?;
                 continue;
@@ -729,9 +738,15 @@ impl Runner<'_> {
                 return Ok(end);
             }
             timed |= arrived == Some(end);
+            let unnoticed = if arrived.is_some() {
+                None
+            } else {
+                self.unnoticed(model, &p, &**integrator, fired.as_deref(), timed, end)
+            };
+            let noticed = unnoticed.is_none() && (fired.is_some() || timed);
             self.transport(model, &p, &**integrator, from, end, observer)
                 .map_err(|e| model.explain(&e, Stage::Run, end, "the run failed"))?;
-            if let Some(t) = self.outputs(model, &p, &**integrator, end, fired.is_some() || timed, sink, observer)?
+            if let Some(t) = self.outputs(model, &p, &**integrator, end, noticed, sink, observer)?
                 && let Some(d) = self.sooner(model, &p, &**integrator, from, t, observer)
             {
                 return Err(d);
@@ -745,6 +760,15 @@ impl Runner<'_> {
             if fired.is_none() && !timed {
                 self.vain += usize::from(retakes > 0);
                 return Ok(t1);
+            }
+            if let Some(new) = unnoticed {
+                let fired = fired.unwrap_or_default();
+                self.take_over(model, &p, &fired, &new, end)?;
+                from = end;
+                let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
+                let changed: Vec<u32> = new.iter().map(|n| n.0).collect();
+                self.location.again(model, &step, from, &fired, &changed);
+                continue;
             }
             self.vain = 0;
             let kind = if timed { EventKind::Time } else { EventKind::State };
@@ -764,6 +788,50 @@ impl Runner<'_> {
                 return Ok(end);
             }
         }
+    }
+
+    /// The new values of inner relations, if nothing else happens at `t` and no condition changes with them.
+    fn unnoticed(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        fired: Option<&[usize]>,
+        timed: bool,
+        t: f64,
+    ) -> Option<Vec<(u32, f64)>> {
+        if self.sliding.is_some() {
+            return None;
+        }
+        if timed {
+            model.machine.values[model.machine.time as usize] = t;
+            return model.unnoticed_now();
+        }
+        let fired = fired.filter(|f| f.iter().all(|&i| model.is_inner(i)))?;
+        self.evaluate_at(model, program, integrator, t).ok()?;
+        model.unnoticed(fired)
+    }
+
+    /// Inner relations have new values, and nothing else has happened.
+    fn take_over(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        fired: &[usize],
+        new: &[(u32, f64)],
+        t: f64,
+    ) -> Result<(), Diagnostic> {
+        self.due = None;
+        self.stands_still(model, fired, t)?;
+        for &(slot, value) in new {
+            model.machine.values[slot as usize] = value;
+        }
+        let changed: Vec<u32> = new.iter().map(|n| n.0).collect();
+        self.location.forget(program, Some(&changed));
+        for &i in fired {
+            self.flip(model, program, i, t);
+        }
+        Ok(())
     }
 
     /// Whether the dense output at a crossing is far from a solution: its slope is not what the states there demand. Stiff
@@ -1159,7 +1227,11 @@ impl Runner<'_> {
         let near = self.location.near(program, t, 1e-10 * self.span().max(t.abs()));
         let jump = self.forward.as_ref().map(|f| f.before(model, program, fired, kind)).transpose()?;
         let (begun, modes) = (std::time::Instant::now(), model.programs.len());
+        // What touches zero has the value of zero, whatever the last digits say.
+        let touching: Vec<usize> = self.location.touching.iter().copied().filter(|i| fired.contains(i)).collect();
+        touching.iter().for_each(|&i| model.machine.relations[i].frozen = true);
         let handled = model.handle_event(program, fired, &near, kind, observer);
+        touching.iter().for_each(|&i| model.machine.relations[i].frozen = false);
         let took = begun.elapsed().as_secs_f64();
         if let Some(s) = &self.sliding {
             s.freeze(model, false);
@@ -1213,7 +1285,7 @@ impl Runner<'_> {
                 .iter()
                 .zip(&bits)
                 .map(|(&i, &b)| (i, b, model.machine.values[model.machine.relations[i].var as usize]))
-                .filter(|s| s.1 != s.2)
+                .filter(|s| s.1 != s.2 && !touching.contains(&s.0))
                 .collect();
             if self.slide(model, &program_after, sides, t, observer) {
                 restart = Some(Restart::Cold);

@@ -65,6 +65,8 @@ struct Lower {
     derivatives: FxHashMap<(VarId, u8), VarId>,
     /// What hidden condition variables stand for.
     conditions: FxHashMap<VarId, Row>,
+    /// Relations by their variables.
+    relations: FxHashMap<VarId, usize>,
 }
 
 fn operand_key(a: &Operand) -> (u32, i32, u64) {
@@ -118,6 +120,7 @@ impl Lower {
             create: true,
             derivatives: FxHashMap::default(),
             conditions: FxHashMap::default(),
+            relations: FxHashMap::default(),
         }
     }
 
@@ -171,6 +174,7 @@ impl Lower {
             std::mem::swap(pool, &mut self.sys.dae.pool);
             let row = tidy(&mut self.sys.dae, &Row { template: g, args: args.clone().into() });
             let row = self.no_derivatives(&row, origin);
+            let row = self.conditions(&row, origin);
             let var = self.relation(kind.clone(), row, origin);
             std::mem::swap(pool, &mut self.sys.dae.pool);
             let Some(var) = var else {
@@ -216,7 +220,7 @@ impl Lower {
         };
         // What an algorithm section was asked for is shown as it stands there, a derivative as such.
         let shown = |v: &&saltus_dae::Variable| {
-            let named = ["$asked", "$complementarity", "$der"].iter().any(|p| v.name.starts_with(p));
+            let named = ["$asked", "$complementarity", "$cond", "$der", "$part"].iter().any(|p| v.name.starts_with(p));
             named && v.hidden && !v.description.is_empty()
         };
         let mut read: Vec<_> =
@@ -230,6 +234,7 @@ impl Lower {
         self.sys.relations.push(Relation { var, kind, g, text, origin: origin.clone() });
         self.sys.discrete.push(DiscEq { var, kind: DiscKind::Relation(at), guard: None, origin: origin.clone() });
         self.known.insert(key, var);
+        self.relations.insert(var, at);
         Some(var)
     }
 
@@ -357,48 +362,93 @@ impl Lower {
         self.sys.equations.push(SysEq { row, guard, origin: origin.clone(), merged: None });
     }
 
-    /// Compound conditions of if-expressions over discrete variables become variables, so that a mode is a set of bits.
+    /// Compound conditions over discrete variables become variables: a mode is then a set of bits, and a relation whose
+    /// crossing leaves the condition as it is touches nothing that moves. So does an integer part that several relations
+    /// make up.
     fn conditions(&mut self, row: &Row, origin: &Origin) -> Row {
         let mut args: Vec<Operand> = row.args.to_vec();
         let mut pool = std::mem::take(&mut self.sys.dae.pool);
         let template = pool.rewrite(row.template, &mut |pool, x| {
+            if self.is_compound(pool, x, &args) {
+                return Some(self.apart(pool, x, &mut args, origin));
+            }
             let Node::If(c, a, b) = *pool.node(x) else { return None };
-            if matches!(pool.node(c), Node::Hole(_) | Node::Const(_)) {
+            if matches!(pool.node(c), Node::Hole(_) | Node::Const(_)) || !self.is_discrete(pool, c, &args) {
                 return None;
             }
-            let holes = pool.holes(c);
-            let discrete = |o: Operand| !matches!(o, Operand::Var { var, .. } if self.sys.dae.vars[var].variability == Variability::Continuous);
-            let changes = |o: Operand| o.variable().is_some_and(|v| self.sys.dae.vars[v].variability == Variability::Discrete);
-            if !holes.iter().all(|&k| discrete(args[k as usize])) || !holes.iter().any(|&k| changes(args[k as usize])) {
-                return None;
-            }
+            let c = self.apart(pool, c, &mut args, origin);
             std::mem::swap(pool, &mut self.sys.dae.pool);
-            let c = tidy(&mut self.sys.dae, &Row { template: c, args: args.clone().into() });
-            let key = (9, c.template, c.args.iter().map(operand_key).collect::<Vec<_>>());
-            let var = match self.known.get(&key) {
-                Some(&v) => v,
-                None => {
-                    let v = self.condition(&c, origin);
-                    self.known.insert(key, v);
-                    v
-                }
-            };
-            let op = Operand::var(var);
-            let k = args.iter().position(|&o| o == op).unwrap_or_else(|| {
-                args.push(op);
-                args.len() - 1
-            });
             // Rebuild with the new condition; inner conditionals are visited through the rewritten node's children.
             let outer = Row { template: a, args: args.clone().into() };
             let a = self.conditions_in(&outer, &mut args, origin);
             let outer = Row { template: b, args: args.clone().into() };
             let b = self.conditions_in(&outer, &mut args, origin);
             std::mem::swap(pool, &mut self.sys.dae.pool);
-            let h = pool.hole(k as u32);
-            Some(pool.select(h, a, b))
+            Some(pool.select(c, a, b))
         });
         self.sys.dae.pool = pool;
         tidy(&mut self.sys.dae, &Row { template, args: args.into() })
+    }
+
+    /// Whether an expression reads nothing that moves between events, and something that events change.
+    fn is_discrete(&self, pool: &Pool, e: ExprId, args: &[Operand]) -> bool {
+        let variability = |k: u32| args[k as usize].variable().map(|v| self.sys.dae.vars[v].variability);
+        let holes = pool.holes(e);
+        let moves = |k: &u32| {
+            matches!(args[*k as usize], Operand::Var { .. }) && variability(*k) == Some(Variability::Continuous)
+        };
+        !holes.iter().any(moves) && holes.iter().any(|&k| variability(k) == Some(Variability::Discrete))
+    }
+
+    /// Whether an expression is a formula of several relations.
+    fn is_compound(&self, pool: &Pool, e: ExprId, args: &[Operand]) -> bool {
+        let logical = match *pool.node(e) {
+            Node::Binary(Binary::And | Binary::Or, ..) => true,
+            Node::If(..) => false,
+            _ => return false,
+        };
+        let of = |k: &u32| self.relation_of(args[*k as usize]);
+        let relations: Vec<usize> = pool.holes(e).iter().filter_map(of).collect();
+        let whole = relations.iter().any(|&i| self.sys.relations[i].kind == RelationKind::Floor);
+        (logical || whole) && relations.len() > 1 && self.is_discrete(pool, e, args)
+    }
+
+    fn relation_of(&self, a: Operand) -> Option<usize> {
+        a.variable().and_then(|v| self.relations.get(&v).copied())
+    }
+
+    /// A variable of its own for an expression over discrete values.
+    fn apart(&mut self, pool: &mut Pool, e: ExprId, args: &mut Vec<Operand>, origin: &Origin) -> ExprId {
+        let whole = pool.holes(e).iter().any(|&k| {
+            self.relation_of(args[k as usize]).is_some_and(|i| self.sys.relations[i].kind == RelationKind::Floor)
+        }) && matches!(pool.node(e), Node::If(..));
+        std::mem::swap(pool, &mut self.sys.dae.pool);
+        let row = tidy(&mut self.sys.dae, &Row { template: e, args: args.clone().into() });
+        let key = (9, row.template, row.args.iter().map(operand_key).collect::<Vec<_>>());
+        let var = match self.known.get(&key) {
+            Some(&v) => v,
+            None => {
+                let v = if whole { self.integer_part(&row, origin) } else { self.condition(&row, origin) };
+                self.known.insert(key, v);
+                v
+            }
+        };
+        std::mem::swap(pool, &mut self.sys.dae.pool);
+        let op = Operand::var(var);
+        let k = args.iter().position(|&o| o == op).unwrap_or_else(|| {
+            args.push(op);
+            args.len() - 1
+        });
+        pool.hole(k as u32)
+    }
+
+    /// An Integer variable holding the row's value.
+    fn integer_part(&mut self, row: &Row, origin: &Origin) -> VarId {
+        let text = self.readable(row);
+        let var = self.hidden("$part", VarType::Integer, Variability::Discrete, text, origin);
+        let kind = DiscKind::Value(row.clone());
+        self.sys.discrete.push(DiscEq { var, kind, guard: None, origin: origin.clone() });
+        var
     }
 
     /// [`Lower::conditions`] inside a branch, keeping the operand numbering of the whole row.

@@ -359,3 +359,124 @@ algorithm
 end M;
 --- expect ---
 M: no errors
+
+--- a-condition-of-several-relations-is-one-condition simulate --stop 4 --intervals 2 ---
+// x > 1 alone changes nothing: no rows, no restart. So it is with time, in when-clauses, if-expressions, and algorithms.
+model M
+  Real x(start = 0, fixed = true), y(start = -2, fixed = true), z(start = 0, fixed = true), w;
+  Boolean b;
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  der(y) = 1;
+  der(z) = if x > 1 and y > 1 then 1 else 0;
+  b = time > 0.7 and y > 1 or x > 9;
+  when x > 0.5 and (y > 1 or y > 7) then
+    n = pre(n) + 1;
+  end when;
+algorithm
+  if x > 1.2 and y > 1 then
+    w := 1;
+  else
+    w := 0;
+  end if;
+end M;
+
+--- expect ---
+time,x,y,z,w,b,n
+0.0,0.0,-2.0,0.0,0.0,false,0
+2.0,2.0,2.220446049250313e-16,0.0,0.0,false,0
+3.000000000005455,3.000000000005455,1.0000000000054552,0.0,0.0,false,0
+3.000000000005455,3.000000000005455,1.0000000000054552,0.0,1.0,true,1
+4.0,4.0,1.9999999999999998,0.9999999999945446,1.0,true,1
+
+--- a-relation-used-alone-as-well simulate --stop 2 --intervals 1 ---
+// x > 1 is a condition of its own, too.
+model M
+  Real x(start = 0, fixed = true), z;
+  Boolean b;
+equation
+  der(x) = 1;
+  b = x > 1 and x > 7;
+  z = if x > 1 then x else 1;
+end M;
+
+--- expect ---
+time,x,z,b
+0.0,0.0,1.0,false
+1.000000000001818,1.000000000001818,1.0,false
+1.000000000001818,1.000000000001818,1.000000000001818,false
+2.0,2.0,2.0,false
+
+--- integer-parts-jump-once simulate --stop 3 --intervals 1 ---
+// Events at x = -1 and x = 1 alone: at zero div and rem have no jump.
+model M
+  Real x(start = -1.5, fixed = true), q, r, s(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  q = div(x, 1);
+  r = rem(x, 1);
+  der(s) = div(x, 1);
+end M;
+
+--- expect ---
+time,x,q,r,s
+0.0,-1.5,-1.0,-0.5,0.0
+0.5000000018626447,-0.9999999981373553,-1.0,1.8626447051417472e-9,-0.5000000018626447
+0.5000000018626447,-0.9999999981373553,0.0,-0.9999999981373553,-0.5000000018626447
+2.5,1.0,0.0,1.0,-0.5000000018626447
+2.5,1.0,1.0,0.0,-0.5000000018626447
+3.0,1.5,1.0,0.5,-1.8626447606528984e-9
+
+--- touching-zero simulate --stop 4 --intervals 2 ---
+// h is 1/2 for one instant and never more; (h - 3/8)^2 is zero twice and never less.
+model M
+  Real h(start = 0, fixed = true), v(start = 1, fixed = true);
+  Integer least(start = 0, fixed = true), more(start = 0, fixed = true), square(start = 0, fixed = true);
+equation
+  der(h) = v;
+  der(v) = -1;
+  when h >= 0.5 then
+    least = pre(least) + 1;
+  end when;
+  when h > 0.5 then
+    more = pre(more) + 1;
+  end when;
+  when (h - 0.375)^2 <= 0 then
+    square = pre(square) + 1;
+  end when;
+end M;
+
+--- expect ---
+time,h,v,least,more,square
+0.0,0.0,1.0,0,0,0
+0.5000000048553441,0.37499999999996947,0.4999999951446559,0,0,0
+0.5000000048553441,0.37499999999996947,0.4999999951446559,0,0,1
+0.5000000048553441,0.37499999999996947,0.4999999951446559,0,0,1
+0.5000000048553441,0.37499999999996947,0.4999999951446559,0,0,1
+1.0,0.4999999975722973,0.0,0,0,1
+1.0,0.4999999975722973,0.0,1,0,1
+1.0,0.4999999975722973,0.0,1,0,1
+1.0,0.4999999975722973,0.0,1,0,1
+1.499999995144617,0.3749999999999888,-0.499999995144617,1,0,1
+1.499999995144617,0.3749999999999888,-0.499999995144617,1,0,2
+1.499999995144617,0.3749999999999888,-0.499999995144617,1,0,2
+1.499999995144617,0.3749999999999888,-0.499999995144617,1,0,2
+2.0,-2.4277027055319422e-9,-1.0,1,0,2
+4.0,-4.0000000024277025,-3.0,1,0,2
+
+--- coming-close-and-staying-is-no-touch simulate --stop 12 --intervals 2 ---
+model M
+  Real x(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 1 - x;
+  when x >= 1 then
+    n = pre(n) + 1;
+  end when;
+end M;
+--- expect ---
+time,x,n
+0.0,0.0,0
+6.0,0.9975212479389252,0
+12.0,0.9999932578391542,0

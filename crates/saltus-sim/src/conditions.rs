@@ -1,0 +1,170 @@
+//! Conditions of several relations.
+//!
+//! `b = x > 0 and y > 0` changes when its formula does, not whenever one of its relations does. A relation that nothing reads but
+//! such formulas of discrete values is *inner*: where it crosses and every formula keeps its value, nothing has happened. Its
+//! truth value is taken over, and that is all: no event, no row, no restart.
+
+use crate::model::Model;
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_dae::{HybridDae, Operand, Row, VarId};
+use saltus_program::Batch;
+use saltus_structure::{Alias, Cell, DiscKind, RelationKind, Role};
+
+/// The inner relations of a model.
+#[derive(Default)]
+pub struct Conditions {
+    formulas: Vec<Formula>,
+    /// Of each inner relation: the formulas that read it.
+    readers: FxHashMap<usize, Vec<usize>>,
+}
+
+struct Formula {
+    batch: Batch,
+    /// Where it is computed to.
+    value: u32,
+    /// Where the value of the present is.
+    slot: u32,
+}
+
+impl Model {
+    /// Finds the inner relations.
+    pub(crate) fn find_conditions(&mut self) {
+        let relations: FxHashMap<VarId, usize> =
+            self.sys.relations.iter().enumerate().map(|(i, r)| (r.var, i)).collect();
+        let sys = &self.sys;
+        let mut outer: FxHashSet<VarId> = FxHashSet::default();
+        let mut read = |row: &Row| outer.extend(row.args.iter().filter_map(|&a| sys.resolve(a).variable()));
+        sys.equations.iter().for_each(|e| read(&e.row));
+        sys.relations.iter().for_each(|r| read(&r.g));
+        sys.dae.delays.iter().flat_map(|d| [&d.value, &d.delay]).for_each(&mut read);
+        sys.dae.distributions.iter().flat_map(|d| &d.inputs).for_each(&mut read);
+        sys.assertions.iter().for_each(|a| read(&a.0));
+        let heads = sys.whens.iter().flat_map(|w| &w.branches).flat_map(|b| &b.0);
+        for &c in heads.chain(sys.groups.iter().flat_map(|g| &g.conditions)) {
+            outer.extend(sys.resolve(Operand::var(c)).variable());
+        }
+        for (v, var) in sys.dae.vars.iter() {
+            if let Some(Alias::Var(to, _)) = sys.alias[v]
+                && !var.hidden
+            {
+                outer.extend(sys.resolve(Operand::var(to)).variable());
+            }
+        }
+        outer.extend(relations.keys().filter(|&&v| sys.alias[v].is_some()));
+        // Formulas over discrete values, in force whatever the mode.
+        let known = |a: Operand| match a {
+            Operand::Var { var, order: 0, .. } => sys.role(var) != Role::Continuous && var != HybridDae::TIME,
+            Operand::Const(_) => true,
+            _ => false,
+        };
+        let mut formulas: Vec<(VarId, Row, Vec<usize>)> = Vec::new();
+        for d in &sys.discrete {
+            let rows: Vec<&Row> = match &d.kind {
+                DiscKind::Value(row) => vec![row],
+                // Read at the instants of the when-clause only, with the values of then.
+                DiscKind::When(_, rows) => rows.iter().flatten().collect(),
+                DiscKind::Relation(_) => continue,
+            };
+            for row in rows {
+                let row = sys.resolve_row(row);
+                let of = |a: &Operand| a.variable().and_then(|v| relations.get(&v).copied());
+                let inner: Vec<usize> = row.args.iter().filter_map(of).collect();
+                let previous = row.args.iter().any(|a| matches!(a, Operand::Pre { .. }) && of(a).is_some());
+                let when = matches!(d.kind, DiscKind::When(..));
+                if previous || !when && (d.guard.is_some() || !row.args.iter().all(|&a| known(a))) {
+                    outer.extend(row.args.iter().filter_map(|a| a.variable()));
+                } else if !when && !inner.is_empty() {
+                    formulas.push((d.var, row, inner));
+                }
+            }
+        }
+        let inner = |i: &usize| !outer.contains(&sys.relations[*i].var);
+        let mut readers: FxHashMap<usize, Vec<usize>> = FxHashMap::default();
+        formulas.retain(|f| f.2.iter().any(inner));
+        for (k, f) in formulas.iter().enumerate() {
+            f.2.iter().copied().filter(inner).for_each(|i| readers.entry(i).or_default().push(k));
+        }
+        let formulas = self.compile(|c| {
+            let compile = |(var, row, _): (VarId, Row, Vec<usize>)| {
+                let value = c.layout.scratch(0.0);
+                Formula { batch: c.batch(value, &row), value, slot: c.layout.slot(Cell::new(var, 0)) }
+            };
+            formulas.into_iter().map(compile).collect()
+        });
+        self.conditions = Conditions { formulas, readers };
+    }
+
+    /// Whether a relation stands in formulas only.
+    pub(crate) fn is_inner(&self, relation: usize) -> bool {
+        self.conditions.readers.contains_key(&relation)
+    }
+
+    /// The slots and new values of inner relations that cross here, if all formulas keep their values.
+    pub(crate) fn unnoticed(&mut self, fired: &[usize]) -> Option<Vec<(u32, f64)>> {
+        if fired.is_empty() || !fired.iter().all(|&i| self.is_inner(i)) {
+            return None;
+        }
+        let mut new: Vec<(u32, f64)> = Vec::with_capacity(fired.len());
+        for &i in fired {
+            self.machine.crossing_values(&[i], &mut [0.0]);
+            new.push((self.machine.relations[i].var, self.crossed(i)));
+        }
+        let kept = self.keeps_conditions(fired, &new);
+        kept.then_some(new)
+    }
+
+    /// Inner relations on time that have another value from now on, if they are all that happens now and all formulas keep their
+    /// values.
+    pub(crate) fn unnoticed_now(&mut self) -> Option<Vec<(u32, f64)>> {
+        let t = self.machine.values[self.machine.time as usize];
+        let close = 1e-13 * t.abs().max(1e-3);
+        if self.tickers.iter().any(|k| k.due() <= t + close) || !self.machine.host.lines.list.is_empty() {
+            return None;
+        }
+        let (mut which, mut new) = (Vec::new(), Vec::new());
+        for k in 0..self.timed.len() {
+            let (i, slot) = (self.timed[k], self.machine.relations[self.timed[k]].var);
+            let (value, _) = self.machine.time_switch(i)?;
+            if value != self.machine.values[slot as usize] {
+                if !self.is_inner(i) {
+                    return None;
+                }
+                which.push(i);
+                new.push((slot, value));
+            }
+        }
+        (!which.is_empty() && self.keeps_conditions(&which, &new)).then_some(new)
+    }
+
+    /// Whether the formulas over these relations are the same with the new values.
+    fn keeps_conditions(&mut self, which: &[usize], new: &[(u32, f64)]) -> bool {
+        let values = &mut self.machine.values;
+        let old: Vec<f64> = new.iter().map(|&(s, v)| std::mem::replace(&mut values[s as usize], v)).collect();
+        let kept = which.iter().all(|i| {
+            self.conditions.readers[i].iter().all(|&k| {
+                let f = &self.conditions.formulas[k];
+                self.machine.batch(&f.batch);
+                self.machine.values[f.value as usize] == self.machine.values[f.slot as usize]
+            })
+        });
+        for (&(s, _), v) in new.iter().zip(old) {
+            self.machine.values[s as usize] = v;
+        }
+        kept
+    }
+
+    /// The value that a relation has beyond the crossing it is at; its function has been evaluated.
+    pub(crate) fn crossed(&self, i: usize) -> f64 {
+        let r = &self.machine.relations[i];
+        let old = self.machine.values[r.var as usize];
+        match r.kind {
+            RelationKind::Sign(_) => 1.0 - old,
+            RelationKind::Floor => {
+                // One further where g slides over an integer, more where it jumps.
+                let g = self.machine.values[r.g as usize];
+                let whole = (g + self.machine.band(i).max(1e-9)).floor();
+                if g < old + 0.5 { whole.min(old - 1.0) } else { whole.max(old + 1.0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Where a crossing function touches zero and goes back: `a >= 0` is true there, for one instant.
+//!
+//! What is integrated comes to zero within its errors only, so it touches if it comes closer than `close`, the weight of these errors,
+//! from further away, and goes away again. The instant is that of the extremum; where that lies in an earlier step than the one in
+//! which it turns out that the function goes back, the beginning of the latter, which cannot be told from it.
+//!
+//! All functions look at σ g, positive on the side that the function is on.
+
+use saltus_solver::interp::substitute_affine;
+use saltus_solver::roots::{
+    CrossingOptions, Sign,
+    generic::{GenericOptions, first_crossing_sampled},
+    poly,
+};
+
+/// The first place in [a, 1] where σ g is below a level, or above if `up`.
+fn leaves(c: &[f64], sigma: f64, level: f64, up: bool, a: f64) -> Option<f64> {
+    let sign = if up { -sigma } else { sigma };
+    let mut c: Vec<f64> = c.iter().map(|v| sign * v).collect();
+    c[0] += if up { level } else { -level };
+    substitute_affine(&mut c, 1.0 - a, a);
+    let found = poly::first_crossing(&c, Sign::Positive, &CrossingOptions::default())?;
+    Some(a + found.s_after * (1.0 - a))
+}
+
+/// Where in [a, b] a polynomial σ g ceases to fall.
+fn lowest(c: &[f64], sigma: f64, a: f64, b: f64) -> f64 {
+    let mut slope: Vec<f64> = c.iter().enumerate().skip(1).map(|(k, v)| -sigma * k as f64 * v).collect();
+    if slope.is_empty() {
+        return a;
+    }
+    substitute_affine(&mut slope, b - a, a);
+    let found = poly::first_crossing(&slope, Sign::Positive, &CrossingOptions::default());
+    found.map_or(b, |f| a + f.s_after * (b - a))
+}
+
+/// Where the polynomial Σ c_k s^k on [0, 1] first touches zero before it crosses it. `near`: whether it has come close in an earlier
+/// step, and whether it is close at the end of this one.
+pub(crate) fn polynomial(c: &[f64], sigma: f64, close: f64, crosses: Option<f64>, near: &mut bool) -> Option<f64> {
+    let limit = crosses.unwrap_or(1.0);
+    let came = std::mem::take(near);
+    let mut from = 0.0;
+    if sigma * c[0] <= 2.0 * close {
+        let away = leaves(c, sigma, 2.0 * close, true, 0.0).filter(|s| *s < limit);
+        if came {
+            *near = away.is_none() && crosses.is_none();
+            return away.map(|away| lowest(c, sigma, 0.0, away));
+        }
+        from = away?;
+    }
+    let enters = leaves(c, sigma, close, false, from).filter(|s| *s < limit)?;
+    let away = leaves(c, sigma, 2.0 * close, true, enters).filter(|s| *s < limit);
+    *near = away.is_none() && crosses.is_none();
+    away.map(|away| lowest(c, sigma, enters, away))
+}
+
+/// The same for a function of which only values are known, on a stretch of time that ends where it crosses, if it does.
+pub(crate) fn sampled(
+    g: &mut dyn FnMut(f64) -> f64,
+    sigma: f64,
+    close: f64,
+    (from, to): (f64, f64),
+    crosses: bool,
+    near: &mut bool,
+) -> Option<f64> {
+    let came = std::mem::take(near);
+    let (first, last) = (sigma * g(from), sigma * g(to));
+    if came && first <= 2.0 * close {
+        *near = !crosses && !(last > 2.0 * close);
+        return (!crosses && last > 2.0 * close).then_some(from);
+    }
+    let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
+    let options = CrossingOptions { tol: close, touching: true, s_tol: 0.0 };
+    // The proxy must be good to a small part of `close`.
+    let limits = GenericOptions { fit_tol: 1e-13, ..Default::default() };
+    let found = first_crossing_sampled(g, from, to, side, &options, &limits).crossing;
+    let at = found.filter(|c| c.touching).map(|c| c.s_after).filter(|t| sigma * g(0.5 * (from + t)) > 2.0 * close);
+    *near = at.is_none() && !crosses && first > 2.0 * close && last <= close;
+    at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parabolas() {
+        // −(s − 0.3)² touches; 1e-6 below it does within 1e-5, not within 1e-7.
+        let parabola = |depth: f64| [-0.09 - depth, 0.6, -1.0];
+        let at = |depth, close| polynomial(&parabola(depth), -1.0, close, None, &mut false);
+        assert!((at(0.0, 1e-12).unwrap() - 0.3).abs() < 1e-9);
+        assert!((at(1e-6, 1e-5).unwrap() - 0.3).abs() < 1e-9);
+        assert_eq!(at(1e-6, 1e-7), None);
+    }
+
+    #[test]
+    fn over_two_steps() {
+        // −(s − 1.001)²: it comes close in one step and goes away in the next, where the extremum is.
+        let mut near = false;
+        assert_eq!(polynomial(&[-1.001f64.powi(2), 2.002, -1.0], -1.0, 1e-5, None, &mut near), None);
+        assert!(near);
+        let at = polynomial(&[-1e-6, 2e-3, -1.0], -1.0, 1e-5, None, &mut near).unwrap();
+        assert!((at - 1e-3).abs() < 1e-9 && !near);
+    }
+
+    #[test]
+    fn coming_and_staying_is_no_touch() {
+        // −e^(−20 s) comes close and stays.
+        let mut near = false;
+        assert_eq!(sampled(&mut |s: f64| -(-20.0 * s).exp(), -1.0, 1e-6, (0.0, 1.0), false, &mut near), None);
+        assert!(near);
+        assert_eq!(sampled(&mut |s: f64| -(-20.0 - s).exp(), -1.0, 1e-6, (0.0, 1.0), false, &mut near), None);
+    }
+}
