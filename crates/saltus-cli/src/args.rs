@@ -124,6 +124,7 @@ impl ModelArgs {
                 EngineChoice::Interpreter => EngineKind::Interpreter,
             },
             keep_final: false,
+            stop: None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::args::{InitArgs, ShowChoice, names};
 use crate::console::{self, number};
 use crate::session::{Failure, Session};
+use crate::watch;
 use crate::{inspect, output};
 use saltus_base::{Diagnostic, Severity, Stage};
 use saltus_engine::{Entry, Scenario, Show, Solved, Workbench};
@@ -40,6 +41,9 @@ pub fn init(arguments: &InitArgs, begun: Instant) -> Result<(), Failure> {
     if let Some(name) = &arguments.alternatives {
         return alternatives(&mut session, &mut bench, name);
     }
+    watch::listen_for_interrupts();
+    watch::running();
+    session.engine.options.stop = Some(watch::interrupted);
     let journal = arguments.trace.is_some().then(|| Box::new(trace) as saltus_sim::Journal);
     let solved = bench.solve(&mut session.engine, &options, journal);
     let solved = session.need(solved)?;

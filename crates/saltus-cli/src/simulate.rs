@@ -29,6 +29,7 @@ pub fn simulate(arguments: &SimulateArgs, begun: Instant) -> Result<(), Failure>
     watch::listen_for_interrupts();
 
     let mut session = Session::open(&arguments.model)?;
+    session.engine.options.stop = Some(watch::interrupted);
     session.engine.options.keep_final = arguments.write_final.is_some();
     let (dae, mut bench, run) = from_scenario(&mut session, arguments)?;
     session.tell()?;

@@ -30,6 +30,16 @@ pub fn listen_for_interrupts() {
     });
 }
 
+/// From now on there is something that the first Ctrl-C asks to end.
+pub fn running() {
+    RUNNING.store(true, Ordering::Relaxed);
+}
+
+/// Whether the user wants it to end.
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
 /// Watches one run.
 pub struct Watch {
     style: Style,
@@ -60,7 +70,7 @@ impl Watch {
         sources: &SourceMap,
         range: (f64, f64),
     ) -> Watch {
-        RUNNING.store(true, Ordering::Relaxed);
+        running();
         let now = Instant::now();
         Watch {
             style,
@@ -160,7 +170,7 @@ impl Observer for Watch {
     }
 
     fn cancelled(&self) -> bool {
-        INTERRUPTED.load(Ordering::Relaxed)
+        interrupted()
     }
 }
 

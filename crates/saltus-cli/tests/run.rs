@@ -210,6 +210,53 @@ fn an_interrupted_run_keeps_its_results() {
     assert!(stderr.contains("interrupted"), "{stderr}");
 }
 
+/// No solution, and every look at the equation takes long.
+const ENDLESS: &str = "model M
+  function slow
+    input Real x;
+    output Real y;
+  algorithm
+    y := x;
+    for i in 1:3000000 loop
+      y := y + 1e-9*sin(y + i);
+    end for;
+  end slow;
+  Real a(start = 1), b(start = 2);
+equation
+  a^2 + slow(b)^2 + 1 = 0;
+  a*b + slow(a) = 3;
+end M;
+";
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_initialization_ends() {
+    use std::process::Stdio;
+    let folder = Folder::new("interrupt-start", ENDLESS);
+    for (words, kept) in [("simulate model.mo --output r.csv", None), ("init model.mo --write s.toml", Some("s.toml"))]
+    {
+        let child = process::Command::new(env!("CARGO_BIN_EXE_saltus"))
+            .args(words.split(' '))
+            .current_dir(&folder.0)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(1500));
+        let killed = process::Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+        assert!(killed.success());
+        let asked = std::time::Instant::now();
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(5), "{stderr}");
+        assert!(asked.elapsed().as_secs_f64() < 20.0);
+        assert!(stderr.contains("interrupted while initial values at time 0.0 were looked for"), "{stderr}");
+        if let Some(file) = kept {
+            assert!(folder.read(file).contains("a"), "{stderr}");
+        }
+    }
+}
+
 #[test]
 fn micro_steps_are_told_one_by_one() {
     let folder = Folder::new(

@@ -58,6 +58,8 @@ pub struct Options {
     pub engine: EngineKind,
     /// Keep the model after a run, for [`Engine::final_scenario`].
     pub keep_final: bool,
+    /// Whether the user wants a search for values to end.
+    pub stop: Option<fn() -> bool>,
 }
 
 /// An input and an output that change places: the input is computed so that the output has a value.
@@ -446,6 +448,7 @@ impl Engine {
         }
         let next_values = self.ahead.is_some();
         let result = Model::new(sys, ops, modes, self.backend()).and_then(|mut m| {
+            m.machine.stop = self.options.stop;
             let report = match next_values {
                 true => saltus_sim::run_instants(&mut m, run, sink, observer),
                 false => saltus_sim::run(&mut m, run, sink, observer),

@@ -796,6 +796,7 @@ impl Workbench {
             }
         };
         model.start_options = StartOptions { spread: true, ..options.clone() };
+        model.machine.stop = engine.options.stop;
         if let Some(journal) = journal {
             model.tell(journal);
         }

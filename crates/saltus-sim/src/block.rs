@@ -362,17 +362,26 @@ impl Machine {
         for (&j, &v) in b.torn.tears.iter().zip(z) {
             self.values[b.unknowns[j as usize] as usize] = v;
         }
+        if self.stopped() {
+            return false;
+        }
         self.chain(&b.torn.evaluation);
         self.gather(&b.torn.residual_slots, r)
     }
 
     fn residual(&mut self, b: &SolveBlock, z: &[f64], r: &mut [f64]) -> bool {
         self.set_unknowns(b, z);
+        if self.stopped() {
+            return false;
+        }
         self.chain(&b.residual);
         self.gather(&b.residual_slots, r)
     }
 
     fn jacobian(&mut self, b: &SolveBlock, values: &mut [f64]) -> bool {
+        if self.stopped() {
+            return false;
+        }
         self.chain(&b.jacobian);
         values.fill(0.0);
         for &(at, slot, sign) in &b.entries {

@@ -388,6 +388,8 @@ pub struct Machine {
     pub methods: Vec<BlockMethod>,
     /// How mixed loops find their mode, in order.
     pub mode_methods: Vec<ModeMethod>,
+    /// Whether somebody wants it all to end: searches for values and modes give up.
+    pub stop: Option<fn() -> bool>,
     /// What happens, if somebody wants to know.
     pub journal: Option<Box<dyn FnMut(Note)>>,
     /// Loops with several solutions: discrete unknowns, their values in the solution taken, and in another.
@@ -452,6 +454,11 @@ impl Machine {
     /// Runs assignments.
     pub fn chain(&mut self, c: &Chain) {
         self.backend.run_chain(c, &mut self.values, &mut self.host);
+    }
+
+    /// Whether a search should be given up because somebody wants it all to end.
+    pub fn stopped(&self) -> bool {
+        self.patient && self.stop.is_some_and(|stop| stop())
     }
 
     /// Runs steps in order.

@@ -305,6 +305,7 @@ impl Model {
             anchor: Default::default(),
             methods: crate::start::block_methods(&StartOptions::default()),
             mode_methods: StartOptions::default().modes,
+            stop: None,
             journal: None,
             ambiguous: Vec::new(),
         };

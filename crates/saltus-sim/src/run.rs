@@ -144,7 +144,16 @@ pub fn run(
     // The instant of touching has no derivative.
     r.location.only_crossings = r.forward.is_some();
     r.columns(model, sink)?;
-    r.go(model, program, sink, observer)
+    match r.go(model, program, sink, observer) {
+        // What was being searched for at an event was given up.
+        Err(_) if observer.cancelled() && model.machine.stop.is_some() => {
+            r.report.cancelled = true;
+            r.report.end = model.machine.values[model.machine.time as usize];
+            sink.finish().map_err(io)?;
+            Ok(r.report)
+        }
+        other => other,
+    }
 }
 
 struct Runner<'a> {

@@ -158,12 +158,22 @@ impl Model {
         (self.machine.hurried, self.machine.given_up) = (true, false);
         let found = self.find_start(start);
         self.machine.hurried = false;
-        if found.is_ok() || !self.machine.given_up {
-            return found;
+        if found.is_ok() || self.machine.stopped() || !self.machine.given_up {
+            return found.map_err(|d| self.interrupted(d, start));
         }
         self.machine.host.error = None;
         self.restore_guess(&kept);
-        self.find_start(start)
+        self.find_start(start).map_err(|d| self.interrupted(d, start))
+    }
+
+    /// Why there are no initial values, if somebody wanted the search to end.
+    fn interrupted(&self, failure: Diagnostic, start: f64) -> Diagnostic {
+        if !self.machine.stopped() {
+            return failure;
+        }
+        let text = format!("interrupted while initial values at time {start:?} were looked for");
+        Diagnostic::error(Stage::Initialization, Span::NONE, text)
+            .hint("saltus init --write keeps the values reached; --trace init shows what takes long")
     }
 
     fn find_start(&mut self, start: f64) -> Result<Rc<ModeProgram>, Diagnostic> {
@@ -187,7 +197,7 @@ impl Model {
         let limit = if led { LED + 16 * key.len() } else { 1usize << key.len() };
         let mut changed: FxHashMap<VarId, usize> = FxHashMap::default();
         let mut before = key.clone();
-        while tried.len() < limit.max(4) {
+        while tried.len() < limit.max(4) && !(self.machine.stopped() && failure.is_some()) {
             if tried.contains(&key) {
                 // Cycling: look at the modes not tried yet, nearest first.
                 let next = if led { self.led(&before, &key, &tried, &changed) } else { None };
