@@ -54,7 +54,7 @@ impl Model {
         // Formulas over discrete values, in force whatever the mode.
         let known = |a: Operand| match a {
             Operand::Var { var, order: 0, .. } => sys.role(var) != Role::Continuous && var != HybridDae::TIME,
-            Operand::Const(_) => true,
+            Operand::Const(_) | Operand::Pre { .. } => true,
             _ => false,
         };
         let mut formulas: Vec<(VarId, Row, Vec<usize>)> = Vec::new();

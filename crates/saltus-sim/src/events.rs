@@ -33,6 +33,9 @@ pub struct Handled {
 
 const MAX_ITERATIONS: usize = 200;
 
+/// How often in one event a loop in which relations and values do not agree may be led to the next instant.
+const MOST_LEADS: u8 = 8;
+
 /// Of these the last tell who alternates; a cycle may be as long.
 const LAST_ITERATIONS: usize = 24;
 
@@ -196,8 +199,10 @@ impl Model {
         let mut fresh = false;
         let mut alternating: Vec<VarId> = Vec::new();
         let mut instants: Vec<Vec<(String, f64, f64)>> = Vec::new();
+        self.machine.leads = if matches!(kind, EventKind::State | EventKind::Time) { MOST_LEADS } else { 0 };
         loop {
             micro += 1;
+            self.machine.led = false;
             if micro > MAX_ITERATIONS {
                 return Err(self.no_fixed_point(t, &alternating));
             }
@@ -368,11 +373,12 @@ impl Model {
             if switched || displaced {
                 left = self.continuous_values(&program);
             }
-            if !changed && !moved && !switched {
+            if !changed && !moved && !switched && !self.machine.led {
                 if !std::mem::take(&mut ticking) {
                     break;
                 }
                 left = self.continuous_values(&program);
+                self.machine.leads = 0;
                 for &k in &ticked {
                     let (s, p) = (self.tickers[k].slot, self.tickers[k].pre);
                     self.machine.values[s as usize] = 0.0;
@@ -387,6 +393,7 @@ impl Model {
                 }
             }
         }
+        self.machine.leads = 0;
         if kind != EventKind::Initial
             && let Some(d) = self.singular_by_order(&program, fired)
         {

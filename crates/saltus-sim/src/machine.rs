@@ -388,6 +388,12 @@ pub struct Machine {
     pub methods: Vec<BlockMethod>,
     /// How mixed loops find their mode, in order.
     pub mode_methods: Vec<ModeMethod>,
+    /// Slots of discrete variables with the slots of their previous values.
+    pub previous: FxHashMap<u32, u32>,
+    /// How often loops may yet be led from instant to instant at the event being handled, see [`Machine::lead`].
+    pub leads: u8,
+    /// Whether one was in this instant: the next has to show whether its relations agree with its values.
+    pub led: bool,
     /// Whether somebody wants it all to end: searches for values and modes give up.
     pub stop: Option<fn() -> bool>,
     /// What happens, if somebody wants to know.
@@ -805,7 +811,11 @@ impl Machine {
         let quick = quick.filter(|&(_, _, follow)| if follow { some } else { all });
         let slow = slacks.iter().map(|&s| (s, true, !all)).filter(|_| patient && !self.hurried && (all || some));
         let sweeps: Vec<(f64, bool, bool)> = quick.chain(slow).collect();
+        let mut strictly = true;
         for (slack, slow, follow) in sweeps {
+            if std::mem::replace(&mut strictly, slack == 1.0) && slack > 1.0 && self.lead(m, &start, &first) {
+                return Ok(());
+            }
             self.patient = slow;
             for (&s, &v) in m.continuous_slots.iter().zip(&start) {
                 self.values[s as usize] = v;
@@ -844,6 +854,45 @@ impl Machine {
                 Err(Trouble::NoMode { cells: m.cells.clone(), tried: tries, modes: seen })
             }
         }
+    }
+
+    /// A loop in which no relations and values agree may be meant to be left in two instants: `start = s > high or pre(start) and
+    /// s > low` where s falls below `high` as soon as `start` is true. Relations are taken at the values that the instant began
+    /// with, everything else follows. If they then agree in the next instant, with these as previous values, that is the way.
+    fn lead(&mut self, m: &MixedBlock, start: &[f64], first: &[f64]) -> bool {
+        if self.leads == 0 || self.plain_relations || self.hold_relations {
+            return false;
+        }
+        self.leads -= 1;
+        let patient = std::mem::take(&mut self.patient);
+        m.slots.iter().zip(first).for_each(|(&s, &v)| self.values[s as usize] = v);
+        m.continuous_slots.iter().zip(start).for_each(|(&s, &v)| self.values[s as usize] = v);
+        let mut led = self.run(&m.discrete).is_ok();
+        self.hold_relations = true;
+        led = led && self.run(&m.continuous).is_ok() && self.run(&m.discrete).is_ok();
+        self.hold_relations = false;
+        let here = self.values.clone();
+        for s in &m.slots {
+            if let Some(&p) = self.previous.get(s) {
+                self.values[p as usize] = self.values[*s as usize];
+            }
+        }
+        let mut agree = false;
+        for _ in 0..if led { 8 } else { 0 } {
+            let before: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
+            if self.run(&m.continuous).is_err() || self.run(&m.discrete).is_err() {
+                break;
+            }
+            agree = m.slots.iter().zip(&before).all(|(&s, b)| self.values[s as usize] == *b);
+            if agree {
+                break;
+            }
+        }
+        self.values.copy_from_slice(&here);
+        self.patient = patient;
+        self.host.error = None;
+        self.led |= agree;
+        agree
     }
 
     /// A consistent mode in which the equations are singular may lie on the edge of one in which they are not (two

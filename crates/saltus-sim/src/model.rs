@@ -305,6 +305,9 @@ impl Model {
             anchor: Default::default(),
             methods: crate::start::block_methods(&StartOptions::default()),
             mode_methods: StartOptions::default().modes,
+            previous: FxHashMap::default(),
+            leads: 0,
+            led: false,
             stop: None,
             journal: None,
             ambiguous: Vec::new(),
@@ -366,6 +369,7 @@ impl Model {
             .into_iter()
             .map(|v| (self.layout.slot(Cell::new(v, 0)), self.layout.slot(Cell::pre(v)), v))
             .collect();
+        self.machine.previous = self.discrete.iter().map(|d| (d.0, d.1)).collect();
         let reactions = self.sys.reactions.clone();
         self.reactions = self.compile(|c| {
             reactions

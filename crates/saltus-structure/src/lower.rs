@@ -69,7 +69,8 @@ struct Lower {
     relations: FxHashMap<VarId, usize>,
 }
 
-fn operand_key(a: &Operand) -> (u32, i32, u64) {
+/// An operand as a key of maps.
+pub(crate) fn operand_key(a: &Operand) -> (u32, i32, u64) {
     match *a {
         Operand::Var { var, order, neg } => (var.index() as u32, i32::from(order) * 2 + i32::from(neg), 0),
         Operand::Pre { var } => (var.index() as u32, -1, 0),

@@ -87,7 +87,9 @@ pub fn simplify(sys: &mut System, ops: &mut RowOps, options: SimplifyOptions) {
         }
         sys.equations = kept;
         changed |= discrete_aliases(sys);
-        if !changed && (left == 0 || !crate::sums::subtract_sums(sys)) {
+        let sums =
+            |sys: &mut System| crate::sums::subtract_sums(sys) || crate::sums::find_cut_sets(sys, &differentiated);
+        if !changed && (left == 0 || !sums(sys)) {
             break;
         }
     }

@@ -5,7 +5,14 @@
 //!
 //! The incidence of the first pair lets i0 be a state; the second shows that it is none. Such pairs come from star points
 //! without a neutral wire, and from mass balances written down twice.
+//!
+//! A part of a circuit that hangs on inductors alone says the same by all of its nodes together ([`find_cut_sets`]):
+//!
+//! before: `i1 = a + b; i2 = c - a; i3 = -b - c` (i1, i2, i3 differentiated)
+//! after:  `i1 = a + b; i2 = c - a; i1 + i2 + i3 = 0`
 
+use crate::lower::operand_key;
+use crate::rows::tidy;
 use crate::system::{Role, SysEq, System};
 use rustc_hash::FxHashMap;
 use saltus_dae::{Operand, Row, VarId};
@@ -62,6 +69,12 @@ fn sum(sys: &System, equation: usize, forms: &mut FxHashMap<ExprId, Option<Form>
             _ => return None,
         }
     }
+    gather(&mut terms);
+    (terms.len() > 1 && constant.is_finite()).then_some(Sum { equation, terms, constant })
+}
+
+/// One term per key, ascending.
+fn gather(terms: &mut Vec<(Key, f64)>) {
     terms.sort_by_key(|t| t.0);
     terms.dedup_by(|b, a| {
         a.0 == b.0 && {
@@ -70,7 +83,6 @@ fn sum(sys: &System, equation: usize, forms: &mut FxHashMap<ExprId, Option<Form>
         }
     });
     terms.retain(|t| t.1 != 0.0);
-    (terms.len() > 1 && constant.is_finite()).then_some(Sum { equation, terms, constant })
 }
 
 /// The factor k for which `outer` has k·`inner` among its terms, and others besides.
@@ -130,6 +142,138 @@ pub fn subtract_sums(sys: &mut System) -> bool {
         }
     }
     changed
+}
+
+/// Sums of more terms are not combined.
+const LONGEST: usize = 200;
+
+/// Eliminations in one search.
+const MOST_ELIMINATIONS: usize = 20_000;
+
+/// What stands in a sum besides variables and cannot but cancel, such as `i*turns`: by template and operands.
+type Products = FxHashMap<(ExprId, Vec<(u32, i32, u64)>), u32>;
+
+/// The order that marks a product: its number stands for the variable.
+const PRODUCT: u8 = u8::MAX;
+
+/// The terms of an equation, products among them.
+fn terms(sys: &mut System, e: ExprId, factor: f64, args: &[Operand], products: &mut Products, out: &mut Sum) {
+    match *sys.dae.pool.node(e) {
+        Node::Const(bits) => out.constant += factor * f64::from_bits(bits),
+        Node::Hole(k) => match args[k as usize] {
+            Operand::Var { var, order: 0, neg } if sys.role(var) != Role::Discrete => {
+                out.terms.push(((var, 0), if neg { -factor } else { factor }));
+            }
+            Operand::Const(v) => out.constant += factor * v,
+            _ => product(sys, e, factor, args, products, out),
+        },
+        Node::Unary(Unary::Neg, a) => terms(sys, a, -factor, args, products, out),
+        Node::Binary(op @ (Binary::Add | Binary::Sub), a, b) => {
+            terms(sys, a, factor, args, products, out);
+            terms(sys, b, if op == Binary::Add { factor } else { -factor }, args, products, out);
+        }
+        Node::Binary(Binary::Mul, a, b) => match (sys.dae.pool.as_const(a), sys.dae.pool.as_const(b)) {
+            (Some(c), _) => terms(sys, b, factor * c, args, products, out),
+            (_, Some(c)) => terms(sys, a, factor * c, args, products, out),
+            _ => product(sys, e, factor, args, products, out),
+        },
+        _ => product(sys, e, factor, args, products, out),
+    }
+}
+
+fn product(sys: &mut System, e: ExprId, factor: f64, args: &[Operand], products: &mut Products, out: &mut Sum) {
+    let row = tidy(&mut sys.dae, &Row { template: e, args: args.into() });
+    let next = products.len() as u32;
+    let key = (row.template, row.args.iter().map(operand_key).collect());
+    let id = *products.entry(key).or_insert(next);
+    out.terms.push(((VarId::new(id as usize), PRODUCT), factor));
+}
+
+/// Combinations of sums in which everything cancels but what is differentiated; each takes the place of one of its sums.
+/// Whether there were any.
+pub fn find_cut_sets(sys: &mut System, differentiated: &[bool]) -> bool {
+    let free =
+        |sys: &System, k: &Key| k.1 == PRODUCT || (sys.role(k.0) == Role::Continuous && !differentiated[k.0.index()]);
+    let whole = |t: &(Key, f64)| t.1.fract() == 0.0 && t.1.abs() < 1e6;
+    let mut products = Products::default();
+    let mut sums: Vec<Sum> = Vec::new();
+    for equation in 0..sys.equations.len() {
+        let eq = &sys.equations[equation];
+        let differentiates = eq.row.args.iter().any(|a| matches!(a, Operand::Var { order, .. } if *order > 0));
+        if eq.guard.is_some() || eq.origin.is_dummy() || eq.row.args.len() < 2 || differentiates {
+            continue;
+        }
+        let row = eq.row.clone();
+        let mut s = Sum { equation, terms: Vec::new(), constant: 0.0 };
+        terms(sys, row.template, 1.0, &row.args, &mut products, &mut s);
+        gather(&mut s.terms);
+        let plain = s.terms.iter().any(|t| t.0.1 != PRODUCT);
+        if plain && s.terms.iter().all(whole) && s.terms.iter().any(|t| free(sys, &t.0)) {
+            sums.push(s);
+        }
+    }
+    // A variable of one sum alone cancels in no combination: that sum takes part in none.
+    let mut of: FxHashMap<Key, Vec<u32>> = FxHashMap::default();
+    for (k, s) in sums.iter().enumerate() {
+        s.terms.iter().filter(|t| free(sys, &t.0)).for_each(|t| of.entry(t.0).or_default().push(k as u32));
+    }
+    let mut single: Vec<Key> = of.iter().filter(|o| o.1.len() == 1).map(|o| *o.0).collect();
+    let close = |k: usize, sums: &[Sum], of: &mut FxHashMap<Key, Vec<u32>>, single: &mut Vec<Key>| {
+        for (key, _) in &sums[k].terms {
+            if let Some(list) = of.get_mut(key) {
+                list.retain(|&j| j as usize != k);
+                if list.len() == 1 {
+                    single.push(*key);
+                }
+            }
+        }
+    };
+    let mut changed = false;
+    for _ in 0..MOST_ELIMINATIONS {
+        while let Some(key) = single.pop() {
+            let Some(&[k]) = of.get(&key).map(|l| &l[..]) else { continue };
+            close(k as usize, &sums, &mut of, &mut single);
+        }
+        let next = of.iter().filter(|o| o.1.len() > 1).min_by_key(|o| (o.1.len(), *o.0));
+        let Some((key, list)) = next.map(|(k, l)| (*k, l.clone())) else { break };
+        let Some(&pivot) = list.iter().min_by_key(|&&k| (sums[k as usize].terms.len(), k)) else { break };
+        let pivot = pivot as usize;
+        close(pivot, &sums, &mut of, &mut single);
+        for j in list.into_iter().map(|j| j as usize).filter(|&j| j != pivot) {
+            close(j, &sums, &mut of, &mut single);
+            let combined = combined(&sums[j], &sums[pivot], key)
+                .filter(|s| s.terms.len() <= LONGEST && s.terms.iter().all(whole) && s.constant.is_finite());
+            let Some(s) = combined else { continue };
+            sums[j] = s;
+            let mut left = false;
+            for (key, _) in sums[j].terms.iter().filter(|t| free(sys, &t.0)) {
+                left = true;
+                let list = of.entry(*key).or_default();
+                list.push(j as u32);
+                if list.len() == 1 {
+                    single.push(*key);
+                }
+            }
+            if !left && sums[j].terms.len() > 1 {
+                let row = written(sys, &sums[j]);
+                let old = &sys.equations[sums[j].equation];
+                sys.equations[sums[j].equation] =
+                    SysEq { row, guard: None, origin: old.origin.clone(), merged: old.merged.clone() };
+                changed = true;
+            }
+        }
+    }
+    changed
+}
+
+/// `outer` without `key`, by a multiple of `inner`.
+fn combined(outer: &Sum, inner: &Sum, key: Key) -> Option<Sum> {
+    let coefficient = |s: &Sum| s.terms.iter().find(|t| t.0 == key).map(|t| t.1);
+    let f = coefficient(outer)? / coefficient(inner)?;
+    let mut terms: Vec<(Key, f64)> = outer.terms.clone();
+    terms.extend(inner.terms.iter().map(|t| (t.0, -f * t.1)));
+    gather(&mut terms);
+    Some(Sum { equation: outer.equation, terms, constant: outer.constant - f * inner.constant })
 }
 
 /// The sum as a row.

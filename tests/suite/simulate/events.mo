@@ -480,3 +480,25 @@ time,x,n
 0.0,0.0,0
 6.0,0.9975212479389252,0
 12.0,0.9999932578391542,0
+
+--- left-in-two-instants simulate --stop 2 --intervals 2 ---
+// As frictions with a peak are written: s exceeds `high` while locked, falls below it as soon as it is not, and `pre` remembers.
+model M
+  Real s, a, v(start = 0, fixed = true);
+  Boolean slides(start = false, fixed = true);
+equation
+  slides = s > 1 or pre(slides) and s > 0.9;
+  time = 2*a + (if slides then 0.9 else s);
+  a = if slides then s - 0.9 else 0;
+  der(v) = a;
+end M;
+--- expect ---
+time,s,a,v,slides
+0.0,0.0,0.0,0.0,false
+0.9000000000016364,0.9000000000016364,0.0,0.0,false
+0.9000000000016364,0.9000000000016364,0.0,0.0,false
+1.0000000000018183,1.0000000000018183,0.0,0.0,false
+1.0000000000018183,0.9500000000009092,0.050000000000909206,0.0,true
+1.1000000000020005,1.000000000001,0.10000000000100007,0.007500001716756813,true
+1.1000000000020005,1.000000000001,0.10000000000100007,0.007500001716756813,true
+2.0,1.45,0.5499999999999999,0.30000000171655844,true

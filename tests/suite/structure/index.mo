@@ -437,3 +437,46 @@ blocks:
        v[5] = 0.1*der(i[5])
        -der(i[1]) - der(i[2]) - der(i[3]) - der(i[4]) = der(i[5])
   5: i0 from 5*i0 = 0
+
+--- inductors-into-a-part-without-ground analyze ---
+// The nodes of the triangle together say i1 + i2 + i3 = 0, whatever stands between them.
+model M
+  Real i1(start = 0), i2(start = 0), i3, v1, v2, v3, a, b, c;
+  parameter Real R = 2, L = 0.1, n = 3;
+initial equation
+  i1 = 0;
+  i2 = 0;
+equation
+  L*der(i1) = sin(time) - v1;
+  L*der(i2) = sin(time - 2) - v2;
+  L*der(i3) = sin(time + 2) - v3;
+  R*a = v1 - v2;
+  R*b = v2 - v3;
+  R*c = v3 - v1;
+  i1 = n*a - n*c;
+  i2 = n*b - n*a;
+  i3 = n*c - n*b;
+end M;
+--- expect ---
+model M
+before simplification: 9 equations, 9 continuous variables
+after: 9 equations, 9 variables
+discrete variables: 0, relations: 0, when-equations: 0
+structural index: 2
+states (2): i1, i2
+  i1, i2: chosen because the constraints determine the others best
+dummy derivatives (1): i3
+differentiated 1x: i1 + i2 + i3 = 0
+blocks:
+  1: i3 from i1 + i2 + i3 = 0
+  2: 9 simultaneous equations for der(i1), v2, der(i3), v1, v3, c, a, der(i2), b
+     linear; torn: c, v2
+       L*der(i1) = sin(time) - v1
+       L*der(i2) = sin(time - 2) - v2
+       L*der(i3) = sin(time + 2) - v3
+       R*a = v1 - v2
+       R*b = v2 - v3
+       R*c = v3 - v1
+       i1 = n*a - n*c
+       der(i1) + der(i2) + der(i3) = 0
+       i3 = n*c - n*b
