@@ -70,6 +70,9 @@ impl PartialEq for Sleep {
 }
 impl Eq for Sleep {}
 
+/// What a function at rest at zero may be off by, by its size.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
 /// How close to zero, by its size, a function touches it of which only values are known.
 const TOUCHING: f64 = 1e-11;
 
@@ -851,7 +854,8 @@ impl Location {
             let level = self.reached(i, &kind, bit);
             let still = level.is_some_and(|at| samples.iter().all(|g| (g - at).abs() <= band));
             let known = self.ahead.len();
-            let near = self.approaching.contains(&i);
+            let rests = level.is_some_and(|at| (samples[END] - at).abs() <= ROUNDING * big);
+            let near = rests || self.approaching.contains(&i);
             if still || near || sides(&kind, bit).iter().any(|&(o, sigma)| suspicious(&samples, o, sigma, band)) {
                 self.isolate_sampled(model, step, k, step.t0, step.t1);
             }
@@ -912,6 +916,8 @@ impl Location {
                 let close = tight.max(100.0 * noise).max(TOUCHING * size);
                 let limit = found.map_or(to, |c| c.s_after);
                 let at = touching::sampled(&mut f, sigma, close, (from, limit), found.is_some(), &mut near);
+                let crosses = found.map(|c| c.s_after);
+                let at = touching::arrival(&mut f, sigma, ROUNDING * size, (from, to), at, crosses).or(at);
                 // Where the stretch ends inside the step, values beyond it are clear of zero.
                 self.approach(i, near && to == step.t1);
                 if let Some(after) = at {
@@ -991,6 +997,7 @@ impl Location {
                 let mut fired: Vec<usize> =
                     here.iter().map(|&k| step.program.crossings.functions[k].relation).collect();
                 fired.dedup();
+                self.approaching.retain(|i| !fired.contains(i));
                 return Some((t, fired));
             }
             // Step past the zero band, so that the bit flips beyond doubt.
@@ -1026,6 +1033,7 @@ impl Location {
                     }
                     self.ahead.retain(|a| !fired.contains(&step.program.crossings.functions[a.function].relation));
                     self.grazing.extend(&fired);
+                    self.approaching.retain(|i| !fired.contains(i));
                     return Some((t, fired));
                 }
                 if t >= step.t1 {

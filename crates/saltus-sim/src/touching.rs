@@ -79,6 +79,32 @@ pub(crate) fn sampled(
     at
 }
 
+/// Where a function of which only values are known comes to zero to stay there for a while: until it goes back (it was found to touch
+/// zero at `touches`), goes on to the other side (at `crosses`), or the stretch ends. `tiny` is its rounding.
+pub(crate) fn arrival(
+    g: &mut dyn FnMut(f64) -> f64,
+    sigma: f64,
+    tiny: f64,
+    (from, to): (f64, f64),
+    touches: Option<f64>,
+    crosses: Option<f64>,
+) -> Option<f64> {
+    let before = |t: f64| t - 1e-3 * (t - from);
+    let rests = match (touches, crosses) {
+        (Some(t), _) => t,
+        (None, Some(t)) => before(t),
+        (None, None) if g(to).abs() <= tiny => before(to),
+        (None, None) => return None,
+    };
+    if !(g(rests).abs() <= tiny && sigma * g(from) > tiny) {
+        return None;
+    }
+    let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
+    let mut beyond = |t: f64| g(t) - sigma * tiny;
+    let found = first_crossing_sampled(&mut beyond, from, rests, side, &Default::default(), &Default::default());
+    found.crossing.map(|c| c.s_after).filter(|t| rests - t > 1e-5 * (to - from))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +127,20 @@ mod tests {
         assert!(near);
         let at = polynomial(&[-1e-6, 2e-3, -1.0], -1.0, 1e-5, None, &mut near).unwrap();
         assert!((at - 1e-3).abs() < 1e-9 && !near);
+    }
+
+    #[test]
+    fn coming_to_zero_and_resting_there() {
+        // (s − 1)³ up to 1, zero up to 2, then up or back.
+        let g = |s: f64, after: f64| if s < 1.0 { (s - 1.0).powi(3) } else { after * (s - 2.0).max(0.0) };
+        let arrives = |after, to, touches, crosses| {
+            arrival(&mut |s: f64| g(s, after), -1.0, 1e-15, (0.0, to), touches, crosses).unwrap()
+        };
+        assert!((arrives(1.0, 3.0, None, Some(2.0)) - 1.0).abs() < 2e-5);
+        assert!((arrives(-1.0, 3.0, Some(1.6), None) - 1.0).abs() < 2e-5);
+        assert!((arrives(1.0, 1.9, None, None) - 1.0).abs() < 2e-5);
+        // A flat crossing does not rest.
+        assert_eq!(arrival(&mut |s: f64| (s - 1.0).powi(3), -1.0, 1e-15, (0.0, 3.0), None, Some(1.0)), None);
     }
 
     #[test]

@@ -495,10 +495,34 @@ end M;
 --- expect ---
 time,s,a,v,slides
 0.0,0.0,0.0,0.0,false
-0.9000000000016364,0.9000000000016364,0.0,0.0,false
-0.9000000000016364,0.9000000000016364,0.0,0.0,false
 1.0000000000018183,1.0000000000018183,0.0,0.0,false
 1.0000000000018183,0.9500000000009092,0.050000000000909206,0.0,true
-1.1000000000020005,1.000000000001,0.10000000000100007,0.007500001716756813,true
-1.1000000000020005,1.000000000001,0.10000000000100007,0.007500001716756813,true
 2.0,1.45,0.5499999999999999,0.30000000171655844,true
+
+--- at-zero-for-a-while simulate --stop 6 --intervals 2 ---
+// Both come to zero at 1 and stay there up to 3: then g goes on and f goes back. One step of the integration sees it all.
+model M
+  Real x(start = 0, fixed = true), f, g;
+  Integer n(start = 0, fixed = true), m(start = 0, fixed = true), more(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  f = noEvent(if x < 1 then x - 1 elseif x < 3 then 0 else 3 - x);
+  g = noEvent(if x < 1 then x - 1 elseif x < 3 then 0 else x - 3);
+  when f >= 0 then
+    n = pre(n) + 1;
+  end when;
+  when g >= 0 then
+    m = pre(m) + 1;
+  end when;
+  when g > 0 then
+    more = pre(more) + 1;
+  end when;
+end M;
+--- expect ---
+time,x,f,g,n,m,more
+0.0,0.0,-1.0,-1.0,0,0,0
+0.9999999999999983,0.9999999999999983,-1.6653345369377348e-15,-1.6653345369377348e-15,0,0,0
+0.9999999999999983,0.9999999999999983,-1.6653345369377348e-15,-1.6653345369377348e-15,1,1,0
+3.000000000001362,3.000000000001362,-1.362021606610142e-12,1.362021606610142e-12,1,1,0
+3.000000000001362,3.000000000001362,-1.362021606610142e-12,1.362021606610142e-12,1,1,1
+6.0,6.0,-3.0,3.0,1,1,1
