@@ -658,7 +658,7 @@ impl<'t> Flattener<'t> {
         let key = (f, flat.clone().into_boxed_slice());
         if let Some(list) = self.functions.inlined.get(&key) {
             let mut it = list.clone().into_iter();
-            let outs = outs.iter().map(|o| o.rebuild(&mut |x, _| it.next().unwrap_or(x))).collect();
+            let outs = outs.iter().map(|o| by_leaves(o, &mut |x, _| it.next().unwrap_or(x))).collect();
             return self.outputs_value(outs, span);
         }
         if !sig.impure
@@ -679,7 +679,7 @@ impl<'t> Flattener<'t> {
                     if list.len() == count {
                         self.functions.inlined.insert(key, list.clone());
                         let mut it = list.into_iter();
-                        let outs = outs.iter().map(|o| o.rebuild(&mut |x, _| it.next().unwrap_or(x))).collect();
+                        let outs = outs.iter().map(|o| by_leaves(o, &mut |x, _| it.next().unwrap_or(x))).collect();
                         return self.outputs_value(outs, span);
                     }
                 }
@@ -734,7 +734,7 @@ impl<'t> Flattener<'t> {
             let outs = outs
                 .iter()
                 .map(|o| {
-                    o.rebuild(&mut |_, _| {
+                    by_leaves(o, &mut |_, _| {
                         k += 1;
                         pool.call(f, args.clone(), k - 1)
                     })
@@ -748,9 +748,12 @@ impl<'t> Flattener<'t> {
                 let origin = self.origin(env, span, "function call");
                 let mut vars = Vec::new();
                 for o in &outs {
-                    let mut s = Vec::new();
-                    o.scalars(&mut s);
-                    for (_, ty) in s {
+                    let mut types = Vec::new();
+                    by_leaves(o, &mut |x, ty| {
+                        types.push(ty);
+                        x
+                    });
+                    for ty in types {
                         let vt = self.var_type(ty);
                         let variability =
                             if ty == Ty::Real && v == Variability::Continuous { v } else { Variability::Discrete };
@@ -767,7 +770,7 @@ impl<'t> Flattener<'t> {
         let mut k = 0;
         let mut list = Vec::new();
         for o in &outs {
-            list.push(o.rebuild(&mut |_, _| {
+            list.push(by_leaves(o, &mut |_, _| {
                 k += 1;
                 self.var_expr(VarId::new(first.index() + k - 1))
             }));
@@ -1077,23 +1080,47 @@ fn leaf_sizes(v: &Value, outer: &[usize], sizes: &mut Vec<Vec<Option<usize>>>, f
     }
 }
 
+/// A value with its scalars replaced, in the order of [`leaf_sizes`]: that of the results of functions.
+pub(crate) fn by_leaves(v: &Value, next: &mut dyn FnMut(ExprId, Ty) -> ExprId) -> Value {
+    match v {
+        Value::Rec(r) => Value::Rec(Rc::new(Rec {
+            class: r.class,
+            scope: r.scope,
+            fields: r.fields.iter().map(|(n, f)| (*n, by_leaves(f, next))).collect(),
+        })),
+        Value::RecArr(a) => match a.e.first() {
+            Some(Value::Rec(first)) => {
+                let columns = first.fields.iter().filter_map(|(n, _)| Some((*n, by_leaves(&v.field(*n)?, next))));
+                let fields = columns.collect();
+                unzip_sized(first.class, first.scope, fields, &a.dims)
+            }
+            _ => v.clone(),
+        },
+        v => v.rebuild(next),
+    }
+}
+
 /// Arrays per field become an array of records.
 fn unzip(class: ClassId, scope: Scope, fields: Vec<(Name, Value)>, rank: usize) -> Value {
     if rank == 0 {
         return Value::Rec(Rc::new(Rec { class, scope, fields }));
     }
     let dims: Vec<usize> = fields.first().map(|(_, v)| v.dims()[..rank.min(v.rank())].to_vec()).unwrap_or_default();
+    unzip_sized(class, scope, fields, &dims)
+}
+
+fn unzip_sized(class: ClassId, scope: Scope, fields: Vec<(Name, Value)>, dims: &[usize]) -> Value {
     let n: usize = dims.iter().product();
     let e = (0..n)
         .map(|k| {
             Value::Rec(Rc::new(Rec {
                 class,
                 scope,
-                fields: fields.iter().map(|(m, v)| (*m, part_of(v, rank, k))).collect(),
+                fields: fields.iter().map(|(m, v)| (*m, part_of(v, dims.len(), k))).collect(),
             }))
         })
         .collect();
-    Value::records(dims, e)
+    Value::records(dims.to_vec(), e)
 }
 
 /// Element `k` (row-major over the leading `lead` dimensions).

@@ -741,6 +741,7 @@ impl<'t> Flattener<'t> {
                 let v = self.lower(lx, e)?;
                 let mut leaves = Vec::new();
                 self.ordered(&like, &v, &mut leaves, s.span)?;
+                let mut list = Vec::with_capacity(targets.len());
                 for ((l, _, rank), e) in targets.into_iter().zip(leaves) {
                     let e = if e.2 == 0 && rank > 0 && l.indices.is_empty() {
                         let id = l.local;
@@ -748,9 +749,9 @@ impl<'t> Flattener<'t> {
                     } else {
                         e.0
                     };
-                    push(FStmtKind::Assign(l, e));
+                    list.push((l, e, rank));
                 }
-                Ok(())
+                self.assign_together(lx, list, s.span, out)
             }
             StatementKind::MultiAssign(targets, e) => {
                 let ExprKind::Call(c) = &e.kind else {
@@ -879,6 +880,42 @@ impl<'t> Flattener<'t> {
                 Ok(())
             }
         }
+    }
+
+    /// Assigns the fields of a record at once: a field that a later one reads is kept aside until all are computed.
+    fn assign_together(
+        &mut self,
+        lx: &mut Lowering,
+        list: Vec<(LValue, FExpr, usize)>,
+        span: Span,
+        out: &mut Vec<FStmt>,
+    ) -> R<()> {
+        let targets: Vec<LocalId> = list.iter().map(|(l, ..)| l.local).collect();
+        let index_reads = |l: &LValue, t: LocalId| l.indices.iter().any(|i| matches!(i, FIndex::At(x) if x.reads(t)));
+        let mut last = Vec::new();
+        for k in 0..list.len() {
+            let (l, e, rank) = &list[k];
+            let aside = list[k + 1..].iter().any(|(o, e, _)| e.reads(l.local) || index_reads(o, l.local));
+            if !aside {
+                out.push(FStmt { kind: FStmtKind::Assign(l.clone(), e.clone()), span });
+                continue;
+            }
+            if targets.iter().any(|t| index_reads(l, *t)) {
+                let message = "the subscripts read the record that is assigned";
+                return Err(self.err_hints(span, message, vec!["compute the subscript before".into()]));
+            }
+            let of = &lx.f.locals[l.local.0 as usize];
+            let (ty, dims) = match l.indices.is_empty() {
+                true => (of.ty, of.dims.clone()),
+                false => (of.ty, vec![Dim::Free; *rank]),
+            };
+            let id = lx.local(format!("{}'", of.name), ty, dims, None);
+            let target = LValue { local: id, indices: Vec::new() };
+            out.push(FStmt { kind: FStmtKind::Assign(target, e.clone()), span });
+            last.push(FStmt { kind: FStmtKind::Assign(l.clone(), FExpr::Local(id)), span });
+        }
+        out.extend(last);
+        Ok(())
     }
 
     fn lower_if(
@@ -2057,32 +2094,43 @@ impl<'t> Flattener<'t> {
         if name == "String" {
             let named = |n: &str| c.named.iter().find(|(k, _)| k.name == n).map(|(_, e)| e.clone());
             let LVal::Leaf(x, ty, 0) = vs[0].clone() else { return Err(self.err(span, "String needs a scalar")) };
-            if let Ty::Enum(en) = ty {
-                let mut args = vec![x];
-                args.extend(self.enum_literals(en).iter().map(|n| FExpr::Str(n.as_str().into())));
-                return Ok(LVal::Leaf(FExpr::Builtin(Builtin::EnumToString, args), Ty::Str, 0));
+            if let Some(f) = named("format") {
+                let LVal::Leaf(f, Ty::Str, 0) = self.lower(lx, &f)? else {
+                    return Err(self.err(f.span, "the format must be a String"));
+                };
+                return Ok(LVal::Leaf(FExpr::Builtin(Builtin::ToString, vec![x, f]), Ty::Str, 0));
             }
-            let mut args = vec![x];
+            let text = match ty {
+                Ty::Enum(en) => {
+                    let mut args = vec![x];
+                    args.extend(self.enum_literals(en).iter().map(|n| FExpr::Str(n.as_str().into())));
+                    FExpr::Builtin(Builtin::EnumToString, args)
+                }
+                Ty::Bool => {
+                    FExpr::If(boxed(x), boxed(FExpr::Str("true".into())), boxed(FExpr::Str("false".into())))
+                }
+                _ => x,
+            };
+            let mut args = vec![text];
             let mut all = vec![("minimumLength", 0.0), ("leftJustified", 1.0)];
             if ty == Ty::Real {
                 all.push(("significantDigits", 6.0));
             }
+            let mut given = false;
             for (k, (n, d)) in all.into_iter().enumerate() {
-                args.push(match named(n) {
-                    Some(e) => self.lower_scalar(lx, &e)?,
+                let v = match named(n) {
+                    Some(e) => Some(self.lower_scalar(lx, &e)?),
                     None => match vs.get(k + 1) {
-                        Some(LVal::Leaf(x, _, 0)) => x.clone(),
-                        _ => FExpr::Num(d),
+                        Some(LVal::Leaf(x, _, 0)) => Some(x.clone()),
+                        _ => None,
                     },
-                });
+                };
+                given |= v.is_some();
+                args.push(v.unwrap_or(FExpr::Num(d)));
             }
-            if ty == Ty::Bool {
-                let s = FExpr::If(
-                    boxed(args[0].clone()),
-                    boxed(FExpr::Str("true".into())),
-                    boxed(FExpr::Str("false".into())),
-                );
-                return Ok(LVal::Leaf(s, Ty::Str, 0));
+            // Words need no conversion, only blanks.
+            if matches!(ty, Ty::Enum(_) | Ty::Bool | Ty::Str) && !given {
+                return Ok(LVal::Leaf(args.swap_remove(0), Ty::Str, 0));
             }
             return Ok(LVal::Leaf(FExpr::Builtin(Builtin::ToString, args), Ty::Str, 0));
         }

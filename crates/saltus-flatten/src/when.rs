@@ -1,5 +1,6 @@
 //! When-equations.
 
+use crate::call::by_leaves;
 use crate::eval::first_of;
 use crate::value::{Ty, Value};
 use crate::{Env, Flattener, R};
@@ -247,17 +248,20 @@ impl<'t> Flattener<'t> {
         {
             let mut vars: Vec<Option<VarId>> = Vec::new();
             for (k, o) in outputs.iter().enumerate() {
-                match targets.get(k) {
-                    Some(Some(t)) => {
-                        let (a, _) = self.pair(t, o, span)?;
-                        for (x, _) in a {
-                            let Some(v) = self.as_var(x) else {
-                                return Err(self.err(span, "a result in a when-clause must go to a variable"));
-                            };
-                            vars.push(Some(v));
-                        }
+                // Results are numbered in the order the function gives them.
+                let numbered = by_leaves(o, &mut |_, _| {
+                    vars.push(None);
+                    self.dae.pool.num((vars.len() - 1) as f64)
+                });
+                let Some(Some(t)) = targets.get(k) else { continue };
+                let (a, b) = self.pair(t, &numbered, span)?;
+                for ((x, _), (at, _)) in a.into_iter().zip(b) {
+                    let Some(v) = self.as_var(x) else {
+                        return Err(self.err(span, "a result in a when-clause must go to a variable"));
+                    };
+                    if let Some(at) = self.dae.pool.as_const(at) {
+                        vars[at as usize] = Some(v);
                     }
-                    _ => vars.extend(o.scalar_list().iter().map(|_| None)),
                 }
             }
             let args = args.into_iter().map(|a| self.row(a)).collect();

@@ -217,6 +217,15 @@ pub enum FExpr {
     Builtin(Builtin, Vec<FExpr>),
 }
 
+impl FExpr {
+    /// Whether a local is read.
+    pub fn reads(&self, local: LocalId) -> bool {
+        let mut all = Vec::new();
+        crate::lower::mentions(self, &mut all, 0);
+        all.contains(&local.0)
+    }
+}
+
 /// What is assigned to.
 #[derive(Clone, Debug)]
 pub struct LValue {

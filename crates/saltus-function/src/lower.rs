@@ -1346,7 +1346,7 @@ impl Lower<'_> {
 }
 
 /// The locals an expression mentions.
-fn mentions(e: &FExpr, out: &mut Vec<u32>, depth: u32) {
+pub(crate) fn mentions(e: &FExpr, out: &mut Vec<u32>, depth: u32) {
     if depth > MAX_DEPTH {
         return;
     }
