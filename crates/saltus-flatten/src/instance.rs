@@ -272,7 +272,7 @@ impl<'t> Flattener<'t> {
                     if let Some(r) = &m.redeclare
                         && let Redeclared::Class(c) = r.what
                     {
-                        let mut below = self.constraint_mods(class, Scope { node: n, part });
+                        let mut below = self.inherited_mods(n, name, chain)?;
                         if let Some(under) = &r.under {
                             below = merge(under, &below);
                         }
@@ -303,14 +303,14 @@ impl<'t> Flattener<'t> {
                         cref.mods = m;
                     }
                 }
-                // A redeclaration in the class body keeps to the constraints of the original.
-                if let Some(&(original, p)) = chain.last()
+                // A redeclaration in the class body keeps to what was said about the original on the way to it.
+                if let Some(&(original, _)) = chain.last()
                     && original != class
                     && cref.class == class
                 {
-                    let below = self.constraint_mods(original, Scope { node: n, part: p });
+                    let below = self.inherited_mods(n, name, chain)?;
                     if !below.is_empty() {
-                        let own = self.short_mods(class, Scope { node: n, part });
+                        let own = self.own_mods(class, Scope { node: n, part });
                         cref.mods = merge(&cref.mods, &merge(&own, &below));
                     }
                 }
@@ -337,6 +337,23 @@ impl<'t> Flattener<'t> {
         Ok(None)
     }
 
+    /// What holds for every replacement of a class that was redeclared in class bodies (the latest first): its
+    /// constraints, and modifiers of it on the way.
+    fn inherited_mods(&mut self, n: NodeId, name: Name, chain: &[(ClassId, u16)]) -> R<Rc<Mod<'t>>> {
+        let mut below = self.no_mod.clone();
+        for (k, &(class, part)) in chain.iter().enumerate().rev() {
+            if k + 1 == chain.len() || self.lib.entry(class).constraint.is_some() {
+                below = merge(&self.constraint_mods(class, Scope { node: n, part }), &below);
+            }
+            if k > 0
+                && let Some(m) = self.effective(n, part)?.child(name)
+            {
+                below = merge(&Rc::new(m.without_redeclare()), &below);
+            }
+        }
+        Ok(below)
+    }
+
     /// The modifiers that hold for every replacement of a class: those of its constraining clause or, without one, of its
     /// own short definition.
     fn constraint_mods(&self, class: ClassId, scope: Scope) -> Rc<Mod<'t>> {
@@ -351,6 +368,14 @@ impl<'t> Flattener<'t> {
         match &*self.lib.def(class).body {
             ClassBody::Short { modification, .. } => self.modifier(modification.as_ref(), scope, false),
             _ => self.no_mod.clone(),
+        }
+    }
+
+    /// What a redeclaration says itself: `model A = B(…)` or `model extends A(…)`.
+    fn own_mods(&self, class: ClassId, scope: Scope) -> Rc<Mod<'t>> {
+        match &*self.lib.def(class).body {
+            ClassBody::Long { extends: Some(modification), .. } => self.modifier(modification.as_ref(), scope, false),
+            _ => self.short_mods(class, scope),
         }
     }
 
@@ -545,6 +570,7 @@ impl<'t> Flattener<'t> {
                 None => return Err(self.err(cond.span, "the condition of a component must be a parameter expression")),
             }
         }
+        let outside_mods = outside.clone();
         let mut mods = outside;
         let mut dims_from = None;
         let original = (clause, component, scope);
@@ -561,11 +587,11 @@ impl<'t> Flattener<'t> {
             };
             let own = self.modifier(component.modification.as_ref(), scope, false);
             let own = r.elements.iter().fold(own, |own, index| own.element(index));
-            let own = merge(&own, &Rc::new(Mod { binding: constraint.binding.clone(), ..(*constraint).clone() }));
-            mods = merge(&Rc::new(mods.without_redeclare()), &own);
-            if let Some(under) = &r.under {
-                mods = merge(&mods, under);
-            }
+            let own = match &r.under {
+                Some(under) => merge(&own, under),
+                None => own,
+            };
+            mods = merge(&Rc::new(mods.without_redeclare()), &merge(&own, &constraint));
         } else {
             let mut own = self.modifier(component.modification.as_ref(), scope, false);
             if let Some(k) = &clause.constraint {
@@ -580,12 +606,38 @@ impl<'t> Flattener<'t> {
                 };
                 let eff0 = self.effective(n, p0)?;
                 let through = eff0.child(m.name).cloned().unwrap_or_else(|| self.no_mod.clone());
+                if std::ptr::eq(component, k0) && !outside_mods.says_the_same(&through) {
+                    let mut e = self.err_hints(
+                        component.name.span,
+                        format!("{} is inherited twice, with different modifiers", m.name),
+                        vec!["inherited declarations of one name must be the same".into()],
+                    );
+                    for span in [outside_mods.span, through.span].into_iter().flatten() {
+                        e.labels.push(saltus_base::Label { span, message: "modified here".into() });
+                    }
+                    return Err(e);
+                }
                 // The same declaration, inherited twice, does not modify itself.
                 mods = merge(&mods, &merge(&through, &base).without_final());
                 if component.dims.is_empty() && clause.type_dims.is_empty() {
                     dims_from = Some((c0, k0, s0));
                 }
             }
+        }
+        if original.0.prefixes.outer
+            && !original.0.prefixes.inner
+            && self.node(n).live
+            && !(mods.binding.is_none() && mods.children.is_empty())
+        {
+            let mut e = self.err_hints(
+                original.1.name.span,
+                format!("{} is outer: what is modified is the inner declaration, not this one", m.name),
+                vec!["modify the inner declaration, or leave the modifier out".into()],
+            );
+            if let Some(span) = mods.span {
+                e.labels.push(saltus_base::Label { span, message: "modified here".into() });
+            }
+            return Err(e);
         }
         // A record's binding binds its fields, unless they are modified themselves.
         if let Some(b) = self.node(n).cref.mods.binding.clone()

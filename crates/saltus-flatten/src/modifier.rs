@@ -73,6 +73,8 @@ pub(crate) struct Redeclare<'t> {
     pub scope: Scope,
     /// Modifiers from further inside than the redeclaration: what it says itself comes before them.
     pub under: Option<Rc<Mod<'t>>>,
+    /// The modifiers of its constraining clause: what takes its place keeps to them.
+    pub constraint: Option<Rc<Mod<'t>>>,
     /// `each`: the same for all elements of the arrays around it.
     pub each: bool,
     /// Which elements of the arrays around it are meant, outermost first.
@@ -128,8 +130,18 @@ impl<'t> Mod<'t> {
                 r.elements.push(index.to_vec());
             }
             r.under = r.under.as_ref().map(|u| u.element(index));
+            r.constraint = r.constraint.as_ref().map(|c| c.element(index));
         }
         Rc::new(m)
+    }
+
+    /// Whether two modifiers are written alike.
+    pub fn says_the_same(&self, o: &Mod<'t>) -> bool {
+        let value = |m: &Mod<'t>| m.binding.as_ref().map(|b| b.source.to_string());
+        value(self) == value(o)
+            && self.broken == o.broken
+            && self.children.len() == o.children.len()
+            && self.children.iter().all(|(n, c)| o.child(*n).is_some_and(|d| c.says_the_same(d)))
     }
 
     /// The same, giving way to a value of the whole record it is part of.
@@ -166,7 +178,13 @@ pub(crate) fn merge<'t>(outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>>
     }
     if let Some(r) = &outer.redeclare {
         // The redeclaration's own modifiers stand between the two.
-        let rest = Rc::new(inner.without_redeclare());
+        let mut rest = Rc::new(inner.without_redeclare());
+        // Of a redeclaration that is redeclared, what it asks of its replacements remains.
+        if let Some(i) = &inner.redeclare {
+            for below in i.constraint.iter().chain(&i.under) {
+                rest = merge(&rest, below);
+            }
+        }
         let under = Some(r.under.as_ref().map_or_else(|| rest.clone(), |u| merge(u, &rest)));
         let redeclare = Some(Redeclare { under, ..r.clone() });
         let violated = if inner.is_final && outer.span != inner.span { inner.span } else { None };
@@ -237,18 +255,21 @@ impl<'t> Flattener<'t> {
                 out.put(name, m);
             }
             Argument::Redeclare { each: e, element, span, is_final, .. } => {
-                let (name, what) = match &**element {
+                let (name, what, constraint) = match &**element {
                     Element::Class { prefixes, def, constraint } => {
-                        (def.name.name, Redeclared::Class(self.lib.anonymous(def, *prefixes, constraint.clone())))
+                        let class = self.lib.anonymous(def, *prefixes, constraint.clone());
+                        (def.name.name, Redeclared::Class(class), constraint)
                     }
                     Element::Components(clause) => match clause.components.first() {
-                        Some(c) => (c.name.name, Redeclared::Component(clause, c)),
+                        Some(c) => (c.name.name, Redeclared::Component(clause, c), &clause.constraint),
                         None => return,
                     },
                     _ => return,
                 };
+                let constraint = constraint.as_ref().map(|k| self.modifier(k.modification.as_ref(), scope, false));
+                let each = *e || around > 0;
                 let redeclare =
-                    Some(Redeclare { what, scope, under: None, each: *e || around > 0, elements: Vec::new() });
+                    Some(Redeclare { what, scope, under: None, constraint, each, elements: Vec::new() });
                 out.put(name, Rc::new(Mod { redeclare, is_final: *is_final, span: Some(*span), ..Mod::default() }));
             }
         }

@@ -997,3 +997,125 @@ end M;
 time,x
 0.0,0.0
 1.0,1.0
+
+--- modifiers-outlive-redeclarations simulate --stop 1 --intervals 1 ---
+model A0
+  parameter Real x = 1;
+  Real z = x;
+end A0;
+model A1
+  extends A0;
+  Real y = 2;
+end A1;
+model B0
+  replaceable A0 a(x = 7);
+end B0;
+model B1
+  extends B0(a.x = 9);
+end B1;
+model C0
+  replaceable model A = A0;
+  A a;
+end C0;
+model C1
+  extends C0(A(x = 3));
+end C1;
+model C2
+  extends C1;
+  redeclare model A = A1;
+end C2;
+package P0
+  replaceable model A
+    parameter Real x = 1;
+    Real z = x;
+  end A;
+end P0;
+package P1
+  extends P0(A(x = 3));
+end P1;
+package P2 = P0(A(x = 4));
+package P3
+  extends P1;
+  redeclare model extends A
+    Real y = 2;
+  end A;
+end P3;
+package P4
+  extends P2;
+  redeclare model extends A(x = 5)
+    Real y = 2;
+  end A;
+end P4;
+package P5
+  extends P2;
+  redeclare model extends A
+    Real y = 2;
+  end A;
+end P5;
+model H
+  C0 c(redeclare replaceable model A = A0 constrainedby A0(x = 10));
+end H;
+model M
+  B1 b(redeclare A1 a) "9";
+  C2 c "3";
+  P3.A p3 "3";
+  P4.A p4 "5";
+  P5.A p5 "4";
+  H h(c(redeclare model A = A1)) "10";
+end M;
+
+--- expect ---
+time,b.a.z,b.a.y,c.a.z,c.a.y,p3.z,p3.y,p4.z,p4.y,p5.z,p5.y,h.c.a.z,h.c.a.y
+0.0,9.0,2.0,3.0,2.0,3.0,2.0,5.0,2.0,4.0,2.0,10.0,2.0
+1.0,9.0,2.0,3.0,2.0,3.0,2.0,5.0,2.0,4.0,2.0,10.0,2.0
+
+--- inherited-twice-with-different-modifiers error check ---
+model A
+  Real x = 1;
+end A;
+model B
+  extends A(x(start = 1));
+end B;
+model M
+  extends A(x(start = 2));
+  extends B;
+end M;
+--- expect ---
+exit: 3
+x is inherited twice, with different modifiers
+model.mo:2
+
+--- inherited-twice-with-the-same-modifiers simulate --stop 1 --intervals 1 ---
+model A
+  parameter Real p = 1;
+  Real x = p;
+end A;
+model B
+  extends A(p = 2);
+end B;
+model M
+  extends A(p = 2);
+  extends B;
+end M;
+
+--- expect ---
+time,p,x
+0.0,2.0,2.0
+1.0,2.0,2.0
+
+--- outer-with-a-modifier error check ---
+model W
+  parameter Real g = 1;
+end W;
+model A
+  outer W w(g = 3);
+  Real x = w.g;
+end A;
+model M
+  inner W w;
+  A a;
+end M;
+--- expect ---
+exit: 3
+model.mo:5
+w is outer
