@@ -139,6 +139,8 @@ pub(crate) struct Clocks {
     states: Vec<VarId>,
     /// Variables that tick together though no equation ties them.
     together: Vec<(VarId, VarId)>,
+    /// Factors that zeros have removed from the equation being read: clocks know them still.
+    pub(crate) vanished: Vec<ExprId>,
 }
 
 impl Clocks {
@@ -156,6 +158,18 @@ impl<'t> Flattener<'t> {
     pub(crate) fn is_clock_var(&mut self, first: VarId, count: usize) {
         for k in 0..count {
             self.clocks.vars.insert(VarId::new(first.index() + k));
+        }
+    }
+
+    /// Ties what a zero has removed from an equation to what is left of it.
+    pub(crate) fn tie_vanished(&mut self, residual: ExprId) {
+        let Some(&gone) = self.clocks.vanished.first() else { return };
+        let Some(&left) = self.vars_in(residual).first() else { return };
+        // All of it belongs together, so that one of it is enough from now on.
+        for e in std::mem::replace(&mut self.clocks.vanished, vec![gone]) {
+            for v in self.vars_in(e) {
+                self.clocks.tie(left, v);
+            }
         }
     }
 
@@ -366,7 +380,7 @@ impl<'t> Flattener<'t> {
         !HybridDae::is_builtin(v) && self.dae.vars[v].variability >= Variability::Discrete
     }
 
-    fn vars_in(&self, e: ExprId) -> Vec<VarId> {
+    pub(crate) fn vars_in(&self, e: ExprId) -> Vec<VarId> {
         let mut out = Vec::new();
         for k in self.dae.pool.holes(e) {
             if let Some(v) = self.hole(k).and_then(Operand::variable)
@@ -1262,6 +1276,10 @@ impl<'t> Flattener<'t> {
         }
         let mut by_choice: Vec<usize> = (0..eqs.len()).collect();
         by_choice.sort_by_key(|&i| edges[i].len());
+        // Coefficients that may vanish (at the first tick, say) are divided by only where nothing else is left.
+        let solid: Vec<Vec<_>> =
+            edges.iter().map(|l| l.iter().filter(|x| x.0 < Coefficient::Varying).copied().collect()).collect();
+        by_choice.retain(|&i| !augment(i, &solid, &mut owner, &mut FxHashSet::default()));
         for i in by_choice {
             if !augment(i, &edges, &mut owner, &mut FxHashSet::default()) {
                 let span = eqs[i].1.span.unwrap_or(Span::NONE);

@@ -382,6 +382,7 @@ impl<'t> Flattener<'t> {
         let v = match (&self.node(n).constant, parameter) {
             (crate::instance::Constant::Known(v), true) => v.clone(),
             _ => {
+                self.clocks.vanished.clear();
                 let v = self.binding_value(&b, Mode::Model)?;
                 self.fit(v, &dims, ty, b.span, n)?
             }
@@ -414,6 +415,7 @@ impl<'t> Flattener<'t> {
                 } else {
                     self.dae.pool.sub(x, e[k])
                 };
+                self.tie_vanished(r);
                 let row = self.row(r);
                 let origin = Origin {
                     span: Some(b.span),

@@ -52,6 +52,7 @@ impl<'t> Flattener<'t> {
     pub(crate) fn equation(&mut self, env: &Env, eq: &'t AstEquation) -> R<()> {
         match &eq.kind {
             EquationKind::Simple(l, r) => {
+                self.clocks.vanished.clear();
                 if let ExprKind::Tuple(items) = &l.kind
                     && items.len() > 1
                 {
@@ -211,8 +212,10 @@ impl<'t> Flattener<'t> {
                 self.note_sides(x, tx, y, ty, span);
             }
             let residual = self.residual(x, y, tx.join(ty));
+            self.tie_vanished(residual);
             self.add_equation(env, residual, span, note);
         }
+        self.clocks.vanished.clear();
         Ok(())
     }
 

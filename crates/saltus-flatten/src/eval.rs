@@ -609,7 +609,12 @@ impl<'t> Flattener<'t> {
                     Div | ElemDiv => (Binary::Div, Ty::Real),
                     _ => (Binary::Pow, Ty::Real),
                 };
-                Ok(Value::Num(self.dae.pool.bin(b, x, y), t))
+                let e = self.dae.pool.bin(b, x, y);
+                if b == Binary::Mul && self.dae.pool.as_const(e).is_some() {
+                    let gone = [x, y].into_iter().find(|&f| !self.vars_in(f).is_empty());
+                    self.clocks.vanished.extend(gone);
+                }
+                Ok(Value::Num(e, t))
             }
             And | Or => {
                 if tx != Ty::Bool || ty != Ty::Bool {

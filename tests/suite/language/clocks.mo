@@ -103,3 +103,23 @@ time,v,down.n
 5.0,3,1
 6.0,3,1
 6.0,1,1
+
+--- a-signal-times-zero-keeps-its-clock simulate --stop 1 --intervals 2 ---
+model M
+  Real u = sample(1, Clock(Clock(1, 4), solverMethod = "ImplicitEuler"));
+  Real x(start = 1, fixed = true);
+  Real y = hold(x);
+equation
+  der(x) = -x + 0*u;
+end M;
+--- expect ---
+time,u,x,y
+0.0,1.0,1.0,1.0
+0.25,1.0,1.0,1.0
+0.25,1.0,0.8,0.8
+0.5,1.0,0.8,0.8
+0.5,1.0,0.64,0.64
+0.75,1.0,0.64,0.64
+0.75,1.0,0.512,0.512
+1.0,1.0,0.512,0.512
+1.0,1.0,0.4096,0.4096
