@@ -11,7 +11,9 @@ use saltus_base::{Name, Span};
 use saltus_dae::{CallEquation, VarId, Variability};
 use saltus_expr::{ExprId, FuncId};
 use saltus_resolve::ClassId;
-use saltus_syntax::ast::{Call, ClassBody, ClassKind, ComponentRef, Ident, TypeSpec};
+use saltus_syntax::ast::{
+    Call, ClassBody, ClassKind, ComponentRef, Expr, ExprKind, Ident, RefPart, TypeSpec, VariabilityPrefix,
+};
 use std::rc::Rc;
 
 /// How many new expression nodes inlining one call may make.
@@ -37,6 +39,13 @@ impl<'t> Flattener<'t> {
         };
         if !c.iterators.is_empty() {
             return Err(self.err(span, "only sum, product, min, max and array take iterators"));
+        }
+        if let [Expr { kind: ExprKind::Ref(m), .. }] = &c.args[..]
+            && c.named.is_empty()
+            && self.template(f.node)?.is_record()
+            && self.names_model(env, &c.args[0])?
+        {
+            return self.cast(env, f.node, m, span);
         }
         let mut args = Vec::new();
         for a in &c.args {
@@ -152,9 +161,7 @@ impl<'t> Flattener<'t> {
             let given = match named.iter().find(|(n, _)| *n == m.name) {
                 Some((_, v)) => Some(v.clone()),
                 None => {
-                    let fixed = self.node(k).variability == saltus_syntax::ast::VariabilityPrefix::Constant
-                        || self.node(k).is_final;
-                    if fixed { None } else { it.next() }
+                    if self.is_settled_field(k)? { None } else { it.next() }
                 }
             };
             // Reals given as Integers.
@@ -167,11 +174,90 @@ impl<'t> Flattener<'t> {
         if it.next().is_some() {
             return Err(self.err(span, format!("too many arguments for {}", self.lib.qualified(t.class))));
         }
+        if let Some(v) = self.construct_each(env, node, &fields, span)? {
+            return Ok(v);
+        }
         for k in 0..fields.len() {
             self.fill_field(env, node, &mut fields, k, span)?;
         }
         let fields = fields.into_iter().filter_map(|f| Some((f.name, f.value?))).collect();
         Ok(Value::Rec(Rc::new(Rec { class: t.class, scope: self.node(node).cref.scope, fields })))
+    }
+
+    /// Arguments of higher rank than their fields: one record for each element.
+    fn construct_each(&mut self, env: &Env, node: NodeId, fields: &[Field], span: Span) -> R<Option<Value>> {
+        let mut extra: Option<Vec<usize>> = None;
+        let mut ranks = Vec::new();
+        for f in fields {
+            let rank = self.declared_rank(f.node)?;
+            ranks.push(rank);
+            let Some(v) = f.value.as_ref().filter(|v| v.rank() > rank) else { continue };
+            let d = v.dims()[..v.rank() - rank].to_vec();
+            if extra.as_ref().is_some_and(|e| *e != d) {
+                let name = self.lib.qualified(self.template(node)?.class);
+                return Err(self.err(span, format!("the arguments of {name} have shapes that do not fit its fields")));
+            }
+            extra = Some(d);
+        }
+        let Some(dims) = extra else { return Ok(None) };
+        let count: usize = dims.iter().product();
+        let mut out = Vec::with_capacity(count);
+        for k in 0..count {
+            let given = fields.iter().zip(&ranks).filter_map(|(f, &rank)| {
+                let v = f.value.as_ref()?;
+                Some((f.name, if v.rank() > rank { part_of(v, dims.len(), k) } else { v.clone() }))
+            });
+            let given = given.collect();
+            out.push(self.construct(env, node, Vec::new(), given, span)?);
+        }
+        Ok(Some(Value::records(dims, out)))
+    }
+
+    /// How many dimensions a component is declared with.
+    pub(crate) fn declared_rank(&mut self, c: NodeId) -> R<usize> {
+        let t = self.template(c)?;
+        let mut rank: usize = t.dims.iter().map(|d| d.0.len()).sum();
+        if let Some((clause, comp, _)) = self.node(c).dims_from.or(self.node(c).clause) {
+            rank += comp.dims.len() + clause.type_dims.len();
+        }
+        Ok(rank)
+    }
+
+    /// `R(m)` with a component m that is no record: its parts by name.
+    fn cast(&mut self, env: &Env, node: NodeId, m: &ComponentRef, span: Span) -> R<Value> {
+        let t = self.template(node)?;
+        let mut named = Vec::new();
+        for (i, f) in t.members.iter().enumerate() {
+            let MemberKind::Component { .. } = f.kind else { continue };
+            let Slot::Node(k) = self.child(node, i as u32)? else { continue };
+            if self.is_settled_field(k)? {
+                continue;
+            }
+            let mut part = m.clone();
+            part.parts.push(RefPart { name: Ident { name: f.name, span: m.span }, subscripts: Vec::new() });
+            let v = match self.template(k)?.is_record() {
+                true => self.cast(env, k, &part, span)?,
+                false => self.eval(env, &Expr { kind: ExprKind::Ref(part), span: m.span })?,
+            };
+            named.push((f.name, v));
+        }
+        self.construct(env, node, Vec::new(), named, span)
+    }
+
+    /// Whether a name is that of a component that is neither a value nor a record.
+    fn names_model(&mut self, env: &Env, e: &Expr) -> R<bool> {
+        let ExprKind::Ref(r) = &e.kind else { return Ok(false) };
+        let Ok(Target::Nodes(nodes, ..)) = self.resolve(env, r) else { return Ok(false) };
+        let Some(&n) = nodes.first().filter(|n| n.0 != u32::MAX) else { return Ok(false) };
+        let n = self.real(n)?;
+        let t = self.template(n)?;
+        Ok(t.builtin.is_none() && !t.is_record() && !t.is_connector())
+    }
+
+    /// Whether a field is no input of the record's constructor: final, or a constant with a value.
+    pub(crate) fn is_settled_field(&mut self, k: NodeId) -> R<bool> {
+        let constant = self.node(k).variability == VariabilityPrefix::Constant;
+        Ok(self.node(k).is_final || constant && self.leaf_or_own_mod(k)?.binding.is_some())
     }
 
     /// Gives a field its default, after the fields that the default uses.
@@ -552,12 +638,8 @@ impl<'t> Flattener<'t> {
         match v {
             None => Given::Default,
             Some(Value::Func(f)) => {
-                let mut b = Vec::new();
-                for (n, v) in &f.bound {
-                    let mut sizes = Vec::new();
-                    leaf_sizes(v, &[], &mut sizes, flat);
-                    b.push((*n, Given::Value(sizes)));
-                }
+                let bound = f.bound.clone();
+                let b = bound.into_iter().map(|(n, v)| (n, self.given(&Some(v), flat))).collect();
                 Given::Function(f.node, b)
             }
             Some(v) => {
@@ -849,7 +931,7 @@ impl<'t> Flattener<'t> {
         if let Some(d) = self.node(o).dims_from.or(self.node(o).clause) {
             subs.extend(d.1.dims.iter().chain(&d.0.type_dims).map(|s| (s, d.2)));
         }
-        for (d, s) in &t.dims {
+        for (d, s, _) in &t.dims {
             subs.extend(d.iter().map(|x| (x, *s)));
         }
         let mut dims = outer.to_vec();
@@ -878,8 +960,9 @@ impl<'t> Flattener<'t> {
             };
             let inner = Env { plain: true, ..Env::konst(scope) };
             let v = self.eval_with_defaults(&inner, &known, sig, e)?;
-            match self.const_of(&v) {
-                Some(x) if x >= 0.0 => dims.push(x as usize),
+            match (self.const_of(&v), &v) {
+                (Some(x), _) if x >= 0.0 => dims.push(x as usize),
+                (_, Value::Arr(a)) if matches!(a.ty, Ty::Enum(_) | Ty::Bool) => dims.push(a.e.len()),
                 _ => {
                     let name = self.path(node);
                     return Err(self.err(span, format!("the size of a result of {name} is not known when compiling")));

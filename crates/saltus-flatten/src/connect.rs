@@ -337,9 +337,14 @@ impl<'t> Flattener<'t> {
         let holder =
             prefix.parts.last().map(|p| saltus_syntax::ast::RefPart { name: p.name, subscripts: subs.to_vec() });
         let mut buses = Vec::new();
+        let mut lead = dims.len();
         for n in nodes {
             match &holder {
-                Some(h) => buses.extend(self.select_elements(env, n, h)?.0),
+                Some(h) => {
+                    let (list, d) = self.select_elements(env, n, h)?;
+                    lead = dims.len() + d.len();
+                    buses.extend(list);
+                }
                 None => buses.push(n),
             }
         }
@@ -380,6 +385,8 @@ impl<'t> Flattener<'t> {
             {
                 dims.extend(d);
             }
+            // An array of buses is connected element by element.
+            dims.drain(..lead.min(dims.len()));
             if !last.subscripts.is_empty() {
                 let mut need = self.subscript_sizes(env, &last.subscripts)?;
                 let kept = last.subscripts.iter().filter(|s| !matches!(s, Subscript::Index(_))).count();
@@ -573,7 +580,12 @@ impl<'t> Flattener<'t> {
         let edges = std::mem::take(&mut self.connections.edges);
         for e in &edges {
             let Some(p) = e.pair else { continue };
-            let r = if e.kept { self.join_fields(p) } else { Ok(()) };
+            let leaf = self.template(p.a.node).is_ok_and(|t| t.builtin.is_some());
+            let r = match (e.kept, leaf) {
+                (true, true) => self.join_leaf(p),
+                (true, false) => self.join_fields(p),
+                (false, _) => Ok(()),
+            };
             if let Err(d) = r {
                 self.report(d, p.within);
             }
@@ -604,6 +616,12 @@ impl<'t> Flattener<'t> {
             let (x, y) = (self.path(p.a.node), self.path(p.b.node));
             return Err(self.err(p.span, format!("{x} and {y} have different structure and cannot be connected")));
         }
+        // A type with a function equalityConstraint is overdetermined.
+        let overdetermined = ta.index.contains_key(&Name::new("equalityConstraint"));
+        if ta.builtin.is_some() && overdetermined {
+            self.connections.edges.push(Edge { a: p.a.node, b: p.b.node, pair: Some(p), kept: true });
+            return Ok(());
+        }
         if ta.builtin.is_some() {
             return self.join_leaf(p);
         }
@@ -622,7 +640,7 @@ impl<'t> Flattener<'t> {
             }
             return Ok(());
         }
-        if ta.index.contains_key(&Name::new("equalityConstraint")) && ta.is_record() {
+        if overdetermined && ta.is_record() {
             self.connections.edges.push(Edge { a: p.a.node, b: p.b.node, pair: Some(p), kept: true });
             return Ok(());
         }
@@ -1053,7 +1071,8 @@ impl<'t> Flattener<'t> {
         let mut bus: FxHashSet<VarId> = FxHashSet::default();
         for i in 0..self.nodes.len() {
             let n = NodeId(i as u32);
-            if self.node(n).var.is_none() || !self.node(n).live {
+            // Flows are determined by the sums.
+            if self.node(n).var.is_none() || !self.node(n).live || self.node(n).connection == Connection::Flow {
                 continue;
             }
             let Some(p) = self.node(n).parent else { continue };

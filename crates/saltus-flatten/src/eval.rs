@@ -24,6 +24,8 @@ pub(crate) enum Index {
     Many(Vec<usize>),
     /// Known only during the run.
     Dynamic(ExprId),
+    /// Several of these (keeps the dimension).
+    DynamicMany(Vec<ExprId>),
 }
 
 impl<'t> Flattener<'t> {
@@ -131,7 +133,7 @@ impl<'t> Flattener<'t> {
             ExprKind::Ref(r) => self.eval_ref(env, r),
             ExprKind::Unary(op, a) => {
                 let a = self.eval(env, a)?;
-                self.unary(*op, a, e.span)
+                self.unary(env, *op, a, e.span)
             }
             ExprKind::Binary(op, a, b) => {
                 let x = self.eval(env, a)?;
@@ -468,7 +470,16 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    pub(crate) fn unary(&mut self, op: UnaryOp, a: Value, span: Span) -> R<Value> {
+    pub(crate) fn unary(&mut self, env: &Env, op: UnaryOp, a: Value, span: Span) -> R<Value> {
+        let records = matches!(a, Value::Rec(_) | Value::RecArr(_)) && (!self.is_complex(&a) || op == UnaryOp::Not);
+        if records && !matches!(op, UnaryOp::Plus | UnaryOp::ElemPlus) {
+            let name = if op == UnaryOp::Not { "'not'" } else { "'-'" };
+            if let Value::RecArr(r) = &a {
+                let e = r.e.iter().map(|v| self.unary(env, op, v.clone(), span)).collect::<R<Vec<_>>>()?;
+                return self.stacked(&r.dims, &e, span);
+            }
+            return self.operator_call(env, name, &[a], span);
+        }
         match op {
             UnaryOp::Plus | UnaryOp::ElemPlus => Ok(a),
             UnaryOp::Neg | UnaryOp::ElemNeg => {
@@ -1232,6 +1243,10 @@ impl<'t> Flattener<'t> {
                             Err(me.err(e.span, format!("the index {x} is outside 1:{n}")))
                         }
                     };
+                    if let Some(Ty::Real | Ty::Str) = v.ty().filter(|_| v.len() > 0) {
+                        let what = format!("a subscript must be an Integer or a vector of Integers, not {}", v.describe());
+                        return Err(self.err(e.span, what));
+                    }
                     match &v {
                         Value::Num(x, ty) => match self.dae.pool.as_const(*x) {
                             Some(c) => {
@@ -1247,23 +1262,27 @@ impl<'t> Flattener<'t> {
                             }
                         },
                         Value::Arr(a) if a.dims.len() == 1 => {
+                            if env.mode == Mode::Shape && n > 0 && !self.all_const(&v) {
+                                out.push(Index::Many(vec![1; a.e.len()]));
+                                continue;
+                            }
                             let mut many = Vec::new();
-                            for x in &a.e {
-                                match self.dae.pool.as_const(*x) {
-                                    Some(c) => many.push(check(self, if a.ty == Ty::Bool { c + 1.0 } else { c })?),
-                                    None => {
-                                        let k = self.eval(&Env { mode: Mode::Konst, ..inner }, e)?;
-                                        let Value::Arr(k) = k else {
-                                            return Err(self.err(e.span, "the index must be known when compiling"));
-                                        };
-                                        many.clear();
-                                        for x in &k.e {
-                                            let c = self.dae.pool.as_const(*x).unwrap_or(0.0);
-                                            many.push(check(self, c)?);
-                                        }
-                                        break;
-                                    }
+                            let known = match self.all_const(&v) {
+                                true => Ok(v.clone()),
+                                false => self.eval(&Env { mode: Mode::Konst, ..inner }, e),
+                            };
+                            let Ok(Value::Arr(known)) = known else {
+                                let shift = self.dae.pool.num(f64::from(a.ty == Ty::Bool));
+                                let list: Vec<ExprId> = a.e.iter().map(|&x| self.dae.pool.add(x, shift)).collect();
+                                for &x in &list {
+                                    self.index_stays_within(env, x, n, e);
                                 }
+                                out.push(Index::DynamicMany(list));
+                                continue;
+                            };
+                            for x in &known.e {
+                                let c = self.dae.pool.as_const(*x).unwrap_or(0.0);
+                                many.push(check(self, if a.ty == Ty::Bool { c + 1.0 } else { c })?);
                             }
                             out.push(Index::Many(many));
                         }
@@ -1297,6 +1316,34 @@ impl<'t> Flattener<'t> {
 
     pub(crate) fn apply_index(&mut self, v: &Value, index: &[Index], span: Span) -> R<Value> {
         let dims = v.dims().to_vec();
+        // Several dynamic indices: one selection for each, put together where the dimension was.
+        if let Some(d) = index.iter().position(|i| matches!(i, Index::DynamicMany(_))) {
+            let Index::DynamicMany(list) = &index[d] else { return Err(self.err(span, "bad index")) };
+            let mut parts = Vec::with_capacity(list.len());
+            for &x in list {
+                let mut i = index.to_vec();
+                i[d] = Index::Dynamic(x);
+                parts.push(self.apply_index(v, &i, span)?);
+            }
+            let before = index[..d].iter().filter(|i| !matches!(i, Index::At(_) | Index::Dynamic(_))).count();
+            let Some(first) = parts.first() else {
+                let mut dims = dims;
+                dims[d] = 0;
+                return Ok(Value::array(v.ty().unwrap_or(Ty::Real), dims, Vec::new()));
+            };
+            let mut out_dims = first.dims().to_vec();
+            let lead: usize = out_dims[..before].iter().product();
+            let lists: Vec<Vec<Value>> = parts.iter().map(|p| p.elements()).collect();
+            let width = lists[0].len() / lead.max(1);
+            let mut all = Vec::with_capacity(lists.len() * lists[0].len());
+            for a in 0..lead {
+                for l in &lists {
+                    all.extend_from_slice(&l[a * width..(a + 1) * width]);
+                }
+            }
+            out_dims.insert(before, parts.len());
+            return Ok(crate::value::stack(&out_dims, &all));
+        }
         // A dynamic index becomes a choice among its possible values.
         if let Some(d) = index.iter().position(|i| matches!(i, Index::Dynamic(_))) {
             let Index::Dynamic(x) = index[d] else { return Err(self.err(span, "bad index")) };
@@ -1515,7 +1562,7 @@ pub(crate) fn places(index: &[Index], dims: &[usize]) -> Option<(Vec<usize>, Vec
                 d.push(v.len());
                 v.iter().map(|k| k - 1).collect()
             }
-            Index::Dynamic(_) => return None,
+            Index::Dynamic(_) | Index::DynamicMany(_) => return None,
         };
         let mut next = Vec::with_capacity(out.len() * list.len());
         for o in &out {

@@ -153,6 +153,13 @@ impl<'t> Flattener<'t> {
             let scope = p.mod_scope.unwrap_or(Scope { node: n, part: p.from });
             let m = self.modifier(p.modification, scope, false);
             let m = if p.base_mods.is_empty() { m } else { merge(&m, &p.base_mods) };
+            // `model A3 = A[3](…)` modifies all elements of its array.
+            let (kind, index) = (self.node(n).kind, self.node(n).index.clone());
+            let tail: usize = t.dims.iter().filter(|d| d.2 >= p.from).map(|d| d.0.len()).sum();
+            let m = match index.len().checked_sub(tail) {
+                Some(at) if kind == NodeKind::Element && tail > 0 => m.element(&index[at..]),
+                _ => m,
+            };
             let m = if whole { m.weakened() } else { m };
             let outer = &all[p.from as usize];
             let joined = merge(outer, &m);
@@ -928,7 +935,7 @@ impl<'t> Flattener<'t> {
         if let Some(d) = self.node(n).dims_from.or(self.node(n).clause) {
             take(&mut subs, d);
         }
-        for (d, s) in &t.dims {
+        for (d, s, _) in &t.dims {
             subs.extend(d.iter().map(|x| (x, *s)));
         }
         let nested = self.node_mut(n).sizing.replace(Box::default());

@@ -1,7 +1,7 @@
 //! Functions and algorithms to the function IR: names become locals, records become one local per field.
 
 use crate::algorithm::ModelContext;
-use crate::eval::{ref_text, unary_named};
+use crate::eval::{Target, ref_text, unary_named};
 use crate::instance::{Found, Slot};
 use crate::modifier::{NodeId, Scope};
 use crate::template::MemberKind;
@@ -258,38 +258,13 @@ impl<'t> Flattener<'t> {
             match g {
                 Given::Default => later.push((0, g)),
                 Given::Value(sizes) => {
-                    let mut k = 0;
-                    let tree = self.declare_tree(lx, p.node, p.name.to_string(), &[], &mut |_, dims| {
-                        let s = sizes.get(k).cloned().unwrap_or_default();
-                        k += 1;
-                        dims.into_iter()
-                            .enumerate()
-                            .map(|(i, _)| s.get(i).copied().flatten().map_or(Dim::Free, Dim::Fixed))
-                            .collect()
-                    })?;
-                    tree_locals(&tree, &mut lx.f.inputs);
+                    let tree = self.declare_sized(lx, p.node, p.name.to_string(), sizes)?;
                     lx.vars.insert(p.node, tree);
                 }
-                Given::Function(target, bound) => {
-                    let mut args = Vec::new();
-                    let bsig = self.signature(*target, Span::NONE)?;
-                    for (n, g) in bound {
-                        let Some(q) = bsig.inputs.iter().find(|q| q.name == *n) else { continue };
-                        let Given::Value(sizes) = g else { continue };
-                        let mut k = 0;
-                        let tree =
-                            self.declare_tree(lx, q.node, format!("{}.{}", p.name, n), &[], &mut |_, dims| {
-                                let s = sizes.get(k).cloned().unwrap_or_default();
-                                k += 1;
-                                dims.into_iter()
-                                    .enumerate()
-                                    .map(|(i, _)| s.get(i).copied().flatten().map_or(Dim::Free, Dim::Fixed))
-                                    .collect()
-                            })?;
-                        tree_locals(&tree, &mut lx.f.inputs);
-                        args.push((*n, tree_value(&tree)));
+                Given::Function(..) => {
+                    if let LVal::Func(target, args) = self.declare_given(lx, p.node, p.name.to_string(), g)? {
+                        lx.funcs.insert(p.node, (target, args));
                     }
-                    lx.funcs.insert(p.node, (*target, args));
                 }
             }
         }
@@ -309,9 +284,23 @@ impl<'t> Flattener<'t> {
             // A function-valued input left to its default.
             let ct = self.template(c)?;
             if ct.kind == ClassKind::Function {
-                let cn = self.node(c).cref.clone();
-                let target = self.class_node(&cn);
-                lx.funcs.insert(c, (target, Vec::new()));
+                let bound = self.node(c).cref.mods.binding.clone();
+                let value = match bound {
+                    Some(b) => {
+                        let keep = std::mem::replace(&mut lx.scope, b.scope);
+                        let v = self.lower(lx, b.source);
+                        lx.scope = keep;
+                        let LVal::Func(target, args) = v? else {
+                            return Err(self.err(b.span, format!("{} needs a function", m.name)));
+                        };
+                        (target, args)
+                    }
+                    None => {
+                        let cn = self.node(c).cref.clone();
+                        (self.class_node(&cn), Vec::new())
+                    }
+                };
+                lx.funcs.insert(c, value);
                 continue;
             }
             let mut fixed = out_dims.filter(|_| is_out);
@@ -578,6 +567,44 @@ impl<'t> Flattener<'t> {
         }
     }
 
+    /// The locals of an input whose leaves have the sizes given.
+    fn declare_sized(
+        &mut self,
+        lx: &mut Lowering,
+        c: NodeId,
+        name: String,
+        sizes: &[Vec<Option<usize>>],
+    ) -> R<LTree> {
+        let mut k = 0;
+        let tree = self.declare_tree(lx, c, name, &[], &mut |_, dims| {
+            let s = sizes.get(k).cloned().unwrap_or_default();
+            k += 1;
+            dims.into_iter()
+                .enumerate()
+                .map(|(i, _)| s.get(i).copied().flatten().map_or(Dim::Free, Dim::Fixed))
+                .collect()
+        })?;
+        tree_locals(&tree, &mut lx.f.inputs);
+        Ok(tree)
+    }
+
+    /// What an input stands for: its locals, or a function whose bound arguments have locals.
+    fn declare_given(&mut self, lx: &mut Lowering, c: NodeId, name: String, g: &Given) -> R<LVal> {
+        match g {
+            Given::Value(sizes) => Ok(tree_value(&self.declare_sized(lx, c, name, sizes)?)),
+            Given::Function(target, bound) => {
+                let sig = self.signature(*target, Span::NONE)?;
+                let mut args = Vec::new();
+                for (n, g) in bound {
+                    let Some(q) = sig.inputs.iter().find(|q| q.name == *n) else { continue };
+                    args.push((*n, self.declare_given(lx, q.node, format!("{name}.{n}"), g)?));
+                }
+                Ok(LVal::Func(*target, args))
+            }
+            Given::Default => Err(self.err(Span::NONE, "bug in Saltus: a bound argument without a value")),
+        }
+    }
+
     /// Makes the locals of a variable; `dims` may change the dimensions of each leaf.
     fn declare_tree(
         &mut self,
@@ -593,7 +620,7 @@ impl<'t> Flattener<'t> {
         if let Some(d) = self.node(c).dims_from.or(self.node(c).clause) {
             subs.extend(d.1.dims.iter().chain(&d.0.type_dims).map(|s| (s, d.2)));
         }
-        for (d, s) in &t.dims {
+        for (d, s, _) in &t.dims {
             subs.extend(d.iter().map(|x| (x, *s)));
         }
         for (s, scope) in subs {
@@ -665,12 +692,22 @@ impl<'t> Flattener<'t> {
         }
         if let LTree::Rec { fields, .. } = tree {
             let t = self.template(c)?;
+            let mut nodes = Vec::new();
             for (n, sub) in fields {
                 if let Some(&i) = t.index.get(n)
                     && let Slot::Node(k) = self.child(c, i)?
                 {
-                    self.bind_tree(lx, k, sub)?;
+                    nodes.push((k, sub));
                 }
+            }
+            // Defaults may read fields that have none.
+            for (k, sub) in &nodes {
+                if self.leaf_or_own_mod(*k)?.binding.is_none() {
+                    lx.vars.insert(*k, (*sub).clone());
+                }
+            }
+            for (k, sub) in nodes {
+                self.bind_tree(lx, k, sub)?;
             }
         }
         Ok(())
@@ -1280,6 +1317,25 @@ impl<'t> Flattener<'t> {
             ExprKind::Ref(r) => self.lower_ref(lx, r),
             ExprKind::Unary(op, a) => {
                 let v = self.lower(lx, a)?;
+                let plus = matches!(op, UnaryOp::Plus | UnaryOp::ElemPlus);
+                if let LVal::Rec { class, scope, .. } = v
+                    && !plus
+                    && (!self.is_lcomplex(&v) || *op == UnaryOp::Not)
+                {
+                    let name = if *op == UnaryOp::Not { "'not'" } else { "'-'" };
+                    let Some(f) = self.operator_function(class, scope, name, &[v.kind()], 0, e.span)? else {
+                        return Err(self.err(e.span, format!("{} has no operator {name}", self.lib.qualified(class))));
+                    };
+                    return self.lower_applied(lx, f, vec![v], Vec::new(), e.span);
+                }
+                if let LVal::Leaf(_, ty, _) = v {
+                    if *op == UnaryOp::Not && ty != Ty::Bool {
+                        return Err(self.err(e.span, format!("`not` needs a Boolean, not {}", ty.text())));
+                    }
+                    if *op != UnaryOp::Not && !ty.numeric() {
+                        return Err(self.err(e.span, format!("{} has no sign", ty.text())));
+                    }
+                }
                 Ok(match op {
                     UnaryOp::Plus | UnaryOp::ElemPlus => v,
                     UnaryOp::Neg | UnaryOp::ElemNeg => v.map(
@@ -1564,6 +1620,17 @@ impl<'t> Flattener<'t> {
         Ok(v)
     }
 
+    /// What a name before parentheses means: an enumeration type converts there, it is no list of its literals.
+    fn lower_callee(&mut self, lx: &mut Lowering, name: &ComponentRef) -> R<LVal> {
+        let own = |n: Name| lx.iterators.iter().any(|(m, _)| *m == n) || lx.known.iter().any(|(m, _)| *m == n);
+        if !name.parts.first().is_some_and(|p| own(p.name.name))
+            && let Ok(Target::Class(c)) = self.resolve(&Env::konst(lx.scope), name)
+        {
+            return Ok(LVal::Func(self.class_node(&c), Vec::new()));
+        }
+        self.lower_ref(lx, name)
+    }
+
     /// A constant, enumeration literal or function.
     fn lower_constant(&mut self, lx: &mut Lowering, r: &ComponentRef) -> R<LVal> {
         // A variable of the function that is declared further down: its binding stands for it.
@@ -1575,8 +1642,10 @@ impl<'t> Flattener<'t> {
             && self.node(n).parent == Some(lx.scope.node)
             && let Some(b) = self.leaf_or_own_mod(n)?.binding.clone()
         {
-            let v = self.lower(lx, b.source)?;
-            return self.lower_subscripts(lx, v, &p.subscripts);
+            let keep = std::mem::replace(&mut lx.scope, b.scope);
+            let v = self.lower(lx, b.source);
+            lx.scope = keep;
+            return self.lower_subscripts(lx, v?, &p.subscripts);
         }
         let env = Env::konst(lx.scope);
         let known = lx.known.clone();
@@ -1732,7 +1801,7 @@ impl<'t> Flattener<'t> {
         if self.is_builtin_call(lx.scope, &c.function) {
             return Ok(None);
         }
-        let LVal::Func(node, bound) = self.lower_ref(lx, &c.function)? else {
+        let LVal::Func(node, bound) = self.lower_callee(lx, &c.function)? else {
             return Err(self.err(c.function.span, "this is not a function"));
         };
         let t = self.template(node)?;
@@ -1776,16 +1845,7 @@ impl<'t> Flattener<'t> {
                 None => it.next(),
             };
             match v {
-                Some(LVal::Func(n, bound)) => {
-                    let mut b = Vec::new();
-                    for (k, v) in bound {
-                        let mut l = Vec::new();
-                        v.leaves(&mut l);
-                        b.push((k, Given::Value(l.iter().map(|x| vec![None; x.2]).collect())));
-                        flat.extend(l.into_iter().map(|x| x.0));
-                    }
-                    given.push(Given::Function(n, b));
-                }
+                Some(v @ LVal::Func(..)) => given.push(given_function(v, &mut flat)),
                 Some(v) => {
                     // Leaves in the order the callee declares them.
                     let like = self.type_of(p.node)?;
@@ -1895,7 +1955,8 @@ impl<'t> Flattener<'t> {
         if self.is_builtin_call(lx.scope, &c.function) {
             return self.lower_builtin(lx, c.function.parts[0].name.name.as_str(), c, span);
         }
-        if let LVal::Func(node, bound) = self.lower_ref(lx, &c.function)? {
+        let callee = self.lower_callee(lx, &c.function)?;
+        if let LVal::Func(node, bound) = callee.clone() {
             let t = self.template(node)?;
             if t.kind == ClassKind::Function || t.kind == ClassKind::OperatorFunction {
                 let args = c.args.iter().map(|a| self.lower(lx, a)).collect::<R<Vec<_>>>()?;
@@ -1911,7 +1972,7 @@ impl<'t> Flattener<'t> {
                 return self.lower_applied(lx, node, args, named, span);
             }
         }
-        let LVal::Func(node, _) = self.lower_ref(lx, &c.function)? else {
+        let LVal::Func(node, _) = callee else {
             return Err(self.err(span, "this is not a function"));
         };
         let t = self.template(node)?;
@@ -1934,52 +1995,110 @@ impl<'t> Flattener<'t> {
             // Complex(re, im) is plain enough to write down.
             if named.is_empty() && !args.is_empty() && self.complex == Some(t.class) {
                 let im = args.get(1).cloned().unwrap_or(LVal::Leaf(FExpr::Num(0.0), Ty::Real, 0));
-                let fields = vec![(self.names.re, args[0].clone()), (self.names.im, im)];
-                return Ok(LVal::Rec { class: t.class, scope: self.node(node).cref.scope, rank: 0, fields });
+                let rank = args[0].rank();
+                if rank == im.rank() {
+                    let fields = vec![(self.names.re, args[0].clone()), (self.names.im, im)];
+                    return Ok(LVal::Rec { class: t.class, scope: self.node(node).cref.scope, rank, fields });
+                }
+                return self.lower_constructor(lx, node, c, span);
             }
             let (f, args, outs) = self.lower_call_values(lx, f, args, named, span)?;
             return Ok(pick_output(f, &args, &outs, 0));
         }
         if t.is_record() {
-            let mut fields = Vec::new();
-            let mut args = c.args.iter();
-            for (i, m) in t.members.iter().enumerate() {
-                let MemberKind::Component { .. } = m.kind else { continue };
-                let Slot::Node(k) = self.child(node, i as u32)? else { continue };
-                let v = match c.named.iter().find(|(n, _)| n.name == m.name) {
-                    Some((_, a)) => self.lower(lx, a)?,
-                    None => match args.next() {
-                        Some(a) => self.lower(lx, a)?,
-                        None => match self.constant(k) {
-                            Ok(v) => self.literal(lx, &v)?,
-                            Err(_) => {
-                                // A default in terms of the other fields.
-                                let b = self.leaf_or_own_mod(k)?.binding.clone();
-                                match b.map(|b| b.source) {
-                                    Some(e) => {
-                                        let keep = (lx.scope, lx.iterators.len());
-                                        lx.scope = Scope { node, part: m.part };
-                                        lx.iterators.extend(fields.iter().cloned());
-                                        let v = self.lower(lx, e);
-                                        lx.iterators.truncate(keep.1);
-                                        lx.scope = keep.0;
-                                        v?
-                                    }
-                                    _ => {
-                                        // Nothing said: a zero of the right shape.
-                                        let z = self.type_of(k)?;
-                                        z.map(&mut |_| FExpr::Num(0.0), &|r| r)
-                                    }
-                                }
-                            }
-                        },
-                    },
-                };
-                fields.push((m.name, v));
-            }
-            return Ok(LVal::Rec { class: t.class, scope: self.node(node).cref.scope, rank: 0, fields });
+            return self.lower_constructor(lx, node, c, span);
         }
         Err(self.err(c.function.span, format!("{} is not a function", ref_text(&c.function))))
+    }
+
+    /// A record constructor; arguments of higher rank than their fields make an array of records.
+    fn lower_constructor(&mut self, lx: &mut Lowering, node: NodeId, c: &Call, span: Span) -> R<LVal> {
+        let t = self.template(node)?;
+        if let Some((n, _)) = c.named.iter().find(|(n, _)| !t.index.contains_key(&n.name)) {
+            let hints = self.similar_members(node, n.name);
+            let message = format!("{} has no field {}", self.lib.qualified(t.class), n.name);
+            return Err(self.err_hints(n.span, message, hints));
+        }
+        let mut fields: Vec<(Name, LVal)> = Vec::new();
+        let mut over: Option<(FExpr, usize)> = None;
+        let mut ranks = Vec::new();
+        let mut args = c.args.iter();
+        for (i, m) in t.members.iter().enumerate() {
+            let MemberKind::Component { .. } = m.kind else { continue };
+            let Slot::Node(k) = self.child(node, i as u32)? else { continue };
+            let given = match c.named.iter().find(|(n, _)| n.name == m.name) {
+                Some((_, a)) => Some(a),
+                None if self.is_settled_field(k)? => None,
+                None => args.next(),
+            };
+            let rank = self.type_of(k)?.rank();
+            ranks.push(rank);
+            let v = match given {
+                Some(a) => {
+                    let v = self.lower(lx, a)?;
+                    let mut l = Vec::new();
+                    v.leaves(&mut l);
+                    if v.rank() > rank
+                        && over.is_none()
+                        && let Some(x) = l.into_iter().next()
+                    {
+                        over = Some((x.0, v.rank() - rank));
+                    }
+                    v
+                }
+                None => match self.constant(k) {
+                    Ok(v) => self.literal(lx, &v)?,
+                    Err(_) => {
+                        // A default in terms of the other fields.
+                        let b = self.leaf_or_own_mod(k)?.binding.clone();
+                        match b.map(|b| b.source) {
+                            Some(e) => {
+                                let keep = (lx.scope, lx.iterators.len());
+                                lx.scope = Scope { node, part: m.part };
+                                lx.iterators.extend(fields.iter().cloned());
+                                let v = self.lower(lx, e);
+                                lx.iterators.truncate(keep.1);
+                                lx.scope = keep.0;
+                                v?
+                            }
+                            _ => {
+                                // Nothing said: a zero of the right shape.
+                                let z = self.type_of(k)?;
+                                z.map(&mut |_| FExpr::Num(0.0), &|r| r)
+                            }
+                        }
+                    }
+                },
+            };
+            fields.push((m.name, v));
+        }
+        if args.next().is_some() {
+            return Err(self.err(span, format!("too many arguments for {}", self.lib.qualified(t.class))));
+        }
+        let scope = self.node(node).cref.scope;
+        let Some((base, extra)) = over else {
+            return Ok(LVal::Rec { class: t.class, scope, rank: 0, fields });
+        };
+        // Scalars beside vectors are the same in every record.
+        for ((_, v), rank) in fields.iter_mut().zip(ranks) {
+            match v.rank() {
+                r if r == rank + extra => {}
+                0 => {
+                    let sizes: Vec<FExpr> = (0..extra)
+                        .map(|d| FExpr::Builtin(Builtin::Size, vec![base.clone(), FExpr::Num(d as f64 + 1.0)]))
+                        .collect();
+                    *v = v.map(
+                        &mut |x| FExpr::Builtin(Builtin::Fill, std::iter::once(x).chain(sizes.iter().cloned()).collect()),
+                        &|r| r + extra,
+                    );
+                }
+                _ => {
+                    let name = self.lib.qualified(t.class);
+                    return Err(self.err(span, format!("the arguments of {name} have shapes that do not fit its fields")));
+                }
+            }
+        }
+        Ok(LVal::Rec { class: t.class, scope, rank: extra, fields })
     }
 
     /// A call of `function g = der(f, x, …)` inside a function: the tangent of f, once for each variable, along it.
@@ -2325,6 +2444,22 @@ fn apply_indices(v: &LVal, idx: &[FIndex], dropped: usize) -> LVal {
         },
         &|r| r.saturating_sub(dropped),
     )
+}
+
+/// A function given as an argument, with what is bound to its inputs.
+fn given_function(v: LVal, flat: &mut Vec<FExpr>) -> Given {
+    match v {
+        LVal::Func(n, bound) => {
+            Given::Function(n, bound.into_iter().map(|(k, v)| (k, given_function(v, flat))).collect())
+        }
+        v => {
+            let mut l = Vec::new();
+            v.leaves(&mut l);
+            let sizes = l.iter().map(|x| vec![None; x.2]).collect();
+            flat.extend(l.into_iter().map(|x| x.0));
+            Given::Value(sizes)
+        }
+    }
 }
 
 /// Output number `k` of a call as a value.

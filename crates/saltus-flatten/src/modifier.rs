@@ -113,17 +113,24 @@ impl<'t> Mod<'t> {
 
     /// The modifiers of element `index` of an array of components.
     pub fn element(&self, index: &[usize]) -> Rc<Mod<'t>> {
+        self.element_of(index, true)
+    }
+
+    /// `own`: the array is what is modified itself; an `each` speaks of the arrays around it.
+    fn element_of(&self, index: &[usize], own: bool) -> Rc<Mod<'t>> {
         let mut m = self.clone();
-        if let Some(b) = &mut m.binding
-            && !b.each
-        {
-            match b.around.checked_sub(1) {
-                Some(rest) => b.around = rest,
-                None => b.projections.push(Projection::Index(index.to_vec())),
+        if let Some(b) = &mut m.binding {
+            if !b.each {
+                match b.around.checked_sub(1) {
+                    Some(rest) => b.around = rest,
+                    None => b.projections.push(Projection::Index(index.to_vec())),
+                }
+            } else if own {
+                b.projections.push(Projection::Index(index.to_vec()));
             }
         }
         for (_, c) in &mut m.children {
-            *c = c.element(index);
+            *c = c.element_of(index, false);
         }
         if let Some(r) = &mut m.redeclare {
             if !r.each {

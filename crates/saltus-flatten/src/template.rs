@@ -70,8 +70,8 @@ pub(crate) struct Template<'t> {
     pub members: Vec<Member<'t>>,
     pub index: FxHashMap<Name, u32>,
     pub builtin: Option<Ty>,
-    /// Dimensions of array types, with the scope of their names.
-    pub dims: Vec<(&'t [Subscript], Scope)>,
+    /// Dimensions of array types, with the scope of their names and the part that gives them.
+    pub dims: Vec<(&'t [Subscript], Scope, u16)>,
     pub causality: Causality,
     pub connection: Connection,
     pub variability: VariabilityPrefix,
@@ -316,7 +316,7 @@ impl<'t> Flattener<'t> {
             }
             ClassBody::Short { prefix, base, dims, modification, .. } => {
                 if !dims.is_empty() {
-                    t.dims.push((dims, parent));
+                    t.dims.push((dims, parent, me));
                 }
                 if prefix.causality != Causality::None && t.causality == Causality::None {
                     t.causality = prefix.causality;

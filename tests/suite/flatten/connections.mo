@@ -373,3 +373,123 @@ equation
 end M;
 --- expect ---
 M: no errors
+
+--- pins-in-expandable-connectors simulate --stop 1 --intervals 1 ---
+connector Pin
+  Real v;
+  flow Real i;
+end Pin;
+expandable connector Bus
+end Bus;
+model Source
+  Pin p;
+equation
+  p.v = 10;
+end Source;
+model R
+  Pin p;
+equation
+  p.v = 2*p.i;
+end R;
+model A
+  Bus bus;
+  R r;
+equation
+  connect(r.p, bus.plus);
+end A;
+model M
+  A a;
+  Source s;
+equation
+  connect(s.p, a.bus.plus);
+end M;
+
+--- expect ---
+time,a.bus.plus.v,a.bus.plus.i,a.r.p.v,a.r.p.i,s.p.v,s.p.i
+0.0,10.0,5.0,10.0,5.0,10.0,-5.0
+1.0,10.0,5.0,10.0,5.0,10.0,-5.0
+
+--- arrays-of-expandable-connectors simulate --stop 1 --intervals 1 ---
+connector In = input Real;
+connector Out = output Real;
+expandable connector Bus
+end Bus;
+block Source
+  parameter Real k = 1;
+  Out y = k*time;
+end Source;
+block Sink
+  In u;
+  Real z = u;
+end Sink;
+model Cell
+  Bus bus;
+  Source s;
+equation
+  connect(s.y, bus.T);
+end Cell;
+model M
+  Bus bus[2];
+  Cell c[2](s(k = {1, 2}));
+  Sink k[2];
+equation
+  connect(c.bus, bus);
+  connect(bus.T, k.u);
+end M;
+
+--- expect ---
+time,bus[1].T,bus[2].T,c[1].bus.T,c[1].s.y,c[2].bus.T,c[2].s.y,k[1].u,k[1].z,k[2].u,k[2].z
+0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0
+1.0,1.0,2.0,1.0,1.0,2.0,2.0,1.0,1.0,2.0,2.0
+
+--- an-overdetermined-number simulate --stop 1 --intervals 1 ---
+type Reference
+  extends Real;
+  function equalityConstraint
+    input Reference a;
+    input Reference b;
+    output Real residue[0];
+  algorithm
+  end equalityConstraint;
+end Reference;
+connector C
+  Reference r;
+  Real v;
+  flow Real i;
+end C;
+model Source
+  C c;
+equation
+  Connections.root(c.r);
+  c.r = time;
+  c.v = 1;
+end Source;
+model Wire
+  C a;
+  C b;
+equation
+  Connections.branch(a.r, b.r);
+  a.r = b.r;
+  a.v - b.v = a.i;
+  a.i + b.i = 0;
+end Wire;
+model Load
+  C c;
+equation
+  c.i = c.v;
+end Load;
+model M
+  Source s;
+  Wire w1;
+  Wire w2;
+  Load l;
+equation
+  connect(s.c, w1.a);
+  connect(s.c, w2.a);
+  connect(w1.b, l.c);
+  connect(w2.b, l.c);
+end M;
+--- expect ---
+time,s.c.r,s.c.v,s.c.i,w1.a.r,w1.a.v,w1.a.i,w1.b.r,w1.b.v,w1.b.i,w2.a.r,w2.a.v,w2.a.i,w2.b.r,w2.b.v,w2.b.i,l.c.r,l.c.v,l.c.i
+0.0,0.0,1.0,-0.6666666666666667,0.0,1.0,0.33333333333333337,0.0,0.6666666666666666,-0.33333333333333337,0.0,1.0,0.33333333333333337,0.0,0.6666666666666666,-0.33333333333333337,0.0,0.6666666666666666,0.6666666666666666
+1.0,1.0,1.0,-0.6666666666666667,1.0,1.0,0.33333333333333337,1.0,0.6666666666666666,-0.33333333333333337,1.0,1.0,0.33333333333333337,1.0,0.6666666666666666,-0.33333333333333337,1.0,0.6666666666666666,0.6666666666666666

@@ -169,3 +169,283 @@ time,early,late
 0.5,true,false
 0.5,false,true
 1.0,false,true
+
+--- each-with-an-array-of-records simulate --stop 1 --intervals 1 ---
+record P
+  Real x;
+  Real y;
+end P;
+model A
+  parameter P p[2];
+  Real o = p[1].y + 10*p[2].x;
+end A;
+model M
+  parameter P q[2] = {P(5, 6), P(7, 8)};
+  A b[2](each p = q);
+end M;
+
+--- expect ---
+time,b[1].o,b[2].o
+0.0,76.0,76.0
+1.0,76.0,76.0
+
+--- constructors-over-arrays simulate --stop 1 --intervals 1 ---
+record A
+  Real x;
+  Real y;
+  Real z = x + 1;
+end A;
+function f
+  input Real t;
+  output Real s;
+protected
+  A a[2];
+algorithm
+  a := A({t, 2}, 3);
+  s := a[1].x + 10*a[2].x + 100*a[2].y + 1000*a[2].z;
+end f;
+model M
+  A c[2] = A({1, 2}, {3, 4});
+  A d[2] = A({1, time}, 5);
+  Real s = f(time);
+end M;
+
+--- expect ---
+time,c[1].x,c[1].y,c[1].z,c[2].x,c[2].y,c[2].z,d[1].x,d[1].y,d[1].z,d[2].x,d[2].y,d[2].z,s
+0.0,1.0,3.0,2.0,2.0,4.0,3.0,1.0,5.0,2.0,0.0,5.0,1.0,3320.0
+1.0,1.0,3.0,2.0,2.0,4.0,3.0,1.0,5.0,2.0,1.0,5.0,2.0,3321.0
+
+--- fields-a-constructor-takes simulate --stop 1 --intervals 1 ---
+record R
+  constant Real c1 = 2;
+  constant Real c2;
+  final parameter Real p = 3;
+  Real x;
+end R;
+function f
+  input Real t;
+  output Real y;
+protected
+  R r;
+algorithm
+  r := R(7, t);
+  y := r.x + 10*r.c2 + 100*r.c1 + 1000*r.p;
+end f;
+model M
+  R r = R(7, time);
+  Real y = f(time);
+end M;
+
+--- expect ---
+time,r.x,y
+0.0,0.0,3270.0
+1.0,1.0,3271.0
+
+--- a-model-as-a-record simulate --stop 1 --intervals 1 ---
+record S
+  Boolean b;
+  Real x;
+end S;
+record R
+  Real r;
+  S s;
+end R;
+model A
+  model Sub
+    Boolean b = true;
+    Real q = 4;
+    Real x = 5*time;
+  end Sub;
+  Real q = 3;
+  Real r = 2;
+  Sub s;
+end A;
+model M
+  A m[2];
+  R r[2] = R(m);
+  R q = R(m[1]);
+end M;
+
+--- expect ---
+time,m[1].q,m[1].r,m[1].s.b,m[1].s.q,m[1].s.x,m[2].q,m[2].r,m[2].s.b,m[2].s.q,m[2].s.x,r[1].r,r[1].s.b,r[1].s.x,r[2].r,r[2].s.b,r[2].s.x,q.r,q.s.b,q.s.x
+0.0,3.0,2.0,true,4.0,0.0,3.0,2.0,true,4.0,0.0,2.0,true,0.0,2.0,true,0.0,2.0,true,0.0
+1.0,3.0,2.0,true,4.0,5.0,3.0,2.0,true,4.0,5.0,2.0,true,5.0,2.0,true,5.0,2.0,true,5.0
+
+--- enumerations-in-functions simulate --stop 1 --intervals 1 ---
+type E = enumeration(a, b, c);
+function f
+  input Real x;
+  output Real y;
+  output Real n[E];
+  output Real m[Boolean];
+protected
+  E e;
+algorithm
+  e := E(2);
+  y := Integer(e)*x;
+  n[E.a] := 1;
+  n[e] := y;
+  n[E.c] := 3;
+  m[false] := 4;
+  m[true] := 5;
+end f;
+model M
+  Real y;
+  Real n[E];
+  Real m[Boolean];
+equation
+  (y, n, m) = f(time);
+end M;
+
+--- expect ---
+time,y,n[1],n[2],n[3],m[1],m[2]
+0.0,0.0,1.0,0.0,3.0,4.0,5.0
+1.0,2.0,1.0,2.0,3.0,4.0,5.0
+
+--- modified-records-in-functions simulate --stop 1 --intervals 1 ---
+record R
+  Real a = 3;
+  Real b = 2*a;
+end R;
+function f
+  input Real x;
+  output R q(a = x);
+algorithm
+end f;
+model M
+  R r = f(time);
+end M;
+
+--- expect ---
+time,r.a,r.b
+0.0,0.0,0.0
+1.0,1.0,2.0
+
+--- function-inputs-with-functions simulate --stop 1 --intervals 1 ---
+partial function F
+  input Real x;
+  output Real y;
+end F;
+function square
+  extends F;
+algorithm
+  y := x^2;
+end square;
+function line
+  input Real x;
+  input Real k;
+  output Real y;
+algorithm
+  y := k*x;
+end line;
+function twice
+  input Real x;
+  input F f;
+  output Real y;
+algorithm
+  y := f(f(x));
+end twice;
+function apply
+  input Real x;
+  input F f = square;
+  output Real y;
+algorithm
+  y := f(x);
+end apply;
+function inside
+  input Real x;
+  output Real y;
+algorithm
+  y := apply(x, function twice(f = function line(k = 2))) + apply(x);
+end inside;
+model M
+  Real a = apply(3*time);
+  Real b = apply(2*time, function twice(f = function line(k = 3)));
+  Real c = inside(time);
+end M;
+
+--- expect ---
+time,a,b,c
+0.0,0.0,0.0,0.0
+1.0,9.0,18.0,5.0
+
+--- operators-with-one-argument simulate --stop 1 --intervals 1 ---
+operator record B
+  Real v;
+  encapsulated operator function 'not'
+    import B;
+    input B a;
+    output Boolean r;
+  algorithm
+    r := a.v <= 0;
+  end 'not';
+  encapsulated operator function '-'
+    import B;
+    input B a;
+    output B r;
+  algorithm
+    r.v := 1 - a.v;
+  end '-';
+end B;
+function f
+  input B b;
+  output Real y;
+protected
+  B c;
+algorithm
+  c := -b;
+  y := c.v + (if not b then 10 else 20);
+end f;
+model M
+  B b(v = 4);
+  B c = -b;
+  Boolean d = not B(4);
+  Real y = f(B(time));
+end M;
+
+--- expect ---
+time,b.v,c.v,d,y
+0.0,4.0,-3.0,false,11.0
+1.0,4.0,-3.0,false,20.0
+
+--- an-array-type-with-modifiers simulate --stop 1 --intervals 1 ---
+model A
+  parameter Real p = 0;
+  Real y = p;
+end A;
+model A3 = A[3](p = {1, 2, 3});
+model M
+  A3 a;
+  A3 b[2](p = {{4, 5, 6}, {7, 8, 9}});
+end M;
+
+--- expect ---
+time,a[1].y,a[2].y,a[3].y,"b[1,1].y","b[1,2].y","b[1,3].y","b[2,1].y","b[2,2].y","b[2,3].y"
+0.0,1.0,2.0,3.0,4.0,5.0,6.0,7.0,8.0,9.0
+1.0,1.0,2.0,3.0,4.0,5.0,6.0,7.0,8.0,9.0
+
+--- subscripts-that-vary simulate --stop 1 --intervals 1 ---
+model M
+  Real a[3] = {1, 2, 3}*time;
+  Real A[2, 3] = [1, 2, 3; 4, 5, 6]*time;
+  Integer k[2] = if time > 0.5 then {2, 3} else {1, 2};
+  Real b[2] = a[k];
+  Real B[2, 2] = A[:, k];
+end M;
+
+--- expect ---
+time,a[1],a[2],a[3],"A[1,1]","A[1,2]","A[1,3]","A[2,1]","A[2,2]","A[2,3]",k[1],k[2],b[1],b[2],"B[1,1]","B[1,2]","B[2,1]","B[2,2]"
+0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,1,2,0.0,0.0,0.0,0.0,0.0,0.0
+0.5,0.5,1.0,1.5,0.5,1.0,1.5,2.0,2.5,3.0,1,2,0.5,1.0,0.5,1.0,2.0,2.5
+0.5,0.5,1.0,1.5,0.5,1.0,1.5,2.0,2.5,3.0,2,3,1.0,1.5,1.0,1.5,2.5,3.0
+1.0,1.0,2.0,3.0,1.0,2.0,3.0,4.0,5.0,6.0,2,3,2.0,3.0,2.0,3.0,5.0,6.0
+
+--- a-subscript-that-is-real error check ---
+model M
+  Real a[2] = {1, 2};
+  Real b = a[2.0];
+end M;
+--- expect ---
+exit: 3
+model.mo:3
+a subscript must be an Integer or a vector of Integers, not Real
