@@ -161,7 +161,11 @@ impl<'t> Flattener<'t> {
             let given = match named.iter().find(|(n, _)| *n == m.name) {
                 Some((_, v)) => Some(v.clone()),
                 None => {
-                    if self.is_settled_field(k)? { None } else { it.next() }
+                    if self.is_settled_field(k)? {
+                        None
+                    } else {
+                        it.next()
+                    }
                 }
             };
             // Reals given as Integers.

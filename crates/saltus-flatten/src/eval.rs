@@ -1244,7 +1244,8 @@ impl<'t> Flattener<'t> {
                         }
                     };
                     if let Some(Ty::Real | Ty::Str) = v.ty().filter(|_| v.len() > 0) {
-                        let what = format!("a subscript must be an Integer or a vector of Integers, not {}", v.describe());
+                        let what =
+                            format!("a subscript must be an Integer or a vector of Integers, not {}", v.describe());
                         return Err(self.err(e.span, what));
                     }
                     match &v {

@@ -568,13 +568,7 @@ impl<'t> Flattener<'t> {
     }
 
     /// The locals of an input whose leaves have the sizes given.
-    fn declare_sized(
-        &mut self,
-        lx: &mut Lowering,
-        c: NodeId,
-        name: String,
-        sizes: &[Vec<Option<usize>>],
-    ) -> R<LTree> {
+    fn declare_sized(&mut self, lx: &mut Lowering, c: NodeId, name: String, sizes: &[Vec<Option<usize>>]) -> R<LTree> {
         let mut k = 0;
         let tree = self.declare_tree(lx, c, name, &[], &mut |_, dims| {
             let s = sizes.get(k).cloned().unwrap_or_default();
@@ -2088,13 +2082,17 @@ impl<'t> Flattener<'t> {
                         .map(|d| FExpr::Builtin(Builtin::Size, vec![base.clone(), FExpr::Num(d as f64 + 1.0)]))
                         .collect();
                     *v = v.map(
-                        &mut |x| FExpr::Builtin(Builtin::Fill, std::iter::once(x).chain(sizes.iter().cloned()).collect()),
+                        &mut |x| {
+                            FExpr::Builtin(Builtin::Fill, std::iter::once(x).chain(sizes.iter().cloned()).collect())
+                        },
                         &|r| r + extra,
                     );
                 }
                 _ => {
                     let name = self.lib.qualified(t.class);
-                    return Err(self.err(span, format!("the arguments of {name} have shapes that do not fit its fields")));
+                    return Err(
+                        self.err(span, format!("the arguments of {name} have shapes that do not fit its fields"))
+                    );
                 }
             }
         }
@@ -2225,9 +2223,7 @@ impl<'t> Flattener<'t> {
                     args.extend(self.enum_literals(en).iter().map(|n| FExpr::Str(n.as_str().into())));
                     FExpr::Builtin(Builtin::EnumToString, args)
                 }
-                Ty::Bool => {
-                    FExpr::If(boxed(x), boxed(FExpr::Str("true".into())), boxed(FExpr::Str("false".into())))
-                }
+                Ty::Bool => FExpr::If(boxed(x), boxed(FExpr::Str("true".into())), boxed(FExpr::Str("false".into()))),
                 _ => x,
             };
             let mut args = vec![text];

@@ -275,8 +275,7 @@ impl<'t> Flattener<'t> {
                 };
                 let constraint = constraint.as_ref().map(|k| self.modifier(k.modification.as_ref(), scope, false));
                 let each = *e || around > 0;
-                let redeclare =
-                    Some(Redeclare { what, scope, under: None, constraint, each, elements: Vec::new() });
+                let redeclare = Some(Redeclare { what, scope, under: None, constraint, each, elements: Vec::new() });
                 out.put(name, Rc::new(Mod { redeclare, is_final: *is_final, span: Some(*span), ..Mod::default() }));
             }
         }
