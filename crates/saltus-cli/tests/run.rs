@@ -431,3 +431,21 @@ end Landing;
     assert_eq!(code, 0, "{stderr}");
     assert!(!stderr.contains("stays below"), "{stderr}");
 }
+
+#[test]
+fn the_log_tells_what_fired_and_which_way() {
+    let folder = Folder::new(
+        "fired",
+        "model M\n  Real x(start = 0, fixed = true), y(start = 0, fixed = true);\n  Integer n(start = 0, fixed = true);\n\
+         equation\n  der(x) = 1;\n  der(y) = 2;\n  when x > 0.5 and y > 0.4 then n = pre(n) + 1; end when;\n\
+         \x20 when time >= 0.75 then reinit(y, 0); end when;\nend M;\n",
+    );
+    let (code, _, stderr) = folder.saltus("simulate model.mo --stop 0.9 --trace events");
+    assert_eq!(code, 0, "{stderr}");
+    let events: Vec<&str> = stderr.lines().filter(|l| l.contains("state event") || l.contains("time event")).collect();
+    // y > 0.4 at 0.2 changes nothing and is not told; reset, it ends the condition.
+    assert_eq!(events.len(), 2, "{stderr}");
+    assert!(events[0].contains("x > 0.5 became true, x > 0.5 and y > 0.4 became true; n from 0 to 1"), "{stderr}");
+    assert!(events[1].contains("time >= 0.75 became true"), "{stderr}");
+    assert!(events[1].contains("x > 0.5 and y > 0.4 became false"), "{stderr}");
+}

@@ -7,6 +7,7 @@
 use crate::model::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId};
+use saltus_expr::Node;
 use saltus_program::Batch;
 use saltus_structure::{Alias, Cell, DiscKind, RelationKind, Role};
 
@@ -71,7 +72,11 @@ impl Model {
                 let inner: Vec<usize> = row.args.iter().filter_map(of).collect();
                 let previous = row.args.iter().any(|a| matches!(a, Operand::Pre { .. }) && of(a).is_some());
                 let when = matches!(d.kind, DiscKind::When(..));
-                if previous || !when && (d.guard.is_some() || !row.args.iter().all(|&a| known(a))) {
+                let mut impure = false;
+                sys.dae.pool.visit(row.template, |_, n| {
+                    impure |= matches!(n, Node::Call { func, .. } if sys.dae.functions[func.0 as usize].impure);
+                });
+                if previous || !when && (d.guard.is_some() || impure || !row.args.iter().all(|&a| known(a))) {
                     outer.extend(row.args.iter().filter_map(|a| a.variable()));
                 } else if !when && !inner.is_empty() {
                     formulas.push((d.var, row, inner));

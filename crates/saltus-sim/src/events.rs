@@ -10,6 +10,7 @@ use crate::touched::{Readers, Touched};
 use rustc_hash::FxHashSet;
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{Action, HybridDae, Message, Operand, Piece, VarId};
+use saltus_expr::{Binary, Node};
 use saltus_structure::{Cell, ModeKey, RelationKind};
 use std::rc::Rc;
 
@@ -70,6 +71,7 @@ impl Model {
         fired: &[usize],
         near: &[usize],
         ticked: &[usize],
+        switching: &[usize],
         kind: EventKind,
     ) -> Option<Rc<Touched>> {
         let known = match kind {
@@ -80,14 +82,8 @@ impl Model {
         if !known || self.whole_events {
             return None;
         }
-        let mut seeds: Vec<u32> = fired.iter().chain(near).map(|&i| self.machine.relations[i].var).collect();
-        for k in 0..self.timed.len() {
-            let i = self.timed[k];
-            let var = self.machine.relations[i].var;
-            if self.machine.time_switch(i).is_none_or(|(value, _)| value != self.machine.values[var as usize]) {
-                seeds.push(var);
-            }
-        }
+        let crossing = fired.iter().chain(near).chain(switching);
+        let mut seeds: Vec<u32> = crossing.map(|&i| self.machine.relations[i].var).collect();
         for &k in ticked {
             seeds.extend([self.tickers[k].slot, self.tickers[k].pre]);
         }
@@ -138,7 +134,15 @@ impl Model {
         self.machine.suspected = !self.modes.suspects(&program.plan.key).is_empty();
         let close = 1e-13 * t.abs().max(1e-3);
         let ticked: Vec<usize> = (0..self.tickers.len()).filter(|&k| self.tickers[k].due() <= t + close).collect();
-        let mut touched = self.touched(&program, fired, near, &ticked, kind);
+        // Relations on time that have another value from now on.
+        let mut switching = Vec::new();
+        for k in 0..self.timed.len() {
+            let (i, slot) = (self.timed[k], self.machine.relations[self.timed[k]].var);
+            if self.machine.time_switch(i).is_none_or(|(value, _)| value != self.machine.values[slot as usize]) {
+                switching.push(i);
+            }
+        }
+        let mut touched = self.touched(&program, fired, near, &ticked, &switching, kind);
         // What may change: indices into the discrete variables.
         let mut may_change = Extent::of(touched.as_deref().map(|t| &t.discrete[..]), self.discrete.len());
         let mut before: Vec<f64> =
@@ -165,15 +169,20 @@ impl Model {
         self.machine.fresh = fired.iter().map(|&i| self.machine.relations[i].var).collect();
         for &i in fired {
             let r = &self.machine.relations[i];
-            let (slot, sign) = (r.var as usize, matches!(r.kind, RelationKind::Sign(_)));
-            let text = brief(&self.sys.relations[i].text);
+            let (slot, kind) = (r.var as usize, r.kind.clone());
             // It crosses here: what locating it leaves over is no distance to jump back from.
-            if sign && self.machine.suspected {
+            if matches!(kind, RelationKind::Sign(_)) && self.machine.suspected {
                 self.machine.relations[i].left = 0.0;
             }
             let new = self.crossed(i);
             self.machine.values[slot] = new;
-            words.push(if sign { format!("{text} became {}", new != 0.0) } else { format!("{text} became {new}") });
+            words.push(became(&self.sys.relations[i].text, &kind, new));
+        }
+        if kind == EventKind::Time {
+            words.extend(switching.iter().filter_map(|&i| {
+                let value = self.machine.time_switch(i)?.0;
+                Some(became(&self.sys.relations[i].text, &self.machine.relations[i].kind, value))
+            }));
         }
         for &k in &ticked {
             self.tickers[k].next += 1;
@@ -413,9 +422,15 @@ impl Model {
                     saltus_structure::DiscKind::Value(row) => row.args.iter().any(|a| matches!(a, Operand::Pre { .. })),
                     saltus_structure::DiscKind::Relation(_) => false,
                 };
-                let name = &self.sys.dae.vars[d.2].name;
-                if !name.starts_with('$') {
-                    changed.push((name.clone(), *b, now));
+                let var = &self.sys.dae.vars[d.2];
+                if !var.name.starts_with('$') {
+                    changed.push((var.name.clone(), *b, now));
+                } else if kind != EventKind::Initial
+                    && let saltus_structure::DiscKind::Value(row) = &e.kind
+                    && matches!(self.sys.dae.pool.node(row.template), Node::Binary(Binary::And | Binary::Or, ..))
+                {
+                    // A condition of several relations.
+                    words.push(format!("{} became {}", brief(&var.description), now != 0.0));
                 }
             }
         }
@@ -664,6 +679,14 @@ impl Model {
             hard = self.machine.host.lines.list.iter().map(|l| l.due(values)).fold(hard, f64::min);
         }
         (hard, soft)
+    }
+}
+
+/// A relation and what it has become.
+fn became(text: &str, kind: &RelationKind, value: f64) -> String {
+    match kind {
+        RelationKind::Sign(_) => format!("{} became {}", brief(text), value != 0.0),
+        RelationKind::Floor => format!("{} became {value}", brief(text)),
     }
 }
 

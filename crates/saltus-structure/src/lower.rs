@@ -355,6 +355,12 @@ impl Lower {
         // hole0 - value, hole0 discrete: a definition.
         if let Some((var, value)) = self.definition(row) {
             let value = self.value(&value, origin);
+            // A condition of several relations is shown as it was written.
+            let formula = matches!(self.sys.dae.pool.node(value.template), Node::Binary(Binary::And | Binary::Or, ..));
+            let hidden = &self.sys.dae.vars[var];
+            if formula && hidden.hidden && hidden.description.is_empty() {
+                self.sys.dae.vars[var].description = self.readable(&value);
+            }
             self.sys.discrete.push(DiscEq { var, kind: DiscKind::Value(value), guard, origin: origin.clone() });
             return;
         }
