@@ -541,8 +541,8 @@ impl<'t> Flattener<'t> {
                                 format!(
                                     "{}, an input of {name}, is a {}, but the argument is a {}",
                                     p.name,
-                                    want.text(),
-                                    have.text()
+                                    self.type_text(want),
+                                    self.type_text(have)
                                 ),
                             ));
                         }

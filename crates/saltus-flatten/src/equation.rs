@@ -268,7 +268,11 @@ impl<'t> Flattener<'t> {
             if !ok {
                 return bad(
                     self,
-                    format!("the sides of the equation have different types: {} and {}", x.text(), y.text()),
+                    format!(
+                        "the sides of the equation have different types: {} and {}",
+                        self.type_text(*x),
+                        self.type_text(*y)
+                    ),
                 );
             }
         }

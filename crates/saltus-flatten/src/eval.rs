@@ -36,6 +36,13 @@ impl<'t> Flattener<'t> {
         let h = strings::intern(s);
         Value::Num(self.dae.pool.num(h), Ty::Str)
     }
+    /// The name of a type for messages: enumerations by their own.
+    pub(crate) fn type_text(&self, ty: Ty) -> String {
+        match ty {
+            Ty::Enum(class) => self.lib.qualified(class),
+            ty => ty.text().to_string(),
+        }
+    }
     pub(crate) fn const_of(&self, v: &Value) -> Option<f64> {
         match v {
             Value::Num(e, _) => self.dae.pool.as_const(*e),
@@ -599,7 +606,9 @@ impl<'t> Flattener<'t> {
 
     fn number_op(&mut self, env: &Env, op: BinaryOp, x: ExprId, tx: Ty, y: ExprId, ty: Ty, span: Span) -> R<Value> {
         use BinaryOp::*;
-        let bad = |me: &Self| me.err(span, format!("this operator cannot combine {} and {}", tx.text(), ty.text()));
+        let bad = |me: &Self| {
+            me.err(span, format!("this operator cannot combine {} and {}", me.type_text(tx), me.type_text(ty)))
+        };
         match op {
             Add | ElemAdd if tx == Ty::Str && ty == Ty::Str => {
                 if let (Some(a), Some(b)) = (self.dae.pool.as_const(x), self.dae.pool.as_const(y)) {

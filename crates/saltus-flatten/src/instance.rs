@@ -1205,7 +1205,11 @@ impl<'t> Flattener<'t> {
         };
         if !type_ok && !(v.len() == 0 && v.rank() > 0) {
             let path = self.path(n);
-            return Err(self.err(span, format!("{path} is of type {}, but the value is {}", ty.text(), v.describe())));
+            let have = match vt {
+                Some(t @ Ty::Enum(_)) if v.rank() == 0 => self.type_text(t),
+                _ => v.describe(),
+            };
+            return Err(self.err(span, format!("{path} is of type {}, but the value is {have}", self.type_text(ty))));
         }
         if v.rank() == 0 && !dims.is_empty() {
             let count = dims.iter().product();

@@ -129,6 +129,8 @@ pub(crate) struct Lowering {
     pub end: Option<(FExpr, usize)>,
     /// Constant iterator values of unrolled loops.
     pub known: Vec<(Name, Value)>,
+    /// How many statements with branches and loops are around: what they hold may never run.
+    pub inside: usize,
 }
 
 impl Lowering {
@@ -153,6 +155,7 @@ impl Lowering {
             model: None,
             end: None,
             known: Vec::new(),
+            inside: 0,
         }
     }
 
@@ -678,7 +681,10 @@ impl<'t> Flattener<'t> {
             self.ordered(&tree_value(tree), &v, &mut leaves, b.span)?;
             let mut tl = Vec::new();
             tree_leaves(tree, &mut tl);
-            for ((l, e), (_, _, rank)) in locals.into_iter().zip(leaves).zip(tl) {
+            for ((l, e), (_, ty, rank)) in locals.into_iter().zip(leaves).zip(tl) {
+                if e.2 == rank {
+                    self.check_assigned(lx, &LValue { local: l, indices: Vec::new() }, (ty, rank), &e, b.span)?;
+                }
                 let e = self.broadcast(lx, l, e, rank);
                 lx.f.locals[l.0 as usize].binding = Some(e);
             }
@@ -734,7 +740,11 @@ impl<'t> Flattener<'t> {
                 }
                 Ok(())
             }
-            (LVal::Leaf(..), LVal::Leaf(e, t, r)) => {
+            (LVal::Leaf(_, want, _), LVal::Leaf(e, t, r)) => {
+                if !self.alike(*want, *t) && !is_empty(e) {
+                    let (want, have) = (self.type_text(*want), self.type_text(*t));
+                    return Err(self.err(span, format!("{want} and {have} do not fit together")));
+                }
                 out.push((e.clone(), *t, *r));
                 Ok(())
             }
@@ -751,13 +761,90 @@ impl<'t> Flattener<'t> {
         }
     }
 
+    /// Whether values of two types can stand for each other, up to Integers and Reals.
+    fn alike(&mut self, a: Ty, b: Ty) -> bool {
+        match (a, b) {
+            (Ty::Enum(x), Ty::Enum(y)) => self.same_enum(x, y),
+            (Ty::Bool | Ty::Clock, Ty::Bool | Ty::Clock) => true,
+            (a, b) => a == b || a.numeric() && b.numeric(),
+        }
+    }
+
+    /// What goes into a variable must be of its type and have as many dimensions; sizes that are known must agree.
+    fn check_assigned(
+        &mut self,
+        lx: &Lowering,
+        target: &LValue,
+        (ty, rank): (Ty, usize),
+        value: &(FExpr, Ty, usize),
+        span: Span,
+    ) -> R<()> {
+        if is_empty(&value.0) && rank > 0 {
+            return Ok(());
+        }
+        let local = &lx.f.locals[target.local.0 as usize];
+        if ty == Ty::Int && value.1 == Ty::Real || !self.alike(ty, value.1) {
+            let (want, have) = (self.type_text(ty), self.type_text(value.1));
+            let message = format!("{} is of type {want}, but the value is of type {have}", local.name);
+            let hints = match (ty, value.1) {
+                (Ty::Int, Ty::Real) => vec!["round it with integer(…)".into()],
+                _ => Vec::new(),
+            };
+            return Err(self.err_hints(span, message, hints));
+        }
+        if value.2 != rank {
+            let dimensions = |n: usize| match n {
+                0 => "is a scalar".to_string(),
+                1 => "has 1 dimension".to_string(),
+                n => format!("has {n} dimensions"),
+            };
+            let message = format!("{} {}, but the value {}", local.name, dimensions(rank), dimensions(value.2));
+            let hints = match value.2 {
+                0 => vec!["fill(…) makes an array of one value".into()],
+                _ => Vec::new(),
+            };
+            return Err(self.err_hints(span, message, hints));
+        }
+        if target.indices.is_empty()
+            && lx.inside == 0
+            && let Some(have) = fixed_shape(&lx.f, &value.0)
+            && have.len() == local.dims.len()
+            && have.iter().zip(&local.dims).any(|(n, d)| matches!(d, Dim::Fixed(m) if m != n))
+            && let Some(want) = fixed_shape(&lx.f, &FExpr::Local(target.local))
+        {
+            let (want, have) = (crate::value::shape_text(&want), crate::value::shape_text(&have));
+            let message = format!("{} has the shape {want}, but the value has the shape {have}", local.name);
+            return Err(self.err(span, message));
+        }
+        Ok(())
+    }
+
+    /// A condition of statements.
+    fn lower_condition(&mut self, lx: &mut Lowering, e: &Expr) -> R<FExpr> {
+        match self.lower(lx, e)? {
+            LVal::Leaf(x, Ty::Bool | Ty::Clock, 0) => Ok(x),
+            LVal::Leaf(_, ty, 0) => {
+                let ty = self.type_text(ty);
+                Err(self.err(e.span, format!("a condition must be a Boolean, not of type {ty}")))
+            }
+            _ => Err(self.err(e.span, "a condition must be a Boolean scalar")),
+        }
+    }
+
     // ---- statements ----------------------------------------------------------------------------------------------
 
     pub(crate) fn lower_statements(&mut self, lx: &mut Lowering, s: &[Statement]) -> R<Vec<FStmt>> {
         let mut out = Vec::new();
         for s in s {
             let mut own = Vec::new();
-            self.lower_statement(lx, s, &mut own)?;
+            let nests = matches!(
+                s.kind,
+                StatementKind::If { .. } | StatementKind::For { .. } | StatementKind::While { .. } | StatementKind::When { .. }
+            );
+            lx.inside += usize::from(nests);
+            let r = self.lower_statement(lx, s, &mut own);
+            lx.inside -= usize::from(nests);
+            r?;
             out.extend(lx.take_pending());
             out.extend(own);
         }
@@ -773,14 +860,9 @@ impl<'t> Flattener<'t> {
                 let mut leaves = Vec::new();
                 self.ordered(&like, &v, &mut leaves, s.span)?;
                 let mut list = Vec::with_capacity(targets.len());
-                for ((l, _, rank), e) in targets.into_iter().zip(leaves) {
-                    let e = if e.2 == 0 && rank > 0 && l.indices.is_empty() {
-                        let id = l.local;
-                        self.broadcast(lx, id, e, rank)
-                    } else {
-                        e.0
-                    };
-                    list.push((l, e, rank));
+                for ((l, ty, rank), v) in targets.into_iter().zip(leaves) {
+                    self.check_assigned(lx, &l, (ty, rank), &v, e.span)?;
+                    list.push((l, v.0, rank));
                 }
                 self.assign_together(lx, list, s.span, out)
             }
@@ -830,8 +912,13 @@ impl<'t> Flattener<'t> {
                     o.leaves(&mut l);
                     match targets.get(k) {
                         Some(Some(r)) => {
-                            let (t, _) = self.lvalue(lx, r)?;
-                            all.extend(t.into_iter().map(|t| Some(t.0)));
+                            let (t, like) = self.lvalue(lx, r)?;
+                            let mut values = Vec::new();
+                            self.ordered(&like, o, &mut values, r.span)?;
+                            for ((l, ty, rank), v) in t.into_iter().zip(values) {
+                                self.check_assigned(lx, &l, (ty, rank), &(FExpr::Num(0.0), v.1, v.2), r.span)?;
+                                all.push(Some(l));
+                            }
                         }
                         _ => all.extend(l.iter().map(|_| None)),
                     }
@@ -850,7 +937,7 @@ impl<'t> Flattener<'t> {
                         let Some(cond) = pick(0, "condition") else {
                             return Err(self.err(s.span, "assert needs a condition"));
                         };
-                        let cond = self.lower_scalar(lx, cond)?;
+                        let cond = self.lower_condition(lx, cond)?;
                         let message = match pick(1, "message") {
                             Some(m) => {
                                 self.lower_scalar(lx, m).unwrap_or_else(|_| FExpr::Str("assertion failed".into()))
@@ -893,7 +980,7 @@ impl<'t> Flattener<'t> {
                     (std::mem::replace(&mut m.capture, false), std::mem::replace(&mut m.in_while, in_while))
                 };
                 let keep = lx.model.as_mut().map(within);
-                let c = self.lower_scalar(lx, condition)?;
+                let c = self.lower_condition(lx, condition)?;
                 let b = self.lower_statements(lx, body)?;
                 if let (Some(m), Some(k)) = (&mut lx.model, keep) {
                     (m.capture, m.in_while) = k;
@@ -961,7 +1048,7 @@ impl<'t> Flattener<'t> {
             out.extend(self.lower_statements(lx, otherwise)?);
             return Ok(());
         };
-        let c = self.lower_scalar(lx, c)?;
+        let c = self.lower_condition(lx, c)?;
         out.extend(lx.take_pending());
         if let FExpr::Num(x) = c {
             if x == 0.0 {
@@ -1491,7 +1578,7 @@ impl<'t> Flattener<'t> {
     ) -> R<(Vec<(FExpr, LVal)>, LVal)> {
         let mut parts = Vec::new();
         for (c, a) in branches {
-            let c = self.lower_scalar(lx, c)?;
+            let c = self.lower_condition(lx, c)?;
             if let FExpr::Num(k) = c {
                 if k != 0.0 {
                     return Ok((parts, self.lower(lx, a)?));
@@ -1746,6 +1833,18 @@ impl<'t> Flattener<'t> {
         let (LVal::Leaf(a, ta, ra), LVal::Leaf(b, tb, rb)) = (x.clone(), y.clone()) else {
             return self.lower_operator(lx, op, x, y, span);
         };
+        let fits = match op {
+            Add | ElemAdd if ta == Ty::Str || tb == Ty::Str => ta == tb,
+            Add | Sub | Mul | Div | Pow | ElemAdd | ElemSub | ElemMul | ElemDiv | ElemPow => {
+                ta.numeric() && tb.numeric()
+            }
+            And | Or => ta == Ty::Bool && tb == Ty::Bool,
+            Lt | Le | Gt | Ge | Eq | Ne => self.alike(ta, tb),
+        };
+        if !fits && !is_empty(&a) && !is_empty(&b) {
+            let (x, y) = (self.type_text(ta), self.type_text(tb));
+            return Err(self.err(span, format!("this operator cannot combine {x} and {y}")));
+        }
         if ta == Ty::Str && tb == Ty::Str {
             return Ok(match op {
                 Add | ElemAdd => LVal::Leaf(FExpr::Builtin(Builtin::Concat, vec![a, b]), Ty::Str, ra),
@@ -1845,6 +1944,15 @@ impl<'t> Flattener<'t> {
                     let like = self.type_of(p.node)?;
                     let mut l = Vec::new();
                     self.ordered(&like, &v, &mut l, span)?;
+                    let mut wanted = Vec::new();
+                    like.leaves(&mut wanted);
+                    for (want, have) in wanted.iter().zip(&l) {
+                        if want.1 == Ty::Int && have.1 == Ty::Real && !is_empty(&have.0) {
+                            let f = self.path(node);
+                            let message = format!("{}, an input of {f}, is an Integer, but the argument is a Real", p.name);
+                            return Err(self.err(span, message));
+                        }
+                    }
                     given.push(Given::Value(l.iter().map(|x| vec![None; x.2]).collect()));
                     flat.extend(l.into_iter().map(|x| x.0));
                 }
@@ -2302,6 +2410,16 @@ impl<'t> Flattener<'t> {
         let need = |me: &Self, n: usize| {
             if l.len() < n { Err(me.err(span, format!("{name} needs {n} arguments"))) } else { Ok(()) }
         };
+        let numbers = matches!(
+            name,
+            "abs" | "sign" | "floor" | "ceil" | "integer" | "div" | "mod" | "rem" | "atan2" | "sum" | "product" | "cross" | "skew"
+        );
+        if (numbers || unary_named(name).is_some())
+            && let Some(x) = l.iter().find(|x| !x.1.numeric() && !is_empty(&x.0))
+        {
+            let ty = self.type_text(x.1);
+            return Err(self.err(span, format!("{name} needs numbers, not {ty}")));
+        }
         if let Some(op) = unary_named(name) {
             need(self, 1)?;
             return Ok(LVal::Leaf(FExpr::Unary(op, boxed(l[0].0.clone())), Ty::Real, l[0].2));
@@ -2397,6 +2515,33 @@ pub(crate) fn operator_name(op: BinaryOp) -> &'static str {
         Ge => "'>='",
         And => "'and'",
         Or => "'or'",
+    }
+}
+
+/// `{}`: its type says nothing.
+fn is_empty(e: &FExpr) -> bool {
+    matches!(e, FExpr::Array(v) if v.is_empty())
+}
+
+/// The sizes of an expression where the declarations tell them.
+fn fixed_shape(f: &Function, e: &FExpr) -> Option<Vec<usize>> {
+    match e {
+        FExpr::Num(_) | FExpr::Str(_) => Some(Vec::new()),
+        FExpr::Local(l) => {
+            let fixed = |d: &Dim| if let Dim::Fixed(n) = d { Some(*n) } else { None };
+            f.locals[l.0 as usize].dims.iter().map(fixed).collect()
+        }
+        FExpr::Array(v) => {
+            let mut dims = vec![v.len()];
+            dims.extend(fixed_shape(f, v.first()?)?);
+            Some(dims)
+        }
+        FExpr::Unary(_, a) => fixed_shape(f, a),
+        FExpr::Binary(_, a, b) => {
+            let (a, b) = (fixed_shape(f, a)?, fixed_shape(f, b)?);
+            Some(if a.is_empty() { b } else { a })
+        }
+        _ => None,
     }
 }
 

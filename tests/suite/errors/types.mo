@@ -345,3 +345,140 @@ end M;
 exit: 3
 error: x is an input of f and cannot be assigned
 --> model.mo:5:3
+
+--- statements-of-other-types error check ---
+function f
+  input Real x;
+  output Integer n;
+algorithm
+  n := x + 1;
+end f;
+model M
+  Integer n = f(time);
+end M;
+--- expect ---
+exit: 3
+model.mo:5
+n is of type Integer, but the value is of type Real
+
+--- a-number-for-a-truth-value error check ---
+model M
+  Boolean b;
+algorithm
+  b := 1;
+end M;
+--- expect ---
+exit: 3
+model.mo:4
+Boolean and Integer do not fit together
+
+--- text-for-a-number error check ---
+model M
+  Real x;
+algorithm
+  x := "a";
+end M;
+--- expect ---
+exit: 3
+model.mo:4
+Real and String do not fit together
+
+--- a-scalar-for-an-array error check ---
+model M
+  Real x[2];
+algorithm
+  x := 1;
+end M;
+--- expect ---
+exit: 3
+model.mo:4
+x has 1 dimension, but the value is a scalar
+fill
+
+--- an-array-of-another-size-in-a-statement error check ---
+function f
+  input Real a[3];
+  output Real n;
+protected
+  Real b[2];
+algorithm
+  b := a;
+  n := b[1];
+end f;
+model M
+  Real y = f({1, 2, 3}*time);
+end M;
+--- expect ---
+exit: 3
+model.mo:7
+b has the shape [2], but the value has the shape [3]
+
+--- sums-of-truth-values-in-functions error check ---
+function f
+  input Real x;
+  input Boolean b;
+  output Real y;
+algorithm
+  y := x + b;
+end f;
+model M
+  Real y = f(time, true);
+end M;
+--- expect ---
+exit: 3
+model.mo:6
+this operator cannot combine Real and Boolean
+
+--- conditions-in-functions error check ---
+function f
+  input Real x;
+  output Real y;
+algorithm
+  y := 0;
+  while x loop
+    y := y + 1;
+  end while;
+end f;
+model M
+  Real y = f(time);
+end M;
+--- expect ---
+exit: 3
+model.mo:6
+a condition must be a Boolean, not of type Real
+
+--- enumerations-have-names error check ---
+type E = enumeration(a, b);
+type F = enumeration(a, c);
+model M
+  E e = F.a;
+end M;
+--- expect ---
+exit: 3
+model.mo:4
+e is of type E, but the value is F
+
+--- results-of-other-types error check ---
+function f
+  input Real x;
+  output Real y;
+  output Boolean b;
+algorithm
+  y := x;
+  b := x > 1;
+end f;
+function g
+  input Real x;
+  output Real y;
+protected
+  Integer n;
+algorithm
+  (y, n) := f(x);
+end g;
+model M
+  Real y = g(time);
+end M;
+--- expect ---
+exit: 3
+model.mo:15
+Integer and Boolean do not fit together
