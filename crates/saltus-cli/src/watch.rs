@@ -21,12 +21,23 @@ const REFRESH: Duration = Duration::from_millis(50);
 static RUNNING: AtomicBool = AtomicBool::new(false);
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on the first Ctrl-C asks the run to end and the second ends the process; without a run the first one does.
+/// How long a run may take to end when it is asked to.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// From now on the first Ctrl-C (or SIGTERM) asks the run to end and the second ends the process; without a run, or if it
+/// does not answer (a function without end, say), the first one does.
 pub fn listen_for_interrupts() {
     let _ = ctrlc::set_handler(|| {
         if !RUNNING.load(Ordering::Relaxed) || INTERRUPTED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
+        std::thread::spawn(|| {
+            std::thread::sleep(GRACE);
+            if RUNNING.load(Ordering::Relaxed) {
+                eprintln!("the run does not end when asked to: results are not kept");
+                std::process::exit(130);
+            }
+        });
     });
 }
 

@@ -245,21 +245,26 @@ impl<'t> Flattener<'t> {
 
     fn sizes(&mut self, env: &Env, args: &[Expr]) -> R<Vec<usize>> {
         let konst = Env { mode: Mode::Konst, ..*env };
-        args.iter()
+        let sizes = args
+            .iter()
             .map(|a| {
                 let mut v = self.eval(env, a)?;
                 if self.const_of(&v).is_none() {
                     v = self.eval(&konst, a)?;
                 }
                 match self.const_of(&v) {
-                    Some(x) if x >= 0.0 && x.fract() == 0.0 && x < 1e8 => Ok(x as usize),
+                    Some(x) if x >= 0.0 && x.fract() == 0.0 && x < 1e9 => Ok(x as usize),
                     _ => {
                         let t = self.value_text(&v);
                         Err(self.err(a.span, format!("a size must be a nonnegative Integer, not {t}")))
                     }
                 }
             })
-            .collect()
+            .collect::<R<Vec<usize>>>()?;
+        if let (Err(count), Some(a)) = (crate::value::count_of(&sizes), args.first()) {
+            return Err(self.err(a.span, format!("an array of {count} elements is too large")));
+        }
+        Ok(sizes)
     }
 
     /// Applies a function to the scalars of two values; scalars are repeated.

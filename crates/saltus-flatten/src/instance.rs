@@ -15,6 +15,9 @@ use saltus_syntax::ast::{
 };
 use std::rc::Rc;
 
+/// Models with more components than this would not fit into memory.
+const MOST_NODES: usize = 3_000_000;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NodeKind {
     Root,
@@ -557,6 +560,11 @@ impl<'t> Flattener<'t> {
     fn make_child(&mut self, n: NodeId, t: &Rc<Template<'t>>, i: u32) -> R<Slot> {
         let m = &t.members[i as usize];
         let MemberKind::Component { mut clause, mut component } = m.kind else { return Ok(Slot::Absent) };
+        if self.nodes.len() > MOST_NODES {
+            self.endless = true;
+            let message = format!("the model has more than {MOST_NODES} components: does {} hold too many?", self.path(n));
+            return Err(self.err(component.span, message));
+        }
         if self.depth(n) > 200 {
             self.endless = true;
             return Err(self.err(
@@ -982,6 +990,12 @@ impl<'t> Flattener<'t> {
             };
             dims.push(d);
             self.node_mut(n).sizing = Some(Box::new(dims.clone()));
+        }
+        if let Err(count) = crate::value::count_of(&dims) {
+            let path = self.path(n);
+            let span = self.node(n).clause.map_or(Span::NONE, |c| c.1.name.span);
+            let message = format!("{path} has the shape {}: {count} elements are too many", shape_text(&dims));
+            return Err(self.err(span, message));
         }
         Ok(dims)
     }

@@ -641,7 +641,15 @@ impl<'t> Flattener<'t> {
         self.rows.row(&mut self.dae.pool, e)
     }
 
+    /// So many messages need no advice any more: it would cost more than all the rest.
+    fn is_advice_idle(&self) -> bool {
+        self.diagnostics.len() > 100
+    }
+
     pub(crate) fn similar(&mut self, scope: Scope, name: Name, classes_only: bool) -> Vec<String> {
+        if self.is_advice_idle() {
+            return Vec::new();
+        }
         let mut all: Vec<Name> = Vec::new();
         let mut s = scope;
         while s.node != Scope::ROOT.node {
@@ -670,6 +678,9 @@ impl<'t> Flattener<'t> {
 
     pub(crate) fn similar_members(&mut self, node: NodeId, name: Name) -> Vec<String> {
         let Ok(t) = self.template(node) else { return Vec::new() };
+        if self.is_advice_idle() {
+            return Vec::new();
+        }
         let mut all: Vec<Name> = t.members.iter().map(|m| m.name).collect();
         for p in &t.parts {
             all.extend(self.lib.listing(p.class));

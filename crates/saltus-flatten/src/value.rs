@@ -53,6 +53,15 @@ impl Ty {
     }
 }
 
+/// Arrays with more elements than this would not fit into memory.
+const MOST_ELEMENTS: f64 = 2e7;
+
+/// How many elements an array has; the number as an error if they are too many.
+pub(crate) fn count_of(dims: &[usize]) -> Result<usize, f64> {
+    let count: f64 = dims.iter().map(|&d| d as f64).product();
+    if count > MOST_ELEMENTS { Err(count) } else { Ok(count as usize) }
+}
+
 /// Elements in row-major order.
 #[derive(Clone, Debug)]
 pub(crate) struct Arr {

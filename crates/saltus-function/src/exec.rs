@@ -19,7 +19,11 @@ use std::sync::Arc;
 type Dims = SmallVec<[usize; 4]>;
 
 /// Most elements an array may have.
-const MAX_ELEMENTS: usize = 1 << 28;
+const MAX_ELEMENTS: usize = 1 << 26;
+/// Texts longer than this many bytes are a mistake.
+const MAX_TEXT: usize = 1 << 24;
+/// A call counts as much as so many statements.
+const CALL_STEPS: u64 = 10;
 /// Stack that nested calls may use.
 const STACK_BYTES: usize = 700 << 10;
 /// Calls nested in the symbolic domain.
@@ -404,6 +408,8 @@ impl<'c, D: Domain> Run<'c, '_, D> {
         if D::SPECULATES {
             return self.run_symbolic(id, f, frame);
         }
+        self.steps += CALL_STEPS - 1;
+        self.step()?;
         let saved = (self.f, self.frame, self.span);
         (self.f, self.frame) = (f, frame);
         self.depth += 1;
@@ -1637,7 +1643,11 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 None => return Err(self.err(ErrorKind::Division, "division by zero")),
             },
             Op2::Concat => {
-                let h = strings::concat(self.known(a)?, self.known(b)?);
+                let (a, b) = (self.known(a)?, self.known(b)?);
+                if strings::text(a).len() + strings::text(b).len() > MAX_TEXT {
+                    return Err(self.err(ErrorKind::Limit, "the text becomes too long"));
+                }
+                let h = strings::concat(a, b);
                 self.dom.num(h)
             }
             Op2::Text(op) => {
@@ -2193,6 +2203,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
         let Some(first) = parts.first() else { return Err(self.shape("cat of nothing")) };
         let mut dims = first.dims.clone();
         dims[k] = parts.iter().map(|p| p.dims[k]).sum();
+        self.count(&dims)?;
         for p in &parts {
             if p.dims.iter().zip(&dims).enumerate().any(|(i, (a, b))| i != k && a != b) {
                 return Err(self.shape(format!("arrays of size {:?} and {:?} cannot be joined", first.dims, p.dims)));

@@ -482,3 +482,39 @@ end M;
 exit: 3
 model.mo:15
 Integer and Boolean do not fit together
+
+--- more-elements-than-fit error check ---
+model M
+  Real x[100000, 100000];
+end M;
+--- expect ---
+exit: 3
+model.mo:2
+x has the shape [100000, 100000]: 10000000000 elements are too many
+
+--- a-large-array-of-zeros error check ---
+model M
+  parameter Real x = sum(zeros(100000, 100000));
+end M;
+--- expect ---
+exit: 3
+model.mo:2
+an array of 10000000000 elements is too large
+
+--- text-without-end error ---
+function f
+  input Integer n;
+  output String s;
+algorithm
+  s := "ab";
+  for i in 1:n loop
+    s := s + s;
+  end for;
+end f;
+model M
+  parameter String s = f(60);
+end M;
+--- expect ---
+exit: 5
+model.mo:7
+the text becomes too long
