@@ -8,12 +8,12 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Severity, Span, Stage};
-use saltus_dae::{Action, HybridDae, Operand, Row, StateSelect, VarId, VarType, Variability};
+use saltus_dae::{Action, HybridDae, Operand, Row, StateSelect, VarId, VarType, Variability, equation_text};
 use saltus_expr::{Binary, ExprId, NoCalls, Node, RelOp, Unary, affine_in};
 use saltus_graph::{Bdd, Bdds, modal_matching};
 use saltus_structure::{
-    DiscKind, Generic, ModeKey, Modes, Reaction, RelationKind, Role, RowOps, System, plan_mode, singular_mode,
-    singular_with, value_text,
+    Cell, DiscKind, Generic, ModeKey, Modes, Reaction, RelationKind, Role, RowOps, System, constraint_shape, plan_mode,
+    singular_mode, singular_with, specialise, value_text,
 };
 
 /// Nodes of decision diagrams made before giving up.
@@ -93,7 +93,8 @@ pub fn check_modes(
         ));
     }
     let appearing = guards.appearing(sys);
-    if !singular.is_false() || !appearing.is_empty() {
+    let repeated = if plain { Vec::new() } else { guards.repeated(sys, ops) };
+    if !singular.is_false() || !appearing.is_empty() || !repeated.is_empty() {
         guards.invariants(sys);
         singular = guards.bdds.and(singular, guards.invariant);
     }
@@ -107,6 +108,22 @@ pub fn check_modes(
     }
     for (v, without, with) in appearing {
         out.extend(guards.under_specified(sys, ops, modes, v, without, with));
+    }
+    let mut shown = 0;
+    for (when, [first, second]) in repeated {
+        // Where structure tells as much, it is told below.
+        let when = guards.bdds.and(when, guards.invariant);
+        let when = guards.bdds.minus(when, singular);
+        let Some(cube) = guards.bdds.cube(when).filter(|_| shown < SHOWN) else { continue };
+        shown += 1;
+        let text = guards.cube_text(sys, &cube);
+        let [a, b] = [&first, &second].map(|e| equation_text(&sys.dae, &e.1));
+        let message = format!("the model is singular in the mode {text}: {a} and {b} depend on each other");
+        let mut d = Diagnostic::warning(Stage::Structure, second.0.unwrap_or(Span::NONE), message);
+        if let Some(span) = first.0 {
+            d = d.label(span, "against this equation");
+        }
+        out.push(d);
     }
     let mut shown = 0;
     while let Some(cube) = guards.bdds.cube(singular) {
@@ -147,6 +164,9 @@ enum Atom {
 /// A relation with a constant: expression (none: a bare variable), its operands, constant, whether the relation is true
 /// above it, the atom.
 type Threshold = (Option<ExprId>, Vec<Operand>, f64, bool, u32);
+
+/// An equation as it stands in some modes, and where it comes from.
+type Placed = (Option<Span>, Row);
 
 /// Guards as Boolean functions, and the guarded incidence.
 struct Guards {
@@ -354,6 +374,43 @@ impl Guards {
             at = group.parent;
         }
         f
+    }
+
+    /// Pairs of conditional equations that say the same of the same unknowns, with the modes in which both hold.
+    fn repeated(&mut self, sys: &mut System, ops: &mut RowOps) -> Vec<(Bdd, [Placed; 2])> {
+        let mut known: FxHashMap<Vec<(Cell, i64)>, Vec<(usize, Bdd, Row)>> = FxHashMap::default();
+        let mut out = Vec::new();
+        for k in 0..sys.equations.len() {
+            let eq = sys.equations[k].clone();
+            let conditions: FxHashSet<VarId> = eq.row.args.iter().filter_map(|a| a.variable()).collect();
+            let is = |v: &VarId| sys.dae.vars[*v].ty == VarType::Boolean && sys.may_guard(*v);
+            let mut conditions: Vec<VarId> = conditions.into_iter().filter(is).collect();
+            conditions.sort_unstable();
+            if conditions.len() > 2 || (conditions.is_empty() && eq.guard.is_none()) {
+                continue;
+            }
+            let exists = self.guard(sys, eq.guard);
+            for values in 0..1u32 << conditions.len() {
+                let value = |v: VarId| conditions.iter().position(|c| *c == v).map(|i| values >> i & 1 == 1);
+                let row = specialise(sys, ops, &eq.row, value);
+                let Some(shape) = constraint_shape(sys, ops, &row) else { continue };
+                let mut when = exists;
+                for (i, &c) in conditions.iter().enumerate() {
+                    let f = self.formula(sys, c);
+                    when = if values >> i & 1 == 1 { self.bdds.and(when, f) } else { self.bdds.minus(when, f) };
+                }
+                let same = known.entry(shape).or_default();
+                for (other, also, old) in same.iter().filter(|s| s.0 != k) {
+                    let both = self.bdds.and(when, *also);
+                    if !both.is_false() {
+                        let place = |eq: usize, row: &Row| (sys.equations[eq].origin.span, row.clone());
+                        out.push((both, [place(*other, old), place(k, &row)]));
+                    }
+                }
+                same.push((k, when, row));
+            }
+        }
+        out
     }
 
     /// Rows, columns and edges with the modes in which they exist.

@@ -34,7 +34,7 @@ pub use plan::{
     Block, Cell, Generic, InstantPlan, Item, Point, Sequence, StructuralPlan, better_choice, plan_instant, plan_mode,
     replan_states, singular_conditions, singular_mode, singular_with, value_text,
 };
-pub use redundancy::null_support;
+pub use redundancy::{constraint_shape, null_support};
 pub use rows::{RowOps, tidy};
 pub use selection::{Choice, Entry, Reason, Selection, Watch, jacobian_entry};
 pub use simplify::{SimplifyOptions, simplify};

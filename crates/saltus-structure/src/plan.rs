@@ -1002,8 +1002,7 @@ fn explain_dependent(
     let open = null_support(plan.vars.len(), entries.into_iter());
     let open: Vec<String> = open.into_iter().map(|j| sys.dae.vars[plan.vars[j]].name.clone()).collect();
     let texts: Vec<String> = dependent.iter().map(|&i| equation_text(&sys.dae, &plan.rows[i].1)).collect();
-    let mut message =
-        format!("the model is singular{}: of {} one follows from the others", mode.suffix(), list(&texts, 6));
+    let mut message = format!("the model is singular{}: {} depend on each other", mode.suffix(), list(&texts, 6));
     if !open.is_empty() {
         message.push_str(&format!("; not determined: {}", list(&open, 8)));
     }

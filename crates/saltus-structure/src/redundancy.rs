@@ -27,10 +27,7 @@ const MOST_UNKNOWNS: usize = 200;
 
 /// Indices of constraints (rows that are differentiated) that depend on each other.
 pub(crate) fn dependent_constraints(sys: &mut System, ops: &mut RowOps, plan: &StructuralPlan) -> Option<Vec<usize>> {
-    let constraints: Vec<usize> = (0..plan.rows.len()).filter(|&i| plan.c[i] > 0).collect();
-    if constraints.len() < 2 {
-        return None;
-    }
+    let constraints = entangled(sys, plan);
     // Reduced rows with the rows they were made of, by the cell that only they keep.
     let mut reduced: Vec<(Cell, BTreeMap<Cell, f64>, BTreeMap<usize, f64>)> = Vec::new();
     let mut pivot: FxHashMap<Cell, usize> = FxHashMap::default();
@@ -61,6 +58,26 @@ pub(crate) fn dependent_constraints(sys: &mut System, ops: &mut RowOps, plan: &S
     None
 }
 
+/// Constraints each unknown of which stands in another one, too: the others depend on nothing.
+fn entangled(sys: &System, plan: &StructuralPlan) -> Vec<usize> {
+    let constraints = (0..plan.rows.len()).filter(|&i| plan.c[i] > 0);
+    let mut left: Vec<(usize, Vec<(VarId, u8)>)> =
+        constraints.map(|i| (i, crate::modes::continuous_args(sys, &plan.rows[i].1).collect())).collect();
+    loop {
+        let mut count: FxHashMap<(VarId, u8), u32> = FxHashMap::default();
+        for (_, unknowns) in &mut left {
+            unknowns.sort_unstable();
+            unknowns.dedup();
+            unknowns.iter().for_each(|u| *count.entry(*u).or_default() += 1);
+        }
+        let before = left.len();
+        left.retain(|(_, unknowns)| unknowns.iter().all(|u| count[u] > 1));
+        if left.len() == before {
+            return left.into_iter().map(|l| l.0).collect();
+        }
+    }
+}
+
 /// `a -= factor * b`, without what vanishes beside `size`.
 fn subtract<K: Ord + Copy>(a: &mut BTreeMap<K, f64>, b: &BTreeMap<K, f64>, factor: f64, size: f64) {
     for (&k, v) in b {
@@ -70,6 +87,13 @@ fn subtract<K: Ord + Copy>(a: &mut BTreeMap<K, f64>, b: &BTreeMap<K, f64>, facto
             a.remove(&k);
         }
     }
+}
+
+/// A row up to a factor and what is known in it: equations for which this is the same depend on each other.
+pub fn constraint_shape(sys: &mut System, ops: &mut RowOps, row: &Row) -> Option<Vec<(Cell, i64)>> {
+    let entries = constant_coefficients(sys, ops, row).filter(|e| e.len() > 1)?;
+    let first = *entries.values().next()?;
+    Some(entries.into_iter().map(|(c, v)| (c, (v / first * 1e9).round() as i64)).collect())
 }
 
 /// The coefficients of the unknowns of a row, if it is linear in them with constants and parameters.

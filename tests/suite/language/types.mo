@@ -271,7 +271,7 @@ equation
 end M;
 --- expect ---
 exit: 4
-error: the model is structurally singular: 1 equations for 0 unknowns; the equation -1 = 0 has no unknown
+error: the model is structurally singular: 1 equations for 0 unknowns; a.x = 2 has no unknown left
 --> model.mo:7:3
 
 --- records-of-different-classes error check ---

@@ -113,7 +113,7 @@ equation
 end M;
 --- expect ---
 exit: 4
-error: the model is structurally singular: 2 equations for 2 unknowns; not determined: y, z; the equation 2^2 = 4 has no unknown
+error: the model is structurally singular: 2 equations for 2 unknowns; not determined: y, z; x^2 = 4 has no unknown left
 --> model.mo:5:3
 
 --- incidence-y-may-be-fixed analyze ---
@@ -292,3 +292,19 @@ equation
 end M;
 --- expect ---
 M: no errors
+
+--- constraints-that-say-the-same error check ---
+model M "a state closes both: a warning"
+  Real v1(start = 1, fixed = true), v2(start = 2, fixed = true), a, b, x(start = 0, fixed = true);
+  Boolean s1 = x >= 1, s2 = x >= 2;
+equation
+  der(x) = 1;
+  der(v1) = -a - b;
+  der(v2) = a + b;
+  if s1 then v1 = v2; else a = 0; end if;
+  if s2 then 2*v2 = 2*v1; else b = 0; end if;
+end M;
+--- expect ---
+exit: 0
+warning: the model is singular in the mode s1 = true, s2 = true: v1 = v2 and 2*v2 = 2*v1 depend on each other
+--> model.mo:9:14
