@@ -562,7 +562,8 @@ impl<'t> Flattener<'t> {
         let MemberKind::Component { mut clause, mut component } = m.kind else { return Ok(Slot::Absent) };
         if self.nodes.len() > MOST_NODES {
             self.endless = true;
-            let message = format!("the model has more than {MOST_NODES} components: does {} hold too many?", self.path(n));
+            let message =
+                format!("the model has more than {MOST_NODES} components: does {} hold too many?", self.path(n));
             return Err(self.err(component.span, message));
         }
         if self.depth(n) > 200 {

@@ -839,7 +839,10 @@ impl<'t> Flattener<'t> {
             let mut own = Vec::new();
             let nests = matches!(
                 s.kind,
-                StatementKind::If { .. } | StatementKind::For { .. } | StatementKind::While { .. } | StatementKind::When { .. }
+                StatementKind::If { .. }
+                    | StatementKind::For { .. }
+                    | StatementKind::While { .. }
+                    | StatementKind::When { .. }
             );
             lx.inside += usize::from(nests);
             let r = self.lower_statement(lx, s, &mut own);
@@ -1949,7 +1952,8 @@ impl<'t> Flattener<'t> {
                     for (want, have) in wanted.iter().zip(&l) {
                         if want.1 == Ty::Int && have.1 == Ty::Real && !is_empty(&have.0) {
                             let f = self.path(node);
-                            let message = format!("{}, an input of {f}, is an Integer, but the argument is a Real", p.name);
+                            let message =
+                                format!("{}, an input of {f}, is an Integer, but the argument is a Real", p.name);
                             return Err(self.err(span, message));
                         }
                     }
@@ -2412,7 +2416,19 @@ impl<'t> Flattener<'t> {
         };
         let numbers = matches!(
             name,
-            "abs" | "sign" | "floor" | "ceil" | "integer" | "div" | "mod" | "rem" | "atan2" | "sum" | "product" | "cross" | "skew"
+            "abs"
+                | "sign"
+                | "floor"
+                | "ceil"
+                | "integer"
+                | "div"
+                | "mod"
+                | "rem"
+                | "atan2"
+                | "sum"
+                | "product"
+                | "cross"
+                | "skew"
         );
         if (numbers || unary_named(name).is_some())
             && let Some(x) = l.iter().find(|x| !x.1.numeric() && !is_empty(&x.0))

@@ -917,7 +917,8 @@ impl Location {
                 let limit = found.map_or(to, |c| c.s_after);
                 let at = touching::sampled(&mut f, sigma, close, (from, limit), found.is_some(), &mut near);
                 let crosses = found.map(|c| c.s_after);
-                let at = touching::arrival(&mut f, sigma, ROUNDING * size, (from, to), at, crosses).or(at);
+                let at = touching::arrival(&mut f, sigma, ROUNDING * size, (from, to, step.t1 - step.t0), at, crosses)
+                    .or(at);
                 // Where the stretch ends inside the step, values beyond it are clear of zero.
                 self.approach(i, near && to == step.t1);
                 if let Some(after) = at {

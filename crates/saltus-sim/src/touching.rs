@@ -80,16 +80,17 @@ pub(crate) fn sampled(
 }
 
 /// Where a function of which only values are known comes to zero to stay there for a while: until it goes back (it was found to touch
-/// zero at `touches`), goes on to the other side (at `crosses`), or the stretch ends. `tiny` is its rounding.
+/// zero at `touches`), goes on to the other side (at `crosses`), or the stretch ends. `tiny` is its rounding; a while is a
+/// thousandth of `step`.
 pub(crate) fn arrival(
     g: &mut dyn FnMut(f64) -> f64,
     sigma: f64,
     tiny: f64,
-    (from, to): (f64, f64),
+    (from, to, step): (f64, f64, f64),
     touches: Option<f64>,
     crosses: Option<f64>,
 ) -> Option<f64> {
-    let before = |t: f64| t - 1e-3 * (t - from);
+    let before = |t: f64| (t - 1e-3 * step).max(from);
     let rests = match (touches, crosses) {
         (Some(t), _) => t,
         (None, Some(t)) => before(t),
@@ -134,13 +135,16 @@ mod tests {
         // (s − 1)³ up to 1, zero up to 2, then up or back.
         let g = |s: f64, after: f64| if s < 1.0 { (s - 1.0).powi(3) } else { after * (s - 2.0).max(0.0) };
         let arrives = |after, to, touches, crosses| {
-            arrival(&mut |s: f64| g(s, after), -1.0, 1e-15, (0.0, to), touches, crosses).unwrap()
+            arrival(&mut |s: f64| g(s, after), -1.0, 1e-15, (0.0, to, to), touches, crosses).unwrap()
         };
         assert!((arrives(1.0, 3.0, None, Some(2.0)) - 1.0).abs() < 2e-5);
         assert!((arrives(-1.0, 3.0, Some(1.6), None) - 1.0).abs() < 2e-5);
         assert!((arrives(1.0, 1.9, None, None) - 1.0).abs() < 2e-5);
         // A flat crossing does not rest.
-        assert_eq!(arrival(&mut |s: f64| (s - 1.0).powi(3), -1.0, 1e-15, (0.0, 3.0), None, Some(1.0)), None);
+        assert_eq!(arrival(&mut |s: f64| (s - 1.0).powi(3), -1.0, 1e-15, (0.0, 3.0, 3.0), None, Some(1.0)), None);
+        // Nor does it where only the last of the step is looked at.
+        let late = arrival(&mut |s: f64| (s - 1.0).powi(3), -1.0, 1e-15, (0.9999, 1.0, 1.0), None, None);
+        assert_eq!(late, None);
     }
 
     #[test]
