@@ -24,6 +24,8 @@ pub(crate) struct Checks<'t> {
     seen: FxHashSet<(VarId, Span)>,
     /// Redeclarations.
     pub(crate) plugs: Vec<Plug<'t>>,
+    /// Discrete Reals and what they are bound to.
+    pub(crate) bound: Vec<(VarId, ExprId, Span)>,
 }
 
 /// A redeclaration: what takes the place of what.
@@ -74,6 +76,12 @@ impl<'t> Flattener<'t> {
     pub(crate) fn finish_checks(&mut self) {
         self.check_plugs();
         self.check_foreign();
+        self.check_streams();
+        for (v, e, span) in std::mem::take(&mut self.checks.bound) {
+            if self.variability(e) == Variability::Continuous {
+                self.checks.doubtful.push((v, span));
+            }
+        }
         self.check_doubtful();
         self.check_equations();
         self.check_balance();
@@ -129,6 +137,41 @@ impl<'t> Flattener<'t> {
                 .label(p.declared, "declared here")
                 .hint(format!("extend {constraint}, or choose a class with everything that it declares"));
                 self.report(Box::new(e), p.within);
+            }
+        }
+    }
+
+    /// A connector with streams has exactly one flow, which carries them.
+    fn check_streams(&mut self) {
+        let mut seen = FxHashSet::default();
+        for k in 0..self.nodes.len() as u32 {
+            let n = NodeId(k);
+            let node = self.node(n);
+            let class = node.cref.class;
+            let Some(t) = node.template.clone().filter(|t| t.is_connector() && t.builtin.is_none() && !t.expandable)
+            else {
+                continue;
+            };
+            if !node.live || !self.dims(n).is_ok_and(|d| d.is_empty()) || !seen.insert(class) {
+                continue;
+            }
+            let (mut flows, mut streams) = (0, 0);
+            for c in self.below(n) {
+                let count = self.dims(c).map_or(1, |d| d.iter().product::<usize>());
+                match self.node(c).connection {
+                    Connection::Flow => flows += count,
+                    Connection::Stream => streams += 1,
+                    Connection::Potential => {}
+                }
+            }
+            if streams > 0 && flows != 1 {
+                let name = self.lib.qualified(t.class);
+                let e = Diagnostic::error(
+                    Stage::FrontEnd,
+                    self.lib.def(t.class).name.span,
+                    format!("{name} has stream variables, so it must have exactly one flow variable, not {flows}"),
+                );
+                self.report(Box::new(e), n);
             }
         }
     }

@@ -266,8 +266,15 @@ impl<'t> Flattener<'t> {
         let kind = match name {
             "sample" => Kind::Sample,
             "hold" => Kind::Hold,
-            "subSample" => Kind::Sub(self.int_arg(env, c, 1, "factor")?.filter(|&f| f > 0)),
-            "superSample" => Kind::Super(self.int_arg(env, c, 1, "factor")?.filter(|&f| f > 0)),
+            "subSample" | "superSample" => {
+                // A factor of 0 is inferred, as a missing one.
+                let factor = self.int_arg(env, c, 1, "factor")?;
+                if factor.is_some_and(|f| f < 0) {
+                    return Err(self.err(span, format!("the factor of {name} must not be negative")));
+                }
+                let factor = factor.filter(|&f| f > 0);
+                if name == "subSample" { Kind::Sub(factor) } else { Kind::Super(factor) }
+            }
             "shiftSample" | "backSample" => {
                 let n = self
                     .int_arg(env, c, 1, if name == "backSample" { "backCounter" } else { "shiftCounter" })?
@@ -620,6 +627,18 @@ impl<'t> Flattener<'t> {
             }
         }
         let fed_back = self.fed_back(&of, &clock);
+        for op in &self.clocks.ops {
+            if let Kind::Back(_) = op.kind
+                && clock.get(&of[op.out.index()]).is_some_and(|c| c.offset.n < 0)
+            {
+                let message = "backSample would begin before the clock that it goes back from";
+                return Err(self.err_hints(
+                    op.span,
+                    message,
+                    vec!["shift the clock forward first with shiftSample".into()],
+                ));
+            }
+        }
         let ticks = self.make_ticks(&order, &clock, &fed_back);
         self.lower_partitions(&of, &order, &clock, &ticks)
     }

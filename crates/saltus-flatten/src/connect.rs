@@ -507,6 +507,20 @@ impl<'t> Flattener<'t> {
             if leaf && !connector && self.node(n).causality == Causality::None && !self.in_connector(n) {
                 return Err(self.err(r.span, format!("{} is not a connector", ref_text(r))));
             }
+            if !leaf && !connector && !t.expandable && !self.in_connector(n) {
+                let what = self.lib.qualified(t.class);
+                return Err(self.err(r.span, format!("{} is not a connector, but a {what}", ref_text(r))));
+            }
+            if let Some(hidden) = self.component_between(env.scope.node, n)? {
+                return Err(self.err_hints(
+                    r.span,
+                    format!(
+                        "{} lies inside of {hidden}: a class connects its own connectors and those of its components",
+                        ref_text(r)
+                    ),
+                    vec![format!("give {hidden} a connector of its own and connect that")],
+                ));
+            }
             if nd.is_empty() {
                 if !subs.is_empty() {
                     return Err(self.err(r.span, format!("{} is not an array", ref_text(r))));
@@ -529,6 +543,23 @@ impl<'t> Flattener<'t> {
         }
         dims.extend(added.unwrap_or_default());
         Ok(Some((out, dims)))
+    }
+
+    /// The component of a class (`scope`) whose insides a connector belongs to, if it is not a connector of the component.
+    fn component_between(&mut self, scope: NodeId, n: NodeId) -> R<Option<Name>> {
+        let mut components = Vec::new();
+        let mut k = self.node(n).parent;
+        while let Some(p) = k {
+            if p == scope {
+                return Ok((components.len() > 1).then(|| components[components.len() - 1]));
+            }
+            let t = self.template(p)?;
+            if self.node(p).kind == NodeKind::Component && !t.is_connector() && !t.expandable && !t.is_record() {
+                components.push(self.node(p).name);
+            }
+            k = self.node(p).parent;
+        }
+        Ok(None) // found through `outer`
     }
 
     fn connect(&mut self, env: &Env, a: &ComponentRef, b: &ComponentRef, span: Span) -> R<()> {
@@ -651,6 +682,15 @@ impl<'t> Flattener<'t> {
         let mut stream = false;
         let ta = self.template(p.a.node)?;
         let tb = self.template(p.b.node)?;
+        if ta.expandable != tb.expandable {
+            let (x, y) = (self.path(p.a.node), self.path(p.b.node));
+            let (bus, other) = if ta.expandable { (x, y) } else { (y, x) };
+            return Err(self.err_hints(
+                p.span,
+                format!("{bus} is expandable and {other} is not: they cannot be connected"),
+                vec![format!("connect {other} to a member of {bus}: {bus}.name")],
+            ));
+        }
         for c in self.below(p.a.node) {
             let name = self.node(c).name;
             stream |= self.node(c).connection == Connection::Stream;
@@ -813,10 +853,13 @@ impl<'t> Flattener<'t> {
         for &(a, b) in &c.branches {
             sets.union(a, b);
         }
+        let mut twice = None;
         for &r in &c.roots {
             let i = sets.at(r);
             let i = sets.find(i);
-            rooted.insert(i);
+            if !rooted.insert(i) && c.roots.iter().filter(|&&q| q == r).count() == 1 {
+                twice = twice.or(Some(r));
+            }
         }
         for e in &mut c.edges {
             let (a, b) = (sets.at(e.a), sets.at(e.b));
@@ -877,6 +920,15 @@ impl<'t> Flattener<'t> {
                 }
             }
         }
+        if let Some(r) = twice {
+            let path = self.path(r);
+            let span = self.node(r).clause.map_or(Span::NONE, |c| c.1.name.span);
+            let e =
+                self.err(span, format!("{path} is a root, and so is another one that Connections.branch joins it to"));
+            self.diagnostics.push(*e);
+            return;
+        }
+        let c = &self.connections;
         if let Some(&(lost, _)) = c.branches.iter().find(|(a, _)| !c.level.contains_key(a)) {
             let span = self.node(lost).clause.map_or(Span::NONE, |c| c.1.name.span);
             let path = self.path(lost);

@@ -297,6 +297,11 @@ impl<'t> Flattener<'t> {
                 "quantity" | "unbounded" => {}
                 "unit" | "displayUnit" => {
                     let v = self.binding_value(b, Mode::Konst)?;
+                    if v.ty() != Some(Ty::Str) {
+                        let message =
+                            format!("{}.{name} is of type String, but the value is {}", self.path(n), v.describe());
+                        return Err(self.err(b.span, message));
+                    }
                     let u: Vec<Value> = v.elements();
                     for k in 0..count {
                         let x = if u.len() == count { &u[k] } else { &u[0] };
@@ -307,7 +312,7 @@ impl<'t> Flattener<'t> {
                 }
                 "start" | "min" | "max" | "nominal" => {
                     let v = self.binding_value(b, Mode::Model)?;
-                    let v = self.fit(v, &dims, ty, b.span, n)?;
+                    let v = self.fit_as(v, &dims, ty, b.span, &|me| format!("{}.{name}", me.path(n)))?;
                     let e = v.scalar_list();
                     for k in 0..count {
                         let row = self.row(e[k]);
@@ -322,13 +327,21 @@ impl<'t> Flattener<'t> {
                 }
                 "fixed" => {
                     let v = self.binding_value(b, Mode::Konst)?;
-                    let v = self.fit(v, &dims, Ty::Bool, b.span, n)?;
+                    let v = self.fit_as(v, &dims, Ty::Bool, b.span, &|me| format!("{}.fixed", me.path(n)))?;
                     for k in 0..count {
                         self.dae.vars[at(k)].fixed = self.bool_of(&v.at(k));
                     }
                 }
                 "stateSelect" => {
                     let v = self.binding_value(b, Mode::Konst)?;
+                    if !matches!(v.ty(), Some(Ty::Enum(_))) {
+                        let message = format!(
+                            "{}.stateSelect is of type StateSelect, but the value is {}",
+                            self.path(n),
+                            v.describe()
+                        );
+                        return Err(self.err(b.span, message));
+                    }
                     let el = v.elements();
                     for k in 0..count {
                         let x = if el.len() == count { &el[k] } else { &el[0] };
@@ -374,6 +387,11 @@ impl<'t> Flattener<'t> {
         };
         let parameter = variability <= Variability::Parameter;
         let Some(b) = m.binding.clone() else {
+            if variability == Variability::Constant && count > 0 && self.node(n).clause.is_some() {
+                let path = self.path(n);
+                let span = self.node(n).clause.map_or(saltus_base::Span::NONE, |c| c.1.name.span);
+                return Err(self.err(span, format!("the constant {path} has no value")));
+            }
             if parameter && count > 0 {
                 self.unbound_parameter(n, first, count)?;
             }
@@ -384,6 +402,17 @@ impl<'t> Flattener<'t> {
             _ => {
                 self.clocks.vanished.clear();
                 let v = self.binding_value(&b, Mode::Model)?;
+                if v.rank() == 0 && !dims.is_empty() && !b.each && b.projections.is_empty() {
+                    let path = self.path(n);
+                    return Err(self.err_hints(
+                        b.span,
+                        format!("{path} has the shape {}, but the value is a scalar", crate::value::shape_text(&dims)),
+                        vec![
+                            "fill(…) makes an array of one value; in a modifier of an array's elements write `each`"
+                                .into(),
+                        ],
+                    ));
+                }
                 self.fit(v, &dims, ty, b.span, n)?
             }
         };
@@ -410,6 +439,9 @@ impl<'t> Flattener<'t> {
                     self.dae.vars[at(k)].causality = DaeCausality::Local; // supplied by its binding
                 }
                 let x = self.var_expr(at(k));
+                if ty == Ty::Real && self.node(n).variability == VariabilityPrefix::Discrete {
+                    self.checks.bound.push((at(k), e[k], b.span));
+                }
                 let r = if self.dae.vars[at(k)].ty != VarType::Real {
                     self.dae.pool.intern(XNode::Binary(Binary::Sub, x, e[k]))
                 } else {

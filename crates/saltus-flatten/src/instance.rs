@@ -580,6 +580,10 @@ impl<'t> Flattener<'t> {
         if let Some(cond) = condition {
             let env = Env::konst(scope);
             let v = self.eval(&env, cond)?;
+            if v.ty() != Some(Ty::Bool) {
+                let message = format!("the condition of a component must be a Boolean, not {}", v.describe());
+                return Err(self.err(cond.span, message));
+            }
             match self.bool_of(&v) {
                 Some(true) => {}
                 Some(false) => return Ok(Slot::Absent),
@@ -728,6 +732,25 @@ impl<'t> Flattener<'t> {
         if clause.prefixes.outer || original.0.prefixes.outer {
             node.outer = Some(None);
         }
+        let (is_outer, bound) = (node.outer.is_some(), node.cref.mods.binding.clone());
+        if live && tt.builtin.is_none() && !is_outer {
+            let class = self.lib.qualified(tt.class);
+            let kind = match tt.kind {
+                ClassKind::Package => Some("package"),
+                ClassKind::Function | ClassKind::OperatorFunction => Some("function"),
+                _ => None,
+            };
+            if let Some(kind) = kind {
+                let message = format!("{} cannot be a component: {class} is a {kind}", component.name.name);
+                return Err(self.err(component.name.span, message));
+            }
+            if let Some(b) = bound.filter(|_| matches!(tt.kind, ClassKind::Model | ClassKind::Block)) {
+                let message = format!("{} is a {class}, which has no value that could be bound", component.name.name);
+                let hint = "modify its parts: write (x = …) instead of = …".to_string();
+                return Err(self.err_hints(b.span, message, vec![hint]));
+            }
+        }
+        let node = self.node_mut(c);
         if tt.partial && live && tt.builtin.is_none() && node.outer.is_none() && !matches!(tt.kind, ClassKind::Function)
         {
             let class = self.lib.qualified(tt.class);
@@ -1017,6 +1040,7 @@ impl<'t> Flattener<'t> {
                 && x >= 0.0
                 && x.fract() == 0.0
                 && x < 1e9
+                && *ty == Ty::Int
             {
                 return Ok(x as usize);
             }
@@ -1026,7 +1050,10 @@ impl<'t> Flattener<'t> {
         {
             return Ok(a.e.len()); // an enumeration type as dimension
         }
-        let text = self.value_text(v);
+        let text = match v {
+            Value::Num(_, Ty::Real) => format!("the Real {}", self.value_text(v)),
+            v => self.value_text(v),
+        };
         Err(self.err(span, format!("a dimension must be a nonnegative Integer, not {text}")))
     }
 
@@ -1095,7 +1122,11 @@ impl<'t> Flattener<'t> {
                 },
                 Projection::Index(i) => {
                     if v.rank() == 0 {
-                        continue; // tolerated: a scalar for every element
+                        // Tolerated: a scalar for every element.
+                        if mode != Mode::Shape {
+                            self.warn_each(b.span);
+                        }
+                        continue;
                     }
                     if v.rank() < i.len() {
                         return Err(self.err(
@@ -1127,6 +1158,16 @@ impl<'t> Flattener<'t> {
             }
         }
         Ok(v)
+    }
+
+    /// Tells of a scalar that modifies an array without `each`.
+    fn warn_each(&mut self, span: Span) {
+        if self.warned.insert(span) {
+            let text = "a scalar modifies the elements of an array: `each` is missing before it";
+            let d = saltus_base::Diagnostic::warning(saltus_base::Stage::FrontEnd, span, text)
+                .hint("write `each` if every element gets this value");
+            self.diagnostics.push(d);
+        }
     }
 
     /// The value of a constant or parameter, evaluated now.
@@ -1210,6 +1251,18 @@ impl<'t> Flattener<'t> {
 
     /// Makes a value fit declared dimensions and type: scalars are repeated, Integers become Reals.
     pub(crate) fn fit(&mut self, v: Value, dims: &[usize], ty: Ty, span: Span, n: NodeId) -> R<Value> {
+        self.fit_as(v, dims, ty, span, &|me| me.path(n))
+    }
+
+    /// [`Self::fit`] for something with a name of its own.
+    pub(crate) fn fit_as(
+        &mut self,
+        v: Value,
+        dims: &[usize],
+        ty: Ty,
+        span: Span,
+        name: &dyn Fn(&Self) -> String,
+    ) -> R<Value> {
         let vt = v.ty();
         let type_ok = match (ty, vt) {
             (_, None) => false,
@@ -1219,7 +1272,7 @@ impl<'t> Flattener<'t> {
             _ => false,
         };
         if !type_ok && !(v.len() == 0 && v.rank() > 0) {
-            let path = self.path(n);
+            let path = name(self);
             let have = match vt {
                 Some(t @ Ty::Enum(_)) if v.rank() == 0 => self.type_text(t),
                 _ => v.describe(),
@@ -1236,7 +1289,7 @@ impl<'t> Flattener<'t> {
             if v.len() == 0 && dims.iter().product::<usize>() == 0 {
                 return Ok(Value::array(ty, dims.to_vec(), Vec::new()));
             }
-            let path = self.path(n);
+            let path = name(self);
             return Err(self.err(
                 span,
                 format!(

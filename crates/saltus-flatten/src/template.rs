@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use saltus_base::{Name, Span};
 use saltus_resolve::{ClassId, OwnMember};
 use saltus_syntax::ast::{
-    Causality, ClassBody, ClassDef, ClassKind, Component, ComponentClause, Connection, Element, Modification,
+    Causality, ClassBody, ClassDef, ClassKind, Component, ComponentClause, Connection, Element, Modification, Section,
     Subscript, TypeSpec, VariabilityPrefix,
 };
 use std::cell::RefCell;
@@ -125,9 +125,66 @@ impl<'t> Flattener<'t> {
         if t.kind == ClassKind::Record && t.parts.iter().any(|p| p.def.kind == ClassKind::OperatorRecord) {
             t.kind = ClassKind::OperatorRecord;
         }
+        self.check_class(&t);
         let t = Rc::new(t);
         self.templates.insert((class, scope), Some(t.clone()));
         Ok(t)
+    }
+
+    /// What the kind of a class forbids it to hold.
+    fn check_class(&mut self, t: &Template<'t>) {
+        let (class, kind) = (t.class, self.lib.def(t.class).kind);
+        let say = |me: &mut Self, span: Span, text: String| {
+            if me.warned.insert(span) {
+                let e = saltus_base::Diagnostic::error(saltus_base::Stage::FrontEnd, span, text);
+                me.diagnostics.push(e);
+            }
+        };
+        let own = &t.parts[0];
+        match &*own.def.body {
+            ClassBody::Long { sections, .. } => {
+                let name = || self.lib.qualified(class);
+                let what = match kind {
+                    ClassKind::Record | ClassKind::OperatorRecord if !sections.is_empty() => {
+                        Some(format!("{} is a record and cannot have equations or algorithms", name()))
+                    }
+                    ClassKind::Connector if !sections.is_empty() => {
+                        Some(format!("{} is a connector and cannot have equations or algorithms", name()))
+                    }
+                    ClassKind::Function | ClassKind::OperatorFunction
+                        if sections.iter().any(|s| matches!(s, Section::Equations { .. })) =>
+                    {
+                        Some(format!("{} is a function and cannot have equations, only an algorithm", name()))
+                    }
+                    _ => None,
+                };
+                if let Some(text) = what {
+                    say(self, own.def.name.span, text);
+                }
+            }
+            ClassBody::Enumeration { literals, .. } => {
+                for (k, l) in literals.iter().enumerate() {
+                    if literals.iter().take(k).any(|o| o.name.name == l.name.name) {
+                        say(
+                            self,
+                            l.name.span,
+                            format!("the literal {} stands twice in {}", l.name.name, own.def.name.name),
+                        );
+                    }
+                }
+            }
+            _ => {}
+        }
+        if matches!(kind, ClassKind::Record | ClassKind::OperatorRecord)
+            && let Some(p) = t.parts[1..].iter().find(|p| matches!(p.def.kind, ClassKind::Model | ClassKind::Block))
+        {
+            let text = format!(
+                "{} is a record and cannot extend {}, which is not",
+                self.lib.qualified(class),
+                p.def.name.name
+            );
+            say(self, p.clause.unwrap_or(own.def.name.span), text);
+        }
     }
 
     /// Whether the template of a class is still being made.
@@ -448,6 +505,23 @@ impl<'t> Flattener<'t> {
         }
         match (&mut old.kind, m.kind) {
             (MemberKind::Class(chain), MemberKind::Class(new)) => {
+                if wins
+                    && let (Some(&(c, _)), Some(&(inherited, _))) = (new.first(), chain.first())
+                    && c != inherited
+                    && !self.lib.entry(c).prefixes.redeclare
+                    && !matches!(&*self.lib.def(c).body, ClassBody::Long { extends: Some(_), .. })
+                {
+                    let e = saltus_base::Diagnostic::error(
+                        saltus_base::Stage::FrontEnd,
+                        self.lib.def(c).name.span,
+                        format!("{} is inherited already", m.name),
+                    )
+                    .label(self.lib.def(inherited).name.span, "inherited from here")
+                    .hint("write `redeclare` to take its place");
+                    if self.warned.insert(self.lib.def(c).name.span) {
+                        self.diagnostics.push(e);
+                    }
+                }
                 if wins {
                     chain.splice(0..0, new);
                     old.part = m.part;

@@ -518,3 +518,77 @@ end M;
 exit: 5
 model.mo:7
 the text becomes too long
+
+--- a-scalar-bound-to-an-array error check ---
+model M
+  parameter Real k = 1;
+  Real x[2] = k;
+end M;
+--- expect ---
+exit: 3
+model.mo:3
+x has the shape [2], but the value is a scalar
+fill
+
+--- each-left-out error check ---
+model A
+  parameter Real p = 0;
+  Real y = p;
+end A;
+model M
+  A a[3](p = 1);
+end M;
+--- expect ---
+exit: 0
+model.mo:6
+`each` is missing
+
+--- a-condition-that-is-a-number error check ---
+model M
+  Real x if 1;
+end M;
+--- expect ---
+exit: 3
+model.mo:2
+the condition of a component must be a Boolean, not Integer
+
+--- a-dimension-that-is-real error check ---
+model M
+  parameter Real n = 2;
+  Real a[n] = ones(2);
+end M;
+--- expect ---
+exit: 3
+model.mo:3
+a dimension must be a nonnegative Integer, not the Real 2
+
+--- attributes-of-other-types error check ---
+model M
+  Real x(unit = 1) = 1;
+  Integer n(start = 1.5);
+  Real y(stateSelect = 1) = 2;
+end M;
+--- expect ---
+exit: 3
+x.unit is of type String, but the value is Integer
+n.start is of type Integer, but the value is Real
+y.stateSelect is of type StateSelect
+
+--- a-discrete-real-bound-to-time error check ---
+model M
+  discrete Real d = time;
+end M;
+--- expect ---
+exit: 3
+model.mo:2
+d is discrete, but this equation changes it continuously
+
+--- a-constant-without-a-value error check ---
+model M
+  constant Real c;
+  Real x = time;
+end M;
+--- expect ---
+exit: 3
+model.mo:2
+the constant c has no value

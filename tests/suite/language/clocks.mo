@@ -123,3 +123,23 @@ time,u,x,y
 0.75,1.0,0.512,0.512
 1.0,1.0,0.512,0.512
 1.0,1.0,0.4096,0.4096
+
+--- a-clock-that-begins-before-its-base error check ---
+model M
+  Real u = sample(time, Clock(0.1));
+  Real y = hold(backSample(u, 1));
+end M;
+--- expect ---
+exit: 3
+model.mo:3
+backSample would begin before
+
+--- a-negative-factor error check ---
+model M
+  Real u = sample(time, Clock(0.1));
+  Real y = hold(subSample(u, -1));
+end M;
+--- expect ---
+exit: 3
+model.mo:3
+the factor of subSample must not be negative
