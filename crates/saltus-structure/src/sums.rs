@@ -15,8 +15,11 @@ use crate::lower::operand_key;
 use crate::rows::tidy;
 use crate::system::{Role, SysEq, System};
 use rustc_hash::FxHashMap;
+
 use saltus_dae::{Operand, Row, VarId};
 use saltus_expr::{Binary, ExprId, Node, Pool, Unary};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Variables in more sums than this are not looked at: they are potentials of large nodes.
 const COMMON: usize = 16;
@@ -182,7 +185,12 @@ fn terms(sys: &mut System, e: ExprId, factor: f64, args: &[Operand], products: &
 }
 
 fn product(sys: &mut System, e: ExprId, factor: f64, args: &[Operand], products: &mut Products, out: &mut Sum) {
-    let row = tidy(&mut sys.dae, &Row { template: e, args: args.into() });
+    let holes = sys.dae.pool.holes(e);
+    // Numbered from zero it is tidy already.
+    let row = match holes.iter().enumerate().all(|(k, &h)| k == h as usize) {
+        true => Row { template: e, args: args[..holes.len()].into() },
+        false => tidy(&mut sys.dae, &Row { template: e, args: args.into() }),
+    };
     let next = products.len() as u32;
     let key = (row.template, row.args.iter().map(operand_key).collect());
     let id = *products.entry(key).or_insert(next);
@@ -218,6 +226,8 @@ pub fn find_cut_sets(sys: &mut System, differentiated: &[bool]) -> bool {
         s.terms.iter().filter(|t| free(sys, &t.0)).for_each(|t| of.entry(t.0).or_default().push(k as u32));
     }
     let mut single: Vec<Key> = of.iter().filter(|o| o.1.len() == 1).map(|o| *o.0).collect();
+    // Variables by the number of their sums, as it was when they were noted.
+    let mut order: BinaryHeap<Reverse<(usize, Key)>> = of.iter().map(|(k, l)| Reverse((l.len(), *k))).collect();
     let close = |k: usize, sums: &[Sum], of: &mut FxHashMap<Key, Vec<u32>>, single: &mut Vec<Key>| {
         for (key, _) in &sums[k].terms {
             if let Some(list) = of.get_mut(key) {
@@ -229,15 +239,24 @@ pub fn find_cut_sets(sys: &mut System, differentiated: &[bool]) -> bool {
         }
     };
     let mut changed = false;
-    for _ in 0..MOST_ELIMINATIONS {
+    let mut left = MOST_ELIMINATIONS;
+    while left > 0 {
         while let Some(key) = single.pop() {
             let Some(&[k]) = of.get(&key).map(|l| &l[..]) else { continue };
             close(k as usize, &sums, &mut of, &mut single);
         }
-        let next = of.iter().filter(|o| o.1.len() > 1).min_by_key(|o| (o.1.len(), *o.0));
-        let Some((key, list)) = next.map(|(k, l)| (*k, l.clone())) else { break };
+        let Some(Reverse((count, key))) = order.pop() else { break };
+        let list = of.get(&key).cloned().unwrap_or_default();
+        if list.len() != count {
+            order.extend((list.len() > 1).then_some(Reverse((list.len(), key))));
+            continue;
+        }
+        if count < 2 {
+            continue;
+        }
         let Some(&pivot) = list.iter().min_by_key(|&&k| (sums[k as usize].terms.len(), k)) else { break };
         let pivot = pivot as usize;
+        left -= 1;
         close(pivot, &sums, &mut of, &mut single);
         for j in list.into_iter().map(|j| j as usize).filter(|&j| j != pivot) {
             close(j, &sums, &mut of, &mut single);
@@ -245,16 +264,17 @@ pub fn find_cut_sets(sys: &mut System, differentiated: &[bool]) -> bool {
                 .filter(|s| s.terms.len() <= LONGEST && s.terms.iter().all(whole) && s.constant.is_finite());
             let Some(s) = combined else { continue };
             sums[j] = s;
-            let mut left = false;
+            let mut any = false;
             for (key, _) in sums[j].terms.iter().filter(|t| free(sys, &t.0)) {
-                left = true;
+                any = true;
                 let list = of.entry(*key).or_default();
                 list.push(j as u32);
+                order.push(Reverse((list.len(), *key)));
                 if list.len() == 1 {
                     single.push(*key);
                 }
             }
-            if !left && sums[j].terms.len() > 1 {
+            if !any && sums[j].terms.len() > 1 {
                 let row = written(sys, &sums[j]);
                 let old = &sys.equations[sums[j].equation];
                 sys.equations[sums[j].equation] =
