@@ -64,7 +64,7 @@ impl Model {
 
     /// Whether conditions of the mode `key` depend on what they guard as it is entered from `old`.
     pub fn guards_itself(&self, old: &ModeProgram, key: &ModeKey) -> bool {
-        self.modes.conditions(key).into_iter().any(|v| !old.early.contains(&v) && self.memoryless(v))
+        !self.guarded(old, key).is_empty()
     }
 
     /// The restart equations of a mode.
