@@ -177,11 +177,7 @@ impl Model {
         let conditions: Vec<VarId> = boolean.into_iter().filter(|&v| decided(v).is_none()).collect();
         match (&path[..], &conditions[..]) {
             ([], []) => self.solve_known(&row, known, calls),
-            (&[(c, wanted)], []) => {
-                if self.contradicts(known, &row, calls) {
-                    known.learn(c, f64::from(!wanted));
-                }
-            }
+            (&[(c, wanted)], []) if self.contradicts(known, &row, calls) => known.learn(c, f64::from(!wanted)),
             ([], conditions) => {
                 for &c in conditions {
                     let wrong = [true, false].map(|b| {

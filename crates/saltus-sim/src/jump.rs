@@ -4,7 +4,7 @@
 use crate::events::brief;
 use crate::machine::plain;
 use crate::model::{ModeProgram, Model};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Stage};
 use saltus_dae::{Operand, Row, VarId};
 use saltus_solver::linear::{LinearSolver, Pattern};
@@ -85,24 +85,31 @@ impl Model {
     /// The conditions of a mode without memory that may depend on what they guard.
     pub(crate) fn guarded(&self, old: &ModeProgram, key: &ModeKey) -> Vec<VarId> {
         let conditions = self.modes.conditions(key);
-        let early = |v: &VarId| old.early.contains(v) && !self.reads_inactive(old, *v, 0);
+        let kinds: FxHashMap<VarId, &DiscKind> = self.sys.discrete.iter().map(|d| (d.var, &d.kind)).collect();
+        let early = |v: &VarId| old.early.contains(v) && !self.reads_inactive(old, &kinds, *v, 0);
         conditions.into_iter().filter(|v| !early(v) && self.memoryless(*v)).collect()
     }
 
     /// Whether a condition reads what no equation of a mode determines.
-    fn reads_inactive(&self, program: &ModeProgram, v: VarId, depth: usize) -> bool {
+    fn reads_inactive(
+        &self,
+        program: &ModeProgram,
+        kinds: &FxHashMap<VarId, &DiscKind>,
+        v: VarId,
+        depth: usize,
+    ) -> bool {
         let reads = |row: &Row| {
             row.args.iter().filter_map(|&a| self.sys.resolve(a).variable()).any(|v| match self.sys.role(v) {
                 Role::Continuous => !program.active.contains(&v),
-                Role::Discrete => depth < 8 && self.reads_inactive(program, v, depth + 1),
+                Role::Discrete => depth < 8 && self.reads_inactive(program, kinds, v, depth + 1),
                 Role::Known => false,
             })
         };
-        self.sys.discrete.iter().find(|d| d.var == v).is_some_and(|d| match &d.kind {
-            DiscKind::Relation(i) => reads(&self.sys.relations[*i].g),
-            DiscKind::Value(row) => reads(row),
-            DiscKind::When(..) => false,
-        })
+        match kinds.get(&v) {
+            Some(DiscKind::Relation(i)) => reads(&self.sys.relations[*i].g),
+            Some(DiscKind::Value(row)) => reads(row),
+            _ => false,
+        }
     }
 
     /// After a `reinit` in a mode whose constraints are guarded: the mode that the guards ask for if the constraints were to
