@@ -368,6 +368,9 @@ impl<'t> Flattener<'t> {
         };
         let (first, calls) = (self.dae.equations.len(), self.dae.calls.len());
         for e in body {
+            if let saltus_syntax::ast::EquationKind::When { .. } = e.kind {
+                return Err(self.err(e.span, "a when-clause cannot stand inside one that a clock drives"));
+            }
             if let Err(d) = self.equation(env, e) {
                 self.report_in(d, env.scope);
             }

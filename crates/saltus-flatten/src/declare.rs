@@ -312,6 +312,12 @@ impl<'t> Flattener<'t> {
                 }
                 "start" | "min" | "max" | "nominal" => {
                     let v = self.binding_value(b, Mode::Model)?;
+                    if b.each && v.rank() > 0 && v.rank() == dims.len() && self.warned.insert(b.span) {
+                        let text = format!("`each {name}` stands before an array: every element would get all of it");
+                        let d = saltus_base::Diagnostic::warning(saltus_base::Stage::FrontEnd, b.span, text)
+                            .hint("leave out `each` to give the elements different values");
+                        self.diagnostics.push(d);
+                    }
                     let v = self.fit_as(v, &dims, ty, b.span, &|me| format!("{}.{name}", me.path(n)))?;
                     let e = v.scalar_list();
                     for k in 0..count {

@@ -212,6 +212,21 @@ impl<'t> Flattener<'t> {
                 return Ok(self.lib.top(name).map(|c| Found::Class(self.plain(c, Scope::ROOT))));
             }
             if let Some(f) = self.member_from(s, name)? {
+                if let Found::Component(n) = f
+                    && s.node != scope.node
+                    && n.0 != u32::MAX
+                    && matches!(self.node(n).variability, VariabilityPrefix::None | VariabilityPrefix::Discrete)
+                    && self.node(n).live
+                    && self.node(scope.node).live
+                {
+                    let span = self.node(n).clause.map_or(Span::NONE, |c| c.1.name.span);
+                    let inside = self.lib.qualified(self.node(scope.node).cref.class);
+                    return Err(self.err_hints(
+                        span,
+                        format!("{name} is a variable of an enclosing class and cannot be used inside {inside}"),
+                        vec!["only constants are seen from nested classes; hand the value in by a modifier".into()],
+                    ));
+                }
                 return Ok(Some(f));
             }
             let t = self.template(s.node)?;

@@ -347,3 +347,15 @@ exit: 3
 model.mo:13
 T is inherited already
 redeclare
+
+--- variables-of-enclosing-classes error check ---
+model M
+  Real v = time;
+  model A
+    Real y = v;
+  end A;
+  A a;
+end M;
+--- expect ---
+exit: 3
+v is a variable of an enclosing class and cannot be used inside M.A

@@ -592,3 +592,14 @@ end M;
 exit: 3
 model.mo:2
 the constant c has no value
+
+--- each-before-an-array error check ---
+model M
+  Real x[2](each start = {1, 2}, each fixed = true);
+equation
+  der(x) = -x;
+end M;
+--- expect ---
+exit: 0
+model.mo:2
+`each start` stands before an array

@@ -143,3 +143,18 @@ end M;
 exit: 3
 model.mo:3
 the factor of subSample must not be negative
+
+--- when-clauses-in-clocked-ones error check ---
+model M
+  Real x(start = 0);
+equation
+  when Clock(0.1) then
+    when time > 0.5 then
+      x = 1;
+    end when;
+  end when;
+end M;
+--- expect ---
+exit: 3
+model.mo:5
+a when-clause cannot stand inside one that a clock drives
