@@ -253,7 +253,7 @@ impl<'t> Flattener<'t> {
                     v = self.eval(&konst, a)?;
                 }
                 match self.const_of(&v) {
-                    Some(x) if x >= 0.0 && x.fract() == 0.0 && x < 1e9 => Ok(x as usize),
+                    Some(x) if x >= 0.0 && x.fract() == 0.0 && x < 1e9 && v.ty() == Some(Ty::Int) => Ok(x as usize),
                     _ => {
                         let t = self.value_text(&v);
                         Err(self.err(a.span, format!("a size must be a nonnegative Integer, not {t}")))

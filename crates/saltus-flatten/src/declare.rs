@@ -1,8 +1,8 @@
 //! From the instance tree to variables: instantiation, allocation, attributes and bindings.
 
-use crate::eval::suggest;
+use crate::eval::{Target, suggest, visit_refs};
 use crate::instance::Slot;
-use crate::modifier::{NodeId, Scope};
+use crate::modifier::{Binding, NodeId, Scope};
 use crate::template::{MemberKind, Template};
 use crate::value::{Ty, Value};
 use crate::{Env, Flattener, Mode, R};
@@ -11,7 +11,7 @@ use saltus_dae::{
     Causality as DaeCausality, Enumeration, Equation, Origin, StateSelect, VarId, VarType, Variability, Variable,
 };
 use saltus_expr::{Binary, Node as XNode};
-use saltus_syntax::ast::{Causality, VariabilityPrefix};
+use saltus_syntax::ast::{Causality, ExprKind, VariabilityPrefix};
 use std::rc::Rc;
 
 impl<'t> Flattener<'t> {
@@ -403,6 +403,9 @@ impl<'t> Flattener<'t> {
             }
             return Ok(());
         };
+        if variability == Variability::Constant {
+            self.constant_of_constants(n, &b)?;
+        }
         let v = match (&self.node(n).constant, parameter) {
             (crate::instance::Constant::Known(v), true) => v.clone(),
             _ => {
@@ -461,6 +464,31 @@ impl<'t> Flattener<'t> {
                     note: "binding",
                 };
                 self.dae.equations.push(Equation { row, guard: None, origin });
+            }
+        }
+        Ok(())
+    }
+
+    /// A constant may use constants only, not parameters; sizes of arrays are constants too.
+    fn constant_of_constants(&mut self, n: NodeId, b: &Binding<'t>) -> R<()> {
+        // A field of a record that is bound as a whole is constant in both.
+        if !b.projections.is_empty() {
+            return Ok(());
+        }
+        let mut refs = Vec::new();
+        let (ExprKind::Ref(_) | ExprKind::Unary(..) | ExprKind::Binary(..)) = &b.source.kind else { return Ok(()) };
+        visit_refs(b.source, &mut |r| refs.push(r.clone()));
+        let calls = b.source.to_string().contains("size(");
+        for r in refs.iter().filter(|_| !calls) {
+            let Ok(Target::Nodes(nodes, ..)) = self.resolve(&Env::model(b.scope), r) else { continue };
+            let Some(&x) = nodes.first().filter(|x| x.0 != u32::MAX) else { continue };
+            if self.node(x).live && self.node(x).variability != VariabilityPrefix::Constant {
+                let (path, used) = (self.path(n), self.path(x));
+                return Err(self.err_hints(
+                    b.span,
+                    format!("{path} is a constant, but {used} is not"),
+                    vec![format!("declare {path} as a parameter, or {used} as a constant")],
+                ));
             }
         }
         Ok(())

@@ -603,3 +603,23 @@ end M;
 exit: 0
 model.mo:2
 `each start` stands before an array
+
+--- a-constant-from-a-parameter error check ---
+model M
+  parameter Real p = 2;
+  constant Real c = 2*p;
+  Real x = c*time;
+end M;
+--- expect ---
+exit: 3
+model.mo:3
+c is a constant, but p is not
+
+--- a-size-that-is-real error check ---
+model M
+  Real x[2] = zeros(2.0);
+end M;
+--- expect ---
+exit: 3
+model.mo:2
+a size must be a nonnegative Integer
