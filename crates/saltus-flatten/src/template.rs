@@ -511,10 +511,11 @@ impl<'t> Flattener<'t> {
                     && !self.lib.entry(c).prefixes.redeclare
                     && !matches!(&*self.lib.def(c).body, ClassBody::Long { extends: Some(_), .. })
                 {
-                    let e = saltus_base::Diagnostic::error(
+                    // Libraries do so, and mean a redeclaration.
+                    let e = saltus_base::Diagnostic::warning(
                         saltus_base::Stage::FrontEnd,
                         self.lib.def(c).name.span,
-                        format!("{} is inherited already", m.name),
+                        format!("{} is inherited already: taken as a redeclaration", m.name),
                     )
                     .label(self.lib.def(inherited).name.span, "inherited from here")
                     .hint("write `redeclare` to take its place");

@@ -343,9 +343,9 @@ model M
   model T = T2;
 end M;
 --- expect ---
-exit: 3
+exit: 0
 model.mo:13
-T is inherited already
+warning: T is inherited already
 redeclare
 
 --- variables-of-enclosing-classes error check ---
