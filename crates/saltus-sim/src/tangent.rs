@@ -441,9 +441,10 @@ impl Products {
     }
 }
 
-/// Whether runs that alternate read what one of them writes.
+/// Whether runs that alternate must do so: one reads what another writes, or a later one would come upon a place before its turn.
 fn needs_order(runs: &[Piece<3>]) -> bool {
-    let range = |first: u32, step: u32, len: u32| first..=first + step * (len - 1);
+    let range = |first: u32, step: u32, len: u32| (first, step, first + step * (len - 1));
+    let overlap = |a: (u32, u32, u32), b: (u32, u32, u32)| a.0 <= b.2 && b.0 <= a.2;
     let written: Vec<_> = runs
         .iter()
         .filter_map(|p| match p {
@@ -451,13 +452,17 @@ fn needs_order(runs: &[Piece<3>]) -> bool {
             Piece::Each(_) => None,
         })
         .collect();
-    runs.iter().any(|p| match p {
+    let reads = runs.iter().any(|p| match p {
         Piece::Run { first: [_, from, _], step, len } if from & IN_VALUES == 0 => {
             let read = range(*from, step[1], *len);
-            written.iter().any(|w| w.start() <= read.end() && read.start() <= w.end())
+            written.iter().any(|w| overlap(*w, read))
         }
         _ => false,
-    })
+    });
+    // Of two that write the same places the first must be ahead, or level.
+    let ahead = |a: (u32, u32, u32), b: (u32, u32, u32)| a.1 == b.1 && a.1 > 0 && b.0 <= a.0;
+    let crosses = |k: usize| written[k + 1..].iter().any(|&b| overlap(written[k], b) && !ahead(written[k], b));
+    reads || (0..written.len()).any(crosses)
 }
 
 fn multiply(products: &[Product], values: &[f64], dots: &mut [f64]) {
