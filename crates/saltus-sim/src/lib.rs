@@ -4,7 +4,8 @@
 //! - [`machine`], [`block`], `pivot`: run steps; mixed loops, Newton, complementarity.
 //! - [`model`]: a prepared model with the programs of the modes entered so far.
 //! - [`choice`]: which integrator and why.
-//! - `slice`, [`dependence`], `tangent`: what derivatives need; pattern and values of their Jacobian.
+//! - `slice`, [`dependence`], `tangent`, `progression`: what derivatives need; pattern and values of their Jacobian, its lists
+//!   of indices as arithmetic progressions.
 //! - `implicit`: the same as F(t, z, ż) = 0, blocks unsolved.
 //! - [`crossings`], `location`, `exclusion`, [`enclosure`], `sampling`, `touching`: crossing functions of a mode, where they cross in a step,
 //!   where they cannot, what values they take in a box, and what a few values tell.
@@ -16,6 +17,7 @@
 //! - `transport`: delays and distributions.
 //! - `forward`: sensitivities to parameters, along the run and through its events.
 //! - [`restart`]: all modes with the equations of their entry as kernels, for export.
+//! - `deduce`: which conditions at the start follow from fixed values.
 //! - [`start`], [`events`], [`jump`], [`run`]: initialization, event iteration, mode-change restarts, the loop.
 //!
 //! Absent here: source text, classes, files.

@@ -3,7 +3,8 @@
 //! 1. [`lower`]: relations become discrete variables, if-equations get condition variables.
 //! 2. [`simplify`]: aliases and constants go.
 //! 3. [`analyse_modes`]: which conditions decide structure.
-//! 4. [`plan_mode`]: per mode, Σ-method, dummy derivatives, matching, blocks.
+//! 4. [`plan_mode`]: per mode, Σ-method, dummy derivatives, matching, blocks; constraints that say the same are refused
+//!    (`redundancy`).
 //! 5. [`plan_initialization`]: the same for the start.
 //!
 //! Absent here: numbers of a run (a [`Point`] lends some), memory layout, code.
