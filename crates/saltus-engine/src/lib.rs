@@ -10,6 +10,7 @@ mod modes;
 mod program;
 mod scenario;
 mod schemes;
+mod structures;
 mod workbench;
 
 pub use program::EvaluationTimes;
@@ -24,10 +25,12 @@ use saltus_resolve::{ClassId, ClassTable, StdFileSystem};
 use saltus_results::Sink;
 use saltus_sim::{Model, Observer, RunOptions, RunReport};
 use saltus_structure::{
-    Modes, RowOps, SimplifyOptions, System, analyse_modes, fold_vanishing_calls, fold_zero_parameters, lower, simplify,
+    Modes, RowOps, SimplifyOptions, System, analyse_modes, content, fold_vanishing_calls, fold_zero_parameters, lower,
+    numbers, renew, simplify,
 };
 use saltus_syntax::ast::{ClassBody, ClassDef, ClassKind, Element};
 use std::path::{Path, PathBuf};
+use structures::{Structure, Structures};
 
 /// Which backend runs kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,6 +86,7 @@ pub struct Engine {
     last: Option<Box<Model>>,
     table: ClassTable,
     code: std::rc::Rc<saltus_codegen::CodeStore>,
+    structures: std::rc::Rc<std::cell::RefCell<Structures>>,
     /// If the system speaks of next values instead of derivatives: their start values (variable, how far ahead, value).
     ahead: Option<Vec<(String, u8, f64)>>,
     /// Variables that a translation needs and nobody wrote.
@@ -127,14 +131,23 @@ impl Engine {
         for p in &options.libraries {
             table.add_path(p.to_string_lossy().into_owned());
         }
-        let code = std::rc::Rc::default();
-        Engine { options, diagnostics: Vec::new(), last: None, table, code, ahead: None, hidden: Vec::new() }
+        Engine {
+            options,
+            diagnostics: Vec::new(),
+            last: None,
+            table,
+            code: Default::default(),
+            structures: Default::default(),
+            ahead: None,
+            hidden: Vec::new(),
+        }
     }
 
-    /// An engine with the same settings that reads all files anew and keeps the machine code compiled so far: for files
-    /// that were edited.
+    /// An engine with the same settings that reads all files anew and keeps the machine code and the structure found so
+    /// far: for files that were edited.
     pub fn with_new_sources(&self) -> Engine {
-        Engine { code: self.code.clone(), ..Engine::new(self.options.clone()) }
+        let (code, structures) = (self.code.clone(), self.structures.clone());
+        Engine { code, structures, ..Engine::new(self.options.clone()) }
     }
 
     /// The files read so far (for rendering diagnostics).
@@ -309,6 +322,24 @@ impl Engine {
 
     /// Lowers, simplifies and finds the modes.
     fn prepare(&mut self, dae: HybridDae) -> (System, RowOps, Modes) {
+        let (mut sys, ops) = self.simplified(dae);
+        let modes = analyse_modes(&mut sys);
+        (sys, ops, modes)
+    }
+
+    /// The same, with what was found out about equations of the same content; and a number for that content.
+    fn structure(&mut self, dae: HybridDae) -> (u64, Structure) {
+        let (mut sys, ops) = self.simplified(dae);
+        let content = content(&sys);
+        if let Some(mut known) = self.structures.borrow_mut().take(content) {
+            renew(&mut known.sys, sys);
+            return (content, known);
+        }
+        let modes = analyse_modes(&mut sys);
+        (content, Structure { sys, ops, modes, plans: Vec::new(), checked: None })
+    }
+
+    fn simplified(&self, dae: HybridDae) -> (System, RowOps) {
         let mut sys = lower(dae);
         let mut ops = RowOps::default();
         let how = SimplifyOptions {
@@ -324,8 +355,7 @@ impl Engine {
         if fold_vanishing_calls(&mut sys, &value) {
             simplify(&mut sys, &mut ops, how);
         }
-        let modes = analyse_modes(&mut sys);
-        (sys, ops, modes)
+        (sys, ops)
     }
 
     /// Native code is kept between models: what has not changed is not compiled again.
@@ -336,6 +366,11 @@ impl Engine {
     /// Number of kernels compiled to machine code so far.
     pub fn compiled(&self) -> usize {
         self.code.compiled()
+    }
+
+    /// Number of modes planned in runs so far.
+    pub fn planned(&self) -> usize {
+        self.structures.borrow().planned
     }
 
     fn backend(&self) -> Box<dyn Backend> {
@@ -437,27 +472,36 @@ impl Engine {
         sink: &mut dyn Sink,
         observer: &mut dyn Observer,
     ) -> Option<RunReport> {
-        let (mut sys, mut ops, mut modes) = self.prepare(dae);
+        let (content, structure) = self.structure(dae);
+        let Structure { mut sys, mut ops, mut modes, plans, checked } = structure;
         let e = sys.dae.experiment;
         let start = run.start.or(e.start).unwrap_or(0.0);
         let stop = run.stop.or(e.stop).unwrap_or(start + 1.0);
-        let found = modes::check_modes(&mut sys, &mut ops, &mut modes, (start, stop), true);
-        self.diagnostics.extend(found);
+        let (numbers, span) = (numbers(&sys), (start, stop));
+        let checked = checked
+            .filter(|c| (c.0, c.1) == (numbers, span))
+            .unwrap_or_else(|| (numbers, span, modes::check_modes(&mut sys, &mut ops, &mut modes, span, true)));
+        self.diagnostics.extend(checked.2.iter().cloned());
         if self.failed() {
             return None;
         }
-        let next_values = self.ahead.is_some();
-        let result = Model::new(sys, ops, modes, self.backend()).and_then(|mut m| {
-            m.machine.stop = self.options.stop;
-            let report = match next_values {
-                true => saltus_sim::run_instants(&mut m, run, sink, observer),
-                false => saltus_sim::run(&mut m, run, sink, observer),
-            };
-            if self.options.keep_final && report.is_ok() {
-                self.last = Some(Box::new(m));
+        let mut model = match Model::new(sys, ops, modes, self.backend()) {
+            Ok(m) => m.with_plans(plans),
+            Err(d) => {
+                let _ = sink.finish();
+                self.fail(d);
+                return None;
             }
-            report
-        });
+        };
+        model.machine.stop = self.options.stop;
+        let result = match self.ahead.is_some() {
+            true => saltus_sim::run_instants(&mut model, run, sink, observer),
+            false => saltus_sim::run(&mut model, run, sink, observer),
+        };
+        match result {
+            Ok(_) if self.options.keep_final => self.last = Some(Box::new(model)),
+            _ => self.structures.borrow_mut().keep(content, model, Some(checked)),
+        }
         match result {
             Ok(r) => Some(r),
             Err(d) => {

@@ -83,6 +83,11 @@ impl Entry {
         self.weight >= 1.0
     }
 
+    /// Whether nobody wrote this variable.
+    pub fn is_generated(&self) -> bool {
+        self.name.starts_with('$')
+    }
+
     /// Whether it is a wish.
     pub fn is_soft(&self) -> bool {
         self.weight > 0.0 && self.weight < 1.0
@@ -501,6 +506,11 @@ impl Scenario {
         self.entries.iter().position(|e| e.name == name)
     }
 
+    /// The entries a file has: what nobody wrote matters only to runs that go on.
+    fn shown(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|e| self.continues || !e.is_generated())
+    }
+
     /// As a TOML file.
     pub fn to_toml(&self) -> String {
         let mut s = String::new();
@@ -520,7 +530,7 @@ impl Scenario {
             let _ = writeln!(s, "histories = [\n{}]", lists.collect::<String>());
         }
         let _ = writeln!(s, "\n[variables]");
-        for e in &self.entries {
+        for e in self.shown() {
             let _ = write!(
                 s,
                 "{} = {{ id = {}, kind = {}, fixed = {}, weight = {}",
@@ -558,8 +568,7 @@ impl Scenario {
         let mut open: Vec<String> = Vec::new();
         // Entries of one component stand together; the order inside is kept.
         let mut order: Vec<(Vec<&str>, String, &Entry)> = self
-            .entries
-            .iter()
+            .shown()
             .map(|e| {
                 let inner = e.name.strip_prefix("der(").and_then(|n| n.strip_suffix(')'));
                 let (path, last) = split_name(inner.unwrap_or(&e.name));

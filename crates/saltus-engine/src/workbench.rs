@@ -9,7 +9,9 @@ use crate::Engine;
 use crate::scenario::{Entry, Kind, Scenario, ScenarioFile, split_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Severity, Span, Stage};
-use saltus_dae::{Equation, HybridDae, Operand, Origin, Row, SoftTarget, VarId, VarType, Variability, Variable};
+use saltus_dae::{
+    Action, Equation, HybridDae, Operand, Origin, Row, SoftTarget, VarId, VarType, Variability, Variable,
+};
 use saltus_expr::{Binary, Node};
 use saltus_program::Interpreter;
 use saltus_sim::{Journal, Model, StartOptions, StartReport};
@@ -121,15 +123,32 @@ fn differentiated(dae: &HybridDae) -> FxHashSet<VarId> {
         .collect()
 }
 
+/// Variables that keep their values between the edges of when-clauses.
+fn remembered(dae: &HybridDae) -> FxHashSet<VarId> {
+    let actions = dae.whens.iter().flat_map(|w| &w.branches).flat_map(|b| &b.actions);
+    let mut out = FxHashSet::default();
+    for a in actions {
+        match a {
+            Action::Assign { var, .. } => {
+                out.insert(*var);
+            }
+            Action::Call { outputs, .. } => out.extend(outputs.iter().flatten()),
+            Action::Reinit { .. } | Action::Assert { .. } | Action::Terminate { .. } => {}
+        }
+    }
+    out
+}
+
 impl Workbench {
     /// The workbench of a flat model: weights and values as the model says, marked what the user is likely to know.
     pub fn new(dae: HybridDae) -> Workbench {
-        let differential = differentiated(&dae);
+        let (differential, remembered) = (differentiated(&dae), remembered(&dae));
         let (mut entries, mut cells) = (Vec::new(), Vec::new());
         for (id, v) in dae.vars.iter() {
             let number = !matches!(v.ty, VarType::String | VarType::Object);
-            if HybridDae::is_builtin(id) || v.name.starts_with('$') || !number || v.variability == Variability::Constant
-            {
+            // Of what nobody wrote, only what remembers: counters of clocks, say.
+            let generated = v.name.starts_with('$') && !remembered.contains(&id);
+            if HybridDae::is_builtin(id) || generated || !number || v.variability == Variability::Constant {
                 continue;
             }
             let constant = |r: &Option<Row>| r.as_ref().and_then(|r| dae.row_constant(r));
@@ -859,6 +878,7 @@ impl Workbench {
             .entries
             .iter()
             .enumerate()
+            .filter(|(_, e)| !e.is_generated())
             .filter(|(k, e)| match show {
                 Show::Normal => inside(e),
                 Show::Reduced => self.reduced.contains(k),
@@ -876,6 +896,9 @@ impl Workbench {
         let mut equations = Vec::new();
         let mut arrays: BTreeMap<String, (bool, Vec<Element>)> = BTreeMap::new();
         for (k, (e, d)) in self.scenario.entries.iter().zip(&self.defaults.entries).enumerate() {
+            if e.is_generated() {
+                continue;
+            }
             if e.kind == Kind::Derivative {
                 if e.is_fixed() {
                     equations.push(format!("{} = {:?};", e.name, e.value.unwrap_or(0.0)));

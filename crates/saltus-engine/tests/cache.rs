@@ -1,6 +1,8 @@
 //! Compiling a model again compiles only what is new.
 
 use saltus_engine::{Engine, Options};
+use saltus_results::{Column, Sink};
+use saltus_sim::{Quiet, RunOptions};
 
 const MODEL: &str = "model Oscillator
   parameter Real k = 1;
@@ -107,4 +109,126 @@ fn another_class_recompiles_its_own_templates() {
     let all = compile(&mut fresh, "Both");
     assert!(new > 0 && new <= springs, "{new} compiled for the edited class, which has {springs}");
     assert!(all > new, "{all} in all");
+}
+
+/// The values of the last row of every run.
+#[derive(Default)]
+struct Last(Vec<f64>);
+
+impl Sink for Last {
+    fn begin(&mut self, _: &[Column]) -> std::io::Result<()> {
+        Ok(())
+    }
+    fn row(&mut self, _: f64, values: &[f64], _: Option<&[bool]>) -> std::io::Result<()> {
+        self.0 = values.to_vec();
+        Ok(())
+    }
+    fn finish(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A clutch that opens: modes, a constraint, events.
+const MODES: &str = "model Modes
+  parameter Real J = 1;
+  parameter Real opens = 0.4;
+  parameter Real drag = 0;
+  parameter String text = \"a\";
+  Real w1(start = 2, fixed = true), w2, tau;
+  Real a1(start = 0, fixed = true), a2(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  der(a1) = w1;
+  der(a2) = w2;
+  J*der(w1) = -tau - sin(a1);
+  der(w2) = tau - 0.1*w2 - drag*w2*w2;
+  if time < opens then
+    w1 = w2;
+  else
+    tau = 0;
+  end if;
+  when a1 > 0.5*J then
+    n = pre(n) + 1;
+  end when;
+end Modes;";
+
+/// A pendulum in Cartesian coordinates: its states are chosen by their values.
+const PENDULUM: &str = "model Modes
+  parameter Real L = 1;
+  Real x(start = L, fixed = true), y(start = 0), vx, vy(start = 0, fixed = true), F;
+equation
+  der(x) = vx;
+  der(y) = vy;
+  der(vx) = -F*x;
+  der(vy) = -F*y - 9.81;
+  x^2 + y^2 = L^2;
+end Modes;";
+
+/// Runs a model with these parameters: the values at the end.
+fn run(e: &mut Engine, parameters: &[(&str, &str)]) -> Vec<f64> {
+    e.options.overrides = parameters.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
+    let dae = e.flatten("Modes").unwrap();
+    let mut last = Last::default();
+    let options = RunOptions { stop: Some(1.5), ..RunOptions::default() };
+    let report = e.simulate(dae, &options, &mut last, &mut Quiet);
+    assert!(report.is_some(), "{:?}", e.diagnostics);
+    last.0
+}
+
+#[test]
+fn a_parameter_plans_nothing_again() {
+    let file = std::env::temp_dir().join(format!("saltus-modes-{}.mo", std::process::id()));
+    std::fs::write(&file, MODES).unwrap();
+    let fresh = || {
+        let mut e = Engine::new(Options::default());
+        e.open(file.to_str().unwrap(), None).unwrap();
+        e
+    };
+    let mut e = fresh();
+    run(&mut e, &[]);
+    let first = e.planned();
+    assert!(first >= 2, "{first} modes planned");
+    for parameters in [[("J", "2"), ("opens", "0.3")], [("text", "\"b\""), ("J", "1.5")]] {
+        let again = run(&mut e, &parameters);
+        assert_eq!(again, run(&mut fresh(), &parameters), "{parameters:?}");
+        assert_eq!(e.planned(), first, "{parameters:?}");
+    }
+    // Drag stands in the equations once it is not zero.
+    let dragged = run(&mut e, &[("drag", "0.5")]);
+    assert_eq!(dragged, run(&mut fresh(), &[("drag", "0.5")]));
+    assert!(e.planned() > first);
+}
+
+#[test]
+fn a_run_does_not_depend_on_those_before_it() {
+    let file = std::env::temp_dir().join(format!("saltus-pendulum-{}.mo", std::process::id()));
+    std::fs::write(&file, PENDULUM).unwrap();
+    let fresh = || {
+        let mut e = Engine::new(Options::default());
+        e.open(file.to_str().unwrap(), None).unwrap();
+        e
+    };
+    let mut e = fresh();
+    for length in ["1", "2", "1"] {
+        assert_eq!(run(&mut e, &[("L", length)]), run(&mut fresh(), &[("L", length)]), "{length}");
+    }
+}
+
+#[test]
+fn an_edited_equation_is_planned() {
+    let file = std::env::temp_dir().join(format!("saltus-edited-{}.mo", std::process::id()));
+    let read = |e: &mut Engine, text: &str| {
+        std::fs::write(&file, text).unwrap();
+        e.open(file.to_str().unwrap(), None).unwrap();
+    };
+    let mut e = Engine::new(Options::default());
+    read(&mut e, MODES);
+    let before = run(&mut e, &[]);
+    let mut edited = e.with_new_sources();
+    read(&mut edited, &MODES.replace("sin(a1)", "a1"));
+    let after = run(&mut edited, &[]);
+    let mut fresh = Engine::new(Options::default());
+    read(&mut fresh, &MODES.replace("sin(a1)", "a1"));
+    assert_ne!(before, after);
+    assert_eq!(after, run(&mut fresh, &[]));
 }

@@ -5,7 +5,7 @@ use crate::node::{Binary, ExprId, FuncId, Node, RelOp, Unary};
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use saltus_base::Arena;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash, Hasher};
 
 /// Owner of all expressions.
 #[derive(Clone, Debug, Default)]
@@ -303,6 +303,34 @@ impl Pool {
             Node::Call { args, .. } => args.iter().copied().for_each(f),
             Node::CallDer { args, dargs, .. } => args.iter().chain(dargs.iter()).copied().for_each(f),
         }
+    }
+
+    /// A number for what each node holds, the same in every pool that holds it.
+    pub fn digests(&self) -> Vec<u64> {
+        let mut out: Vec<u64> = Vec::with_capacity(self.nodes.len());
+        for (e, node) in self.nodes.iter() {
+            let mut h = rustc_hash::FxHasher::default();
+            std::mem::discriminant(node).hash(&mut h);
+            match node {
+                Node::Const(bits) => bits.hash(&mut h),
+                Node::Hole(k) => k.hash(&mut h),
+                Node::Unary(op, _) => op.hash(&mut h),
+                Node::Binary(op, ..) => op.hash(&mut h),
+                Node::Relation(op, ..) => op.hash(&mut h),
+                Node::If(..) | Node::EventFloor(_) => {}
+                Node::Call { func, out, args } => (func, out, args.len()).hash(&mut h),
+                Node::CallDer { func, out, args, .. } => (func, out, args.len()).hash(&mut h),
+            }
+            // Children come before their parents.
+            self.children(e, |c| out[c.index()].hash(&mut h));
+            out.push(h.finish());
+        }
+        out
+    }
+
+    /// What is said about derivatives and inverses of functions, to be shown or compared.
+    pub fn rules(&self) -> impl std::fmt::Debug + '_ {
+        (&self.derivatives, &self.inverses)
     }
 
     /// Rebuilds an expression bottom-up with `leaf` applied to every node before its children are looked at

@@ -174,6 +174,10 @@ pub struct Model {
     pub(crate) compiled: [CompiledParts; 2],
     /// States first chosen per mode.
     first: FxHashMap<ModeKey, Vec<Cell>>,
+    /// Plans that an earlier run of the same structure left.
+    planned: FxHashMap<ModeKey, StructuralPlan>,
+    /// Modes planned anew.
+    pub plans: usize,
     /// Per mode and values of its suspect conditions: why the equations are singular, and the conditions to blame.
     singular: FxHashMap<(ModeKey, Vec<bool>), Option<(Box<Diagnostic>, Vec<VarId>)>>,
     /// Functions, for evaluation outside kernels.
@@ -321,6 +325,8 @@ impl Model {
             programs: FxHashMap::default(),
             compiled: Default::default(),
             first: FxHashMap::default(),
+            planned: FxHashMap::default(),
+            plans: 0,
             singular: FxHashMap::default(),
             functions,
             objects: Objects::default(),
@@ -778,9 +784,38 @@ impl Model {
             return Ok(p.clone());
         }
         let point = self.snapshot();
-        let plan = plan_mode(&mut self.sys, &mut self.ops, &self.modes, key, &point)?;
+        let plan = match self.planned.remove(key) {
+            Some(plan) => plan,
+            None => {
+                self.plans += 1;
+                plan_mode(&mut self.sys, &mut self.ops, &self.modes, key, &point)?
+            }
+        };
         self.first.insert(key.clone(), plan.states.clone());
         Ok(self.program(plan))
+    }
+
+    /// Plans to begin with, from [`Model::into_structure`] of a model of equal content.
+    pub fn with_plans(mut self, plans: Vec<StructuralPlan>) -> Model {
+        self.planned = plans.into_iter().map(|p| (p.key.clone(), p)).collect();
+        self
+    }
+
+    /// What another run of the same equations can use again: plans, unless their states were chosen by the values of this
+    /// run. A run does not depend on those before it.
+    pub fn into_structure(self) -> (System, RowOps, Modes, Vec<StructuralPlan>) {
+        let mut plans: Vec<StructuralPlan> = self.planned.into_values().collect();
+        let mut programs = self.programs;
+        for key in self.first {
+            let program = programs.remove(&key).and_then(|p| Rc::try_unwrap(p).ok());
+            plans.extend(program.map(|p| p.plan));
+        }
+        let all = plans.len();
+        plans.retain(|p| p.choice.watch.is_empty());
+        if plans.len() < all {
+            self.modes.parts.take();
+        }
+        (self.sys, self.ops, self.modes, plans)
     }
 
     fn program(&mut self, plan: StructuralPlan) -> Rc<ModeProgram> {

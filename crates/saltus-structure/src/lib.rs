@@ -10,6 +10,7 @@
 //! Absent here: numbers of a run (a [`Point`] lends some), memory layout, code.
 
 mod coefficients;
+mod content;
 mod incidence;
 mod init;
 mod loops;
@@ -25,6 +26,7 @@ mod sums;
 mod system;
 
 pub use coefficients::{fold_vanishing_calls, fold_zero_parameters};
+pub use content::{content, numbers, renew};
 pub use incidence::{Conflict, Incidence};
 pub use init::{InitPlan, Wish, cell_name, late_parameters, plan_initialization, spread_guesses, start_value};
 pub use loops::{Loop, solved};

@@ -313,6 +313,64 @@ end S;
     }
 }
 
+/// A run that stops and goes on ends where one run does.
+fn goes_on(model: &str, [middle, end]: [&str; 2], names: &[&str]) {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    fs::write(folder.join("m.mo"), model).unwrap();
+    good(folder, &["simulate", "m.mo", "--stop", end, "-o", "whole.csv"]);
+    for file in ["end.toml", "end.xml"] {
+        good(folder, &["simulate", "m.mo", "--stop", middle, "--write-final", file, "-o", "a.csv"]);
+        good(folder, &["simulate", "m.mo", "--from", file, "--stop", end, "-o", "b.csv"]);
+        let [whole, rest] = ["whole.csv", "b.csv"].map(|f| fs::read_to_string(folder.join(f)).unwrap());
+        for name in names {
+            let (w, r) = (last(&whole, name), last(&rest, name));
+            assert!((w - r).abs() < 1e-6, "{name}: {w} in one run, {r} in two\n{model}");
+        }
+    }
+}
+
+#[test]
+fn clocks_keep_their_counts_when_a_run_goes_on() {
+    let model = "model C
+  Integer n(start = 0), m(start = 0), a(start = 0);
+  Real x(start = 1);
+  Real y[3];
+equation
+  when Clock(0.1) then
+    n = previous(n) + 1;
+    a = if firstTick(a) then 5 else previous(a) + 1;
+  end when;
+  m = subSample(n, 3);
+  when Clock(Clock(0.1), solverMethod = \"ExplicitEuler\") then
+    der(x) = -x;
+  end when;
+  y = {hold(m), hold(a), hold(x)};
+end C;
+";
+    goes_on(model, ["0.437", "1"], &["y[1]", "y[2]", "y[3]"]);
+}
+
+#[test]
+fn ideal_diodes_go_on_in_the_mode_they_are_in() {
+    let model = "model F
+  Real s[2], v[2], i[2], u = sin(2*3.141592653589793*time), l(start = 0, fixed = true), x;
+  Boolean off[2];
+equation
+  for k in 1:2 loop
+    off[k] = s[k] < 0;
+    v[k] = if off[k] then s[k] else 0;
+    i[k] = if off[k] then 0 else s[k];
+  end for;
+  v[1] = u - x;
+  v[2] = -x;
+  l = i[1] + i[2];
+  0.1*der(l) = x - l;
+end F;
+";
+    goes_on(model, ["1.311", "1.4"], &["l", "x"]);
+}
+
 /// Small differences of large numbers are only as exact as those: Newton's method ends where rounding is all that is left,
 /// it does not go on until other methods are tried.
 #[test]
