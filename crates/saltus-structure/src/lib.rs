@@ -12,6 +12,7 @@
 mod coefficients;
 mod content;
 mod incidence;
+mod influence;
 mod init;
 mod loops;
 mod lower;

@@ -7,12 +7,13 @@
 //! A key is a path in a decision tree: which condition matters next may depend on the values of those before it. With
 //! `if a then (if b then … end if) else … end if` the keys are (a, b), (a, not b) and (not a).
 
+use crate::influence::{condition_holes, influential, terms};
 use crate::parts::Parts;
 use crate::rows::{RowOps, tidy};
 use crate::system::{DiscEq, DiscKind, Merged, Role, SysEq, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType};
-use saltus_expr::{ExprId, Node, Pool};
+use saltus_expr::ExprId;
 use saltus_graph::{
     Augmenter, Bdd, Bdds, Bipartite, Matching, NONE, Offsets, Signature, block_order, hopcroft_karp_from,
     modal_matching, sigma_method,
@@ -274,23 +275,6 @@ pub(crate) fn continuous_args(sys: &System, row: &Row) -> impl Iterator<Item = (
     })
 }
 
-/// Boolean variables standing as conditions of conditionals in a template.
-fn condition_holes(pool: &Pool, e: ExprId) -> Vec<u32> {
-    let mut out = Vec::new();
-    pool.visit(e, |_, n| {
-        if let Node::If(c, _, _) = n {
-            pool.visit(*c, |_, m| {
-                if let Node::Hole(k) = m {
-                    out.push(*k);
-                }
-            });
-        }
-    });
-    out.sort_unstable();
-    out.dedup();
-    out
-}
-
 /// The row with some Boolean variables fixed.
 pub fn specialise(sys: &mut System, ops: &mut RowOps, row: &Row, value: impl Fn(VarId) -> Option<bool>) -> Row {
     let args: Box<[Operand]> = row
@@ -316,7 +300,7 @@ const COMBINATIONS: usize = 10;
 
 /// Nodes of decision diagrams made for one block, and specialised rows, before conditions are tried alone and in pairs only.
 const MOST_NODES: usize = 200_000;
-const MOST_ROWS: usize = 1 << 12;
+const MOST_ROWS: usize = 1 << 13;
 
 /// Broken modes of a block that are looked at one by one.
 const MOST_BROKEN: usize = 64;
@@ -330,25 +314,8 @@ const WORK: usize = 4_000_000;
 /// every diagonal block keeps a transversal. So blocks are looked at one by one, with the conditions that take edges
 /// from inside them.
 fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row)]) -> Deciding {
-    let conditions: Vec<Vec<VarId>> = rows
-        .iter()
-        .map(|(_, row)| {
-            let mut vars: Vec<VarId> = condition_holes(&sys.dae.pool, row.template)
-                .into_iter()
-                .filter_map(|k| match row.args[k as usize] {
-                    Operand::Var { var, order: 0, .. }
-                        if sys.dae.vars[var].ty == VarType::Boolean && sys.may_guard(var) =>
-                    {
-                        Some(var)
-                    }
-                    _ => None,
-                })
-                .collect();
-            vars.sort_unstable();
-            vars.dedup();
-            vars
-        })
-        .collect();
+    let conditions: Vec<Vec<VarId>> =
+        rows.iter().map(|(_, row)| conditions_among(sys, row, condition_holes(&sys.dae.pool, row.template))).collect();
     if conditions.iter().all(Vec::is_empty) {
         return Deciding::default();
     }
@@ -367,12 +334,14 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row
     let signature = Signature::from_rows(columns.len(), &entries);
     let Ok(offsets) = sigma_method(&signature) else {
         // No union structure to compare with: every condition that changes incidence decides structure.
-        let mut out: Vec<VarId> = conditions.iter().flatten().copied().collect();
+        let mut out: Vec<VarId> = Vec::new();
+        for ((_, row), _) in rows.iter().zip(&conditions).filter(|(_, c)| !c.is_empty()) {
+            let column = |k: u32| matches!(row.args[k as usize], Operand::Var { var, .. } if columns.contains_key(&var));
+            let able = conditions_among(sys, row, influential(&sys.dae.pool, row.template, &column));
+            out.extend(able.into_iter().filter(|&v| loses_edges(sys, ops, row, v)));
+        }
         out.sort_unstable();
         out.dedup();
-        out.retain(|&v| {
-            rows.iter().zip(&conditions).any(|((_, row), c)| c.contains(&v) && loses_edges(sys, ops, row, v))
-        });
         return Deciding { keyed: out, ..Deciding::default() };
     };
     let tight = signature.tight(&offsets.c, &offsets.d);
@@ -382,7 +351,7 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row
         if block.iter().all(|&i| conditions[i as usize].is_empty()) {
             continue;
         }
-        let mut b = TightBlock::new(rows, &conditions, &columns, &offsets, &tight, &block);
+        let mut b = TightBlock::new(sys, rows, &conditions, &columns, &offsets, &tight, &block);
         let deciding = b.deciding(sys, ops);
         let whole = Whole { rows, conditions: &conditions, columns: &columns, pattern: &pattern, offsets: &offsets };
         // Beyond a bound on work every one of them gets its plan.
@@ -401,6 +370,18 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row
     let keyed = &out.keyed;
     out.suspect.retain(|v| keyed.binary_search(v).is_err());
     out
+}
+
+/// The Boolean variables that these holes of a row stand for and that may guard equations.
+fn conditions_among(sys: &System, row: &Row, holes: Vec<u32>) -> Vec<VarId> {
+    let guard = |k: u32| match row.args[k as usize] {
+        Operand::Var { var, order: 0, .. } if sys.dae.vars[var].ty == VarType::Boolean && sys.may_guard(var) => Some(var),
+        _ => None,
+    };
+    let mut vars: Vec<VarId> = holes.into_iter().filter_map(guard).collect();
+    vars.sort_unstable();
+    vars.dedup();
+    vars
 }
 
 /// The whole union, to see whether values of conditions leave any transversal at all.
@@ -434,8 +415,8 @@ impl Whole<'_> {
 /// A diagonal block of the union on tight edges, and what conditions do to it.
 struct TightBlock<'a> {
     rows: Vec<&'a Row>,
-    /// Conditions of each row.
-    conditions: Vec<&'a [VarId]>,
+    /// Conditions of each row that can take tight edges from it.
+    conditions: Vec<Vec<VarId>>,
     columns: &'a FxHashMap<VarId, u32>,
     offsets: &'a Offsets,
     /// Row of the block ⇒ row of the system.
@@ -452,8 +433,9 @@ struct TightBlock<'a> {
 
 impl<'a> TightBlock<'a> {
     fn new(
+        sys: &System,
         rows: &'a [(usize, Row)],
-        conditions: &'a [Vec<VarId>],
+        conditions: &[Vec<VarId>],
         columns: &'a FxHashMap<VarId, u32>,
         offsets: &'a Offsets,
         tight: &Bipartite,
@@ -464,9 +446,22 @@ impl<'a> TightBlock<'a> {
             row_of.iter().enumerate().map(|(k, &i)| (offsets.transversal.row_to_col[i], k as u32)).collect();
         let union =
             row_of.iter().map(|&i| tight.row(i).iter().filter_map(|j| local.get(j).copied()).collect()).collect();
+        let able = |&i: &usize| {
+            let row = &rows[i].1;
+            if conditions[i].is_empty() {
+                return Vec::new();
+            }
+            let column = |k: u32| match row.args[k as usize] {
+                Operand::Var { var, order, .. } => columns.get(&var).is_some_and(|j| {
+                    offsets.d[*j as usize] - offsets.c[i] == i32::from(order) && local.contains_key(j)
+                }),
+                _ => false,
+            };
+            conditions_among(sys, row, influential(&sys.dae.pool, row.template, &column))
+        };
         TightBlock {
             rows: row_of.iter().map(|&i| &rows[i].1).collect(),
-            conditions: row_of.iter().map(|&i| conditions[i].as_slice()).collect(),
+            conditions: row_of.iter().map(able).collect(),
             columns,
             offsets,
             row_of,
@@ -486,8 +481,8 @@ impl<'a> TightBlock<'a> {
         if let Some(e) = self.edges.get(&key) {
             return e.clone();
         }
-        let names = self.conditions[k];
-        let row = specialise(sys, ops, self.rows[k], |v| names.iter().position(|&c| c == v).and_then(|p| values[p]));
+        let names = &self.conditions[k];
+        let row = specialise(sys, ops, self.rows[k], |v| names.binary_search(&v).ok().and_then(|p| values[p]));
         let e = self.tight_edges(sys, k, &row);
         self.edges.insert(key, e.clone());
         e
@@ -523,28 +518,42 @@ impl<'a> TightBlock<'a> {
         let mut edges: Vec<Vec<(u32, Bdd)>> = Vec::with_capacity(n);
         let mut left = MOST_ROWS;
         for k in 0..n {
-            let names: Vec<VarId> = self.conditions[k].iter().copied().filter(|v| all.contains(v)).collect();
+            let names: FxHashSet<VarId> =
+                self.conditions[k].iter().copied().filter(|v| all.binary_search(v).is_ok()).collect();
+            // Very many conditions of one row stand in terms of a sum; that terms might cancel is not seen then.
+            let whole = self.rows[k].clone();
+            let pieces: Vec<Row> = if names.len() > COMBINATIONS {
+                let parts = terms(&sys.dae.pool, whole.template);
+                let piece = |template: ExprId| tidy(&mut sys.dae, &Row { template, args: whole.args.clone() });
+                parts.into_iter().map(piece).collect()
+            } else {
+                vec![whole]
+            };
             let mut list: Vec<(u32, Bdd)> = Vec::new();
-            let mut todo = vec![(Vec::<(VarId, bool)>::new(), Bdd::TRUE)];
-            while let Some((values, when)) = todo.pop() {
-                left = left.checked_sub(1)?;
-                let row = specialise(sys, ops, self.rows[k], |v| values.iter().find(|x| x.0 == v).map(|x| x.1));
-                let open = condition_holes(&sys.dae.pool, row.template).into_iter().find_map(|h| {
-                    row.args[h as usize].variable().filter(|v| names.contains(v) && !values.iter().any(|x| x.0 == *v))
-                });
-                if let Some(v) = open {
-                    let up = bdds.var(all.iter().position(|c| *c == v)? as u32);
-                    for (value, half) in [(true, bdds.and(when, up)), (false, bdds.minus(when, up))] {
-                        let mut values = values.clone();
-                        values.push((v, value));
-                        todo.push((values, half));
+            for piece in &pieces {
+                let mut todo = vec![(Vec::<(VarId, bool)>::new(), Bdd::TRUE)];
+                while let Some((values, when)) = todo.pop() {
+                    left = left.checked_sub(1)?;
+                    let row = specialise(sys, ops, piece, |v| values.iter().find(|x| x.0 == v).map(|x| x.1));
+                    let open = condition_holes(&sys.dae.pool, row.template).into_iter().find_map(|h| {
+                        row.args[h as usize]
+                            .variable()
+                            .filter(|v| names.contains(v) && !values.iter().any(|x| x.0 == *v))
+                    });
+                    if let Some(v) = open {
+                        let up = bdds.var(all.binary_search(&v).ok()? as u32);
+                        for (value, half) in [(true, bdds.and(when, up)), (false, bdds.minus(when, up))] {
+                            let mut values = values.clone();
+                            values.push((v, value));
+                            todo.push((values, half));
+                        }
+                        continue;
                     }
-                    continue;
-                }
-                for j in self.tight_edges(sys, k, &row) {
-                    match list.iter_mut().find(|e| e.0 == j) {
-                        Some(e) => e.1 = bdds.or(e.1, when),
-                        None => list.push((j, when)),
+                    for j in self.tight_edges(sys, k, &row) {
+                        match list.iter_mut().find(|e| e.0 == j) {
+                            Some(e) => e.1 = bdds.or(e.1, when),
+                            None => list.push((j, when)),
+                        }
                     }
                 }
             }
@@ -595,9 +604,9 @@ impl<'a> TightBlock<'a> {
         all.dedup();
         let mut relevant: FxHashSet<VarId> = FxHashSet::default();
         for k in 0..self.rows.len() {
-            let names = self.conditions[k];
+            let names = self.conditions[k].clone();
             if names.len() > COMBINATIONS {
-                relevant.extend(names);
+                relevant.extend(&names);
                 continue;
             }
             let lists: Vec<Vec<u32>> = (0..1usize << names.len())

@@ -179,9 +179,9 @@ impl RowOps {
             Some(d) => d.clone(),
             None => {
                 let consts = &key.1;
-                let e = dae.pool.substitute(row.template, |pool, k| match consts.iter().find(|c| c.0 == k) {
-                    Some(c) => pool.num(f64::from_bits(c.1)),
-                    None => pool.hole(k),
+                let e = dae.pool.substitute(row.template, |pool, k| match consts.binary_search_by_key(&k, |c| c.0) {
+                    Ok(at) => pool.num(f64::from_bits(consts[at].1)),
+                    Err(_) => pool.hole(k),
                 });
                 let d = compress(&mut dae.pool, e);
                 self.folded.insert(key, d.clone());
