@@ -57,7 +57,7 @@ struct Parts<'e> {
     /// Both sides of each relation.
     operands: Vec<&'e mut Expr>,
     /// Everything that is no relation.
-    others: Vec<&'e Expr>,
+    others: Vec<&'e mut Expr>,
 }
 
 impl<'e> Parts<'e> {
@@ -429,7 +429,8 @@ impl<'t> Flattener<'t> {
         let mut parts = Parts::default();
         let mut copy = e.clone();
         parts.collect(&mut copy);
-        if !ctx.capture || ctx.when.is_some() || ctx.initial || parts.operands.len() < 4 {
+        let several = parts.operands.len() >= 4 || (!parts.operands.is_empty() && !parts.others.is_empty());
+        if !ctx.capture || ctx.when.is_some() || ctx.initial || !several {
             return Ok(None);
         }
         let mut dynamic = false;
@@ -444,11 +445,6 @@ impl<'t> Flattener<'t> {
         let Some(v) = value(self, e).filter(|v| matches!(v, Value::Num(_, Ty::Bool))) else { return Ok(None) };
         if !self.reads_assigned(lx, &v) {
             return self.hand_in(lx, &v, e.span).map(Some);
-        }
-        for other in parts.others {
-            if value(self, other).is_none_or(|v| self.reads_assigned(lx, &v)) {
-                return Ok(None);
-            }
         }
         if lx.iterators.is_empty() { self.ask(lx, e) } else { Ok(None) }
     }
@@ -471,14 +467,15 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    /// An event-generating expression over what the section assigns: its operands are asked for, and its value comes back
-    /// as an input. Over discrete variables alone it changes at events only, and is evaluated inside.
+    /// An event-generating expression over what the section assigns: its operands, Booleans among them, are asked for, and its value
+    /// comes back as an input. Over discrete variables alone it changes at events only, and is evaluated inside.
     fn ask(&mut self, lx: &mut Lowering, e: &Expr) -> R<Option<LVal>> {
         let mut asked = e.clone();
         let operands: Vec<&mut Expr> = match &mut asked.kind {
-            ExprKind::Binary(..) => {
+            ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::Tuple(_) => {
                 let mut parts = Parts::default();
                 parts.collect(&mut asked);
+                parts.operands.extend(parts.others);
                 parts.operands
             }
             ExprKind::Call(c) => c.args.iter_mut().collect(),

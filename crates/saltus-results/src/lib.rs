@@ -53,7 +53,7 @@ impl Kind {
 }
 
 /// One variable of a result.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Default)]
 pub struct Column {
     /// The flattened name: `a.b`, `u[3]`, `u[2,5]`.
     pub name: String,
@@ -63,6 +63,8 @@ pub struct Column {
     pub unit: String,
     /// The description string, or empty.
     pub description: String,
+    /// Its value, if it is the same in every row: formats that have a place for constants store it once.
+    pub constant: Option<f64>,
 }
 
 impl Column {
@@ -79,6 +81,12 @@ impl Column {
     /// The same column with a unit.
     pub fn with_unit(mut self, unit: impl Into<String>) -> Self {
         self.unit = unit.into();
+        self
+    }
+
+    /// The same column, known to hold one value.
+    pub fn with_constant(mut self, value: f64) -> Self {
+        self.constant = Some(value);
         self
     }
 

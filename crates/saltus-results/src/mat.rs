@@ -9,7 +9,7 @@
 //! | `name`        | text     | longest × variables  | one name per column                                       |
 //! | `description` | text     | longest × variables  | `text [unit]`, and `:#(type=Boolean)` where it is not Real |
 //! | `dataInfo`    | int32    | 4 × variables        | matrix (1 or 2, 0 for time), row (negative: −row), 0, −1   |
-//! | `data_1`      | double   | (1 + constants) × 2  | values at the start and at the end                        |
+//! | `data_1`      | double   | (1 + constants) × 2  | values at the start and at the end: what never changes    |
 //! | `data_2`      | double   | (1 + columns) × rows | time and values; grows with every row                     |
 //!
 //! `binTrans` means that everything is transposed, so the file grows at its end; the number of rows (columns of
@@ -36,6 +36,8 @@ pub struct MatSink<W: Write + Seek> {
 /// Where things are that change until the end.
 struct Layout {
     columns: usize,
+    /// The columns that may change, if some do not.
+    moving: Option<Vec<usize>>,
     rows: u64,
     start: f64,
     stop: f64,
@@ -93,8 +95,11 @@ impl<W: Write + Seek> Sink for MatSink<W> {
             return Err(misuse("a result was begun twice"));
         }
         let time = Column::real("time").with_unit("s").with_description("Time");
-        let constants = std::mem::take(&mut self.constants);
-        let all = || std::iter::once(&time).chain(constants.iter().map(|(c, _)| c)).chain(columns);
+        let mut constants = std::mem::take(&mut self.constants);
+        constants.extend(columns.iter().filter_map(|c| c.constant.map(|v| (c.clone(), v))));
+        let moving: Vec<usize> = (0..columns.len()).filter(|&k| columns[k].constant.is_none()).collect();
+        let moves = || moving.iter().map(|&k| &columns[k]);
+        let all = || std::iter::once(&time).chain(constants.iter().map(|(c, _)| c)).chain(moves());
 
         self.header("Aclass", TEXT, 4, 11)?;
         let rows = [b"Atrajectory", b"1.1        ", b"           ", b"binTrans   "];
@@ -104,10 +109,10 @@ impl<W: Write + Seek> Sink for MatSink<W> {
         self.texts("name", all().map(|c| c.name.as_str().into()))?;
         self.texts("description", all().map(|c| describe(c).into()))?;
 
-        self.header("dataInfo", INT32, 4, 1 + constants.len() + columns.len())?;
+        self.header("dataInfo", INT32, 4, 1 + constants.len() + moving.len())?;
         let info = std::iter::once((0, 1))
             .chain((0..constants.len()).map(|k| (1, k + 2)))
-            .chain((0..columns.len()).map(|k| (2, k + 2)));
+            .chain((0..moving.len()).map(|k| (2, k + 2)));
         for (matrix, row) in info {
             for word in [matrix, row as i32, 0, -1] {
                 self.output.write_all(&word.to_le_bytes())?;
@@ -125,9 +130,10 @@ impl<W: Write + Seek> Sink for MatSink<W> {
         }
 
         let count_at = self.output.stream_position()? + 8;
-        self.header("data_2", DOUBLE, 1 + columns.len(), 0)?;
+        self.header("data_2", DOUBLE, 1 + moving.len(), 0)?;
         self.layout = Some(Layout {
             columns: columns.len(),
+            moving: (moving.len() < columns.len()).then_some(moving),
             rows: 0,
             start: 0.0,
             stop: 0.0,
@@ -152,18 +158,13 @@ impl<W: Write + Seek> Sink for MatSink<W> {
         }
         layout.stop = t;
         self.output.write_all(&t.to_le_bytes())?;
-        match active {
-            None => {
-                for value in values {
-                    self.output.write_all(&value.to_le_bytes())?;
-                }
-            }
-            Some(active) => {
-                for (value, &active) in values.iter().zip(active) {
-                    let value = if active { *value } else { f64::NAN };
-                    self.output.write_all(&value.to_le_bytes())?;
-                }
-            }
+        let mut put = |k: usize| {
+            let value = if active.is_none_or(|a| a[k]) { values[k] } else { f64::NAN };
+            self.output.write_all(&value.to_le_bytes())
+        };
+        match &layout.moving {
+            None => (0..values.len()).try_for_each(&mut put)?,
+            Some(moving) => moving.iter().copied().try_for_each(&mut put)?,
         }
         layout.rows += 1; // only whole rows count
         Ok(())
@@ -233,7 +234,7 @@ fn undescribe(name: &str, text: &str) -> Column {
         unit = text[at + 1..text.len() - 1].split('|').next().unwrap_or("");
         text = text[..at].trim_end();
     }
-    Column { name: name.into(), kind, unit: unit.into(), description: text.into() }
+    Column { name: name.into(), kind, unit: unit.into(), description: text.into(), constant: None }
 }
 
 /// A matrix as it stands in the file, elements column by column.
