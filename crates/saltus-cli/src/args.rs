@@ -194,6 +194,9 @@ pub struct SimulateArgs {
     /// Where the trajectory goes: .csv, .mat or .parquet; '-' is CSV on standard output [default: MODEL.csv]
     #[arg(long, short = 'o', value_name = "FILE", allow_hyphen_values = true, help_heading = "Results")]
     pub output: Option<String>,
+    /// Write these variables only; '*' and '?' stand for any text and character, the name of an array or component for all its parts
+    #[arg(long, value_name = "PATTERN,PATTERN…", help_heading = "Results")]
+    pub variables: Vec<String>,
     /// Write what happened at events
     #[arg(long, value_name = "FILE.json", help_heading = "Results")]
     pub events: Option<PathBuf>,
@@ -309,6 +312,7 @@ impl RunArgs {
             zeno: self.zeno.into(),
             realtime: self.realtime,
             all_variables,
+            variables: Vec::new(),
             sensitivity: self.sensitivity.clone(),
             sensitivity_error: self.sensitivity_error,
             linear: self.linear.into(),
@@ -519,6 +523,8 @@ pub enum BenchWhat {
     Program(ProgramArgs),
     /// Functions with loops over many elements, against the same in C compiled with gcc -O2
     Functions(FunctionsArgs),
+    /// What an event costs beside up to 16,000 crossing functions that it does not touch
+    Events,
 }
 
 /// `saltus bench solvers`.

@@ -5,8 +5,10 @@
 //! * `saltus bench program`, `saltus bench functions`: native code against C;
 //! * `saltus bench msl`: compile time, simulation time, steps, events and memory of many examples, each in a process of
 //!   its own with a time limit;
-//! * `saltus bench solvers`: the integrators beside SUNDIALS.
+//! * `saltus bench solvers`: the integrators beside SUNDIALS;
+//! * `saltus bench events`: what an event costs beside crossing functions that it does not touch.
 
+mod events;
 mod solvers;
 
 use crate::args::{BenchArgs, BenchWhat, EngineChoice, FunctionsArgs, ModelArgs, MslArgs, ProgramArgs};
@@ -37,6 +39,7 @@ pub fn bench(arguments: &BenchArgs) -> Result<(), Failure> {
         Some(BenchWhat::Solvers(s)) => solvers::solvers(s, arguments.json),
         Some(BenchWhat::Program(program)) => one_program(program, arguments.json),
         Some(BenchWhat::Functions(functions)) => loops(functions, arguments.json),
+        Some(BenchWhat::Events) => events::events(arguments.json),
     }
 }
 

@@ -13,7 +13,7 @@ use saltus_base::Stage;
 use saltus_dae::HybridDae;
 use saltus_engine::Workbench;
 use saltus_results::{Sink, Size, plot_svg};
-use saltus_sim::RunReport;
+use saltus_sim::{RunOptions, RunReport};
 use serde_json::json;
 use std::path::Path;
 use std::time::Instant;
@@ -40,12 +40,16 @@ pub fn simulate(arguments: &SimulateArgs, begun: Instant) -> Result<(), Failure>
     let picture = destination.picture(&name);
     let wanted: Vec<String> = arguments.plot.iter().flat_map(|list| args::names(list)).collect();
     check_plot(&wanted, &dae)?;
+    let mut variables: Vec<String> = arguments.variables.iter().flat_map(|list| args::names(list)).collect();
+    if !variables.is_empty() {
+        variables.extend(wanted.iter().cloned());
+    }
     let mut output = Output::new(destination, wanted, output::constants(&dae));
     let events = arguments.events.clone().map(EventsFile::new);
     let range = range(&run, &dae);
     let mut watch = Watch::new(session.style, arguments.trace, events, &session.engine.sources(), range);
 
-    let options = run.options(arguments.model.keep_all_variables);
+    let options = RunOptions { variables, ..run.options(arguments.model.keep_all_variables) };
     let report = session.engine.simulate(dae, &options, &mut output, &mut watch);
     // Errors are remembered by the output itself.
     let _ = output.finish();

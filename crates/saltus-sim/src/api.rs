@@ -56,10 +56,26 @@ pub struct RunOptions {
     pub realtime: Option<f64>,
     /// Write protected and generated variables too.
     pub all_variables: bool,
+    /// Patterns of the variables that are written (see [`chosen`]); all if there are none.
+    pub variables: Vec<String>,
     /// Parameters whose sensitivities are carried along; columns `der(variable, parameter)`.
     pub sensitivity: Vec<String>,
     /// Sensitivities take part in the error test.
     pub sensitivity_error: bool,
+}
+
+/// Whether one of these patterns means a variable. `*` stands for any text, `?` for any one character; the name of an array or of a
+/// component means all its parts. No pattern means every variable.
+pub fn chosen(patterns: &[String], name: &str) -> bool {
+    fn matches(pattern: &[char], name: &[char]) -> bool {
+        match pattern.split_first() {
+            None => matches!(name.first(), None | Some('.' | '[')),
+            Some(('*', rest)) => (0..=name.len()).any(|k| matches(rest, &name[k..])),
+            Some((p, rest)) => name.split_first().is_some_and(|(c, left)| (p == c || *p == '?') && matches(rest, left)),
+        }
+    }
+    let name: Vec<char> = name.chars().collect();
+    patterns.is_empty() || patterns.iter().any(|p| matches(&p.chars().collect::<Vec<char>>(), &name))
 }
 
 /// The kind of an event.
@@ -195,4 +211,23 @@ pub struct RunReport {
     pub chosen: Vec<(String, f64)>,
     /// What linear equations leave open at the start although they agree, with the value taken.
     pub open: Vec<(String, f64)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_mean_variables() {
+        let names = ["x", "x[1]", "x[2]", "xy", "a.x", "a.b.x", "der(x)"];
+        let which = |patterns: &[&str]| -> Vec<&str> {
+            let patterns: Vec<String> = patterns.iter().map(|p| p.to_string()).collect();
+            names.into_iter().filter(|n| chosen(&patterns, n)).collect()
+        };
+        assert_eq!(which(&[]), names);
+        assert_eq!(which(&["x"]), ["x", "x[1]", "x[2]"]);
+        assert_eq!(which(&["a", "x[2]"]), ["x[2]", "a.x", "a.b.x"]);
+        assert_eq!(which(&["*.x"]), ["a.x", "a.b.x"]);
+        assert_eq!(which(&["x?", "der(*"]), ["xy", "der(x)"]);
+    }
 }

@@ -210,6 +210,7 @@ impl Instants {
             if HybridDae::is_builtin(v)
                 || var.variability <= Variability::Parameter
                 || (var.hidden && !options.all_variables)
+                || !crate::chosen(&options.variables, &var.name)
             {
                 continue;
             }

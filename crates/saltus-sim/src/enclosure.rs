@@ -13,10 +13,11 @@ use crate::block::SolveBlock;
 use crate::compile::Step;
 use crate::machine::Machine;
 use crate::model::ModeProgram;
+use rustc_hash::FxHashMap;
 use saltus_program::{Chain, Interval, Region};
 
 /// Blocks with more unknowns are not enclosed.
-const LARGEST_BLOCK: usize = 24;
+const LARGEST_BLOCK: usize = 200;
 /// How often a box of unknowns is widened before it is given up.
 const WIDENINGS: usize = 8;
 
@@ -26,6 +27,8 @@ pub struct Enclosure {
     region: Region,
     /// Rows enclosed so far; a call of a function counts as many.
     pub work: u64,
+    /// Approximate inverses of blocks, by the slots of their unknowns. Any will do that makes the operator contract.
+    inverses: FxHashMap<Vec<u32>, Vec<f64>>,
 }
 
 /// Products of intervals that count as one row.
@@ -97,7 +100,8 @@ impl Enclosure {
                 }
                 // Held between events.
                 Step::Relation(_) | Step::When(_) => {}
-                Step::Mixed(b) => self.unknown(&b.continuous_slots),
+                // Its relations are held, too.
+                Step::Mixed(b) => self.steps(m, &b.continuous),
             }
         }
     }
@@ -111,7 +115,20 @@ impl Enclosure {
         let y: Vec<f64> = b.unknowns.iter().map(|&s| m.values[s as usize]).collect();
         self.place(b, y.iter().map(|&v| Interval::point(v)));
         let slopes = self.slopes(m, b);
-        let c = inverse(n, slopes.iter().map(|s| s.mid()).collect())?;
+        // The inverse kept from before serves as long as it is close to one here.
+        let mut c = self.inverses.remove(&b.unknowns).unwrap_or_default();
+        if c.len() != n * n || !close(n, &self.contraction(&c, &slopes)) {
+            self.work += (n * n * n) as u64 / (4 * PRODUCTS);
+            c = inverse(n, slopes.iter().map(|s| s.mid()).collect())?;
+        }
+        let found = self.krawczyk(m, b, &y, &c, &slopes);
+        self.inverses.insert(b.unknowns.clone(), c);
+        found
+    }
+
+    /// Krawczyk's operator with the preconditioner `c`, around `y`, where the slopes are these.
+    fn krawczyk(&mut self, m: &mut Machine, b: &SolveBlock, y: &[f64], c: &[f64], slopes: &[Interval]) -> Option<()> {
+        let n = y.len();
         self.chain(m, &b.residual);
         let f: Vec<Interval> = b.residual_slots.iter().map(|&s| self.region.get(s, &m.values)).collect();
         let newton: Vec<Interval> = (0..n)
@@ -119,11 +136,11 @@ impl Enclosure {
             .collect();
         let mut x: Vec<Interval> = newton
             .iter()
-            .zip(&y)
+            .zip(y)
             .zip(&b.nominal)
             .map(|((v, &y), size)| widened(v.hull(Interval::point(y)), *size))
             .collect();
-        let mut rest = self.contraction(&c, &slopes);
+        let mut rest = self.contraction(c, slopes);
         for _ in 0..WIDENINGS {
             if x.iter().any(|x| !x.lo.is_finite() || !x.hi.is_finite()) {
                 return None;
@@ -131,14 +148,16 @@ impl Enclosure {
             self.place(b, x.iter().copied());
             if !b.linear {
                 let slopes = self.slopes(m, b);
-                rest = self.contraction(&c, &slopes);
+                rest = self.contraction(c, &slopes);
             }
             let mut next = newton.clone();
             for i in 0..n {
-                for j in 0..n {
-                    next[i] = next[i] + rest[i * n + j] * (x[j] - y[j]);
-                }
+                // The size of what is left, up to rounding.
+                let far = |j: usize| rest[i * n + j].magnitude() * (x[j].hi - y[j]).max(y[j] - x[j].lo);
+                let sum: f64 = (0..n).map(far).sum::<f64>() * (1.0 + (n + 4) as f64 * f64::EPSILON);
+                next[i] = if sum.is_finite() { next[i] + Interval { lo: -sum, hi: sum } } else { Interval::WHOLE };
             }
+            self.work += (n * n) as u64 / (4 * PRODUCTS);
             if next.iter().zip(&x).all(|(k, x)| x.lo < k.lo && k.hi < x.hi) {
                 self.place(b, next.into_iter());
                 return Some(());
@@ -152,17 +171,30 @@ impl Enclosure {
     /// I − C S, the part of Krawczyk's operator that must contract; S is sparse.
     fn contraction(&mut self, c: &[f64], slopes: &[Interval]) -> Vec<Interval> {
         let n = slopes.len().isqrt();
-        let (mut rest, mut products) = (vec![Interval::ZERO; n * n], 0);
-        (0..n).for_each(|i| rest[i * n + i] = Interval::point(1.0));
+        // As middle and radius, transposed: whole rows at a time, without directed rounding. What rounding adds is below n + 2 units in
+        // the last place of the sum of all sizes.
+        let (mut middle, mut radius, mut products) = (vec![0.0; n * n], vec![0.0; n * n], 0);
+        let units = (n + 2) as f64 * f64::EPSILON;
+        let columns: Vec<f64> = (0..n * n).map(|at| c[at % n * n + at / n]).collect();
+        (0..n).for_each(|i| middle[i * n + i] = 1.0);
         for (at, &slope) in slopes.iter().enumerate().filter(|(_, s)| **s != Interval::ZERO) {
             let (l, j) = (at / n, at % n);
-            for i in (0..n).filter(|&i| c[i * n + l] != 0.0) {
-                rest[i * n + j] = rest[i * n + j] - slope * c[i * n + l];
-                products += 1;
+            let (mid, rad) = (slope.mid(), 0.5 * (slope.hi - slope.lo) + units * slope.magnitude());
+            let column = &columns[l * n..(l + 1) * n];
+            let (m, r) = (&mut middle[j * n..(j + 1) * n], &mut radius[j * n..(j + 1) * n]);
+            for i in 0..n {
+                m[i] -= mid * column[i];
+                r[i] += rad * column[i].abs();
             }
+            products += n as u64;
         }
-        self.work += products / PRODUCTS;
-        rest
+        self.work += products / (4 * PRODUCTS);
+        let entry = |at: usize| {
+            let (i, j) = (at / n, at % n);
+            let (m, r) = (middle[j * n + i], radius[j * n + i] * (1.0 + units) + units * f64::from(i == j));
+            if r.is_finite() { Interval { lo: m - r, hi: m + r } } else { Interval::WHOLE }
+        };
+        (0..n * n).map(entry).collect()
     }
 
     fn place(&mut self, b: &SolveBlock, x: impl Iterator<Item = Interval>) {
@@ -179,6 +211,11 @@ impl Enclosure {
         }
         slopes
     }
+}
+
+/// Whether I − C S is small in its middle: C is close to an inverse.
+fn close(n: usize, rest: &[Interval]) -> bool {
+    rest.chunks(n).all(|row| row.iter().map(|r| r.mid().abs()).sum::<f64>() < 0.1)
 }
 
 /// A little more on each side, so that what is inside can be told from what touches.

@@ -150,8 +150,8 @@ impl Model {
         let conserved = self.conserved();
         let states_before: Vec<(u32, f64)> =
             program.states.iter().map(|s| (s.0, self.machine.values[s.0 as usize])).collect();
-        // Previous values of states have changed all along.
-        for &(s, p) in &self.previous {
+        // Previous values of states have changed all along; those of discrete variables were kept up at their events.
+        for &(s, p) in &self.moving_previous {
             self.machine.values[p as usize] = self.machine.values[s as usize];
         }
         self.remember_touched(&touched);

@@ -45,11 +45,13 @@ struct Record {
     pause: u32,
     /// How often it was given up.
     failures: u32,
+    /// Enclosures have never told anything.
+    blind: bool,
 }
 
 impl Default for Record {
     fn default() -> Record {
-        Record { factor: 8.0, depth: DEPTH, pause: 0, failures: 0 }
+        Record { factor: 8.0, depth: DEPTH, pause: 0, failures: 0, blind: false }
     }
 }
 
@@ -117,12 +119,19 @@ impl Exclusion {
     /// Nothing is known about this function: it may take long before that changes.
     pub fn blind(&mut self, k: usize) {
         self.records[k].depth = 0;
+        self.records[k].blind = true;
         self.failed(k);
+    }
+
+    /// Whether nothing but values can tell about this function.
+    pub fn is_blind(&self, k: usize) -> bool {
+        self.records[k].blind
     }
 
     /// Enclosures excluded most of the step.
     pub fn helped(&mut self, k: usize) {
         let r = &mut self.records[k];
+        r.blind = false;
         r.depth = (r.depth + 1).min(DEPTH);
     }
 

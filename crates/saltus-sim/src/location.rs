@@ -15,7 +15,7 @@ use crate::exclusion::{DEEPEST, Exclusion};
 use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
 use crate::rhs::place;
-use crate::sampling::{END, MIDDLE, OTHERS, PLACES, Samples, suspicious};
+use crate::sampling::{END, MIDDLE, OTHERS, PLACES, Samples, suspicious, unresolved};
 use crate::touching;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_program::Interval;
@@ -832,6 +832,14 @@ impl Location {
             self.sample(model, step, &mut s, &open, MIDDLE);
             in_doubt(model, &s, &mut open);
         }
+        let doubts = !open.is_empty();
+        // Where values are all there is, they have to show how the function moves.
+        open.extend(s.which.iter().copied().filter(|&k| self.exclusion.is_blind(k)));
+        open.sort_unstable();
+        open.dedup();
+        if end_alone && !doubts && !open.is_empty() {
+            self.sample(model, step, &mut s, &open, MIDDLE);
+        }
         for place in if open.is_empty() { &[][..] } else { &OTHERS[..] } {
             self.sample(model, step, &mut s, &open, *place);
         }
@@ -856,7 +864,11 @@ impl Location {
             let known = self.ahead.len();
             let rests = level.is_some_and(|at| (samples[END] - at).abs() <= ROUNDING * big);
             let near = rests || self.approaching.contains(&i);
-            if still || near || sides(&kind, bit).iter().any(|&(o, sigma)| suspicious(&samples, o, sigma, band)) {
+            let blind = self.exclusion.is_blind(k);
+            let doubtful = |&(o, sigma): &(f64, f64)| {
+                suspicious(&samples, o, sigma, band) || (blind && unresolved(&samples, o, sigma))
+            };
+            if still || near || sides(&kind, bit).iter().any(doubtful) {
                 self.isolate_sampled(model, step, k, step.t0, step.t1);
             }
             let until = self.ahead[known..].iter().map(|a| a.after).fold(step.t1, f64::min);
@@ -864,7 +876,7 @@ impl Location {
             let far = before.filter(|(_, g)| g.is_finite()).fold(0.0f64, |m, (_, g)| m.max(g.abs()));
             self.went(i, far);
         }
-        s.end(step.t1, !open.is_empty());
+        s.end(step.t1, doubts);
         self.looked = open;
         self.samples = s;
     }
@@ -902,13 +914,16 @@ impl Location {
             let touched = self.touchable(i, &kind, bit) == Some(offset);
             let mut near = self.approaching.contains(&i);
             let size = model.machine.relations[i].size;
+            // Crossing, touching and coming to rest are looked for on the same values.
+            let mut seen: FxHashMap<u64, f64> = FxHashMap::default();
             let mut f = |t: f64| -> f64 {
-                if !self.at_for(model, step, t, k) {
-                    return f64::NAN;
-                }
-                let mut v = [0.0];
-                model.machine.crossing_values(&[i], &mut v);
-                v[0] - offset
+                *seen.entry(t.to_bits()).or_insert_with(|| {
+                    let mut v = [f64::NAN];
+                    if self.at_for(model, step, t, k) {
+                        model.machine.crossing_values(&[i], &mut v);
+                    }
+                    v[0] - offset
+                })
             };
             let found = first_crossing_sampled(&mut f, from, to, side, &options, &Default::default()).crossing;
             let found = found.filter(|c| !c.touching);

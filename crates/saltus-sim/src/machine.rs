@@ -293,9 +293,8 @@ impl CallHost for Host {
         if let Some(args) = points {
             return Interval::point(self.call(func, &args, out));
         }
-        // What comes out of a line is known at a time, not over an interval.
-        if self.lines.reads(func) {
-            return Interval::WHOLE;
+        if let Some(range) = self.lines.enclose(func, args) {
+            return range;
         }
         self.enclosed += 1;
         let known = self.functions.enclose(func, args);

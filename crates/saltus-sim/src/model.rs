@@ -7,7 +7,7 @@ use crate::dependence;
 use crate::implicit::{ImplicitForm, Wanted, is_large};
 use crate::layout::Layout;
 use crate::machine::{Host, Machine, Trouble, relation_slots};
-use crate::slice::slice;
+use crate::slice::{moved, slice};
 use crate::start::{StartOptions, StartReport};
 use crate::tangent::Tangent;
 use crate::touched::Readers;
@@ -33,6 +33,8 @@ pub struct ModeProgram {
     pub plan: StructuralPlan,
     /// Everything continuous, given states and discrete values.
     pub continuous: Vec<Step>,
+    /// What of it moves between events.
+    pub between: Vec<Step>,
     /// What the derivatives of the states need of it.
     pub derivatives: Vec<Step>,
     /// The derivatives' own derivatives, by the chain rule.
@@ -202,6 +204,8 @@ pub struct Model {
     pub whole_events: bool,
     /// Cells whose previous value is read: (slot, pre slot).
     pub previous: Vec<(u32, u32)>,
+    /// The same for what moves between events.
+    pub moving_previous: Vec<(u32, u32)>,
     /// How the start is to be found.
     pub start_options: StartOptions,
     /// How it was found.
@@ -339,6 +343,7 @@ impl Model {
             conditions: Conditions::default(),
             whole_events: false,
             previous: Vec::new(),
+            moving_previous: Vec::new(),
             start_options: StartOptions::default(),
             started: StartReport::default(),
             implicit: Wanted::default(),
@@ -914,6 +919,7 @@ impl Model {
         let sensitivity = self.sensitivity(&plan);
         let mut moving: Vec<u32> = states.iter().map(|s| s.0).collect();
         moving.push(self.machine.time);
+        let between = moved(continuous.clone(), moving.iter().copied());
         let derivatives = slice(&continuous, states.iter().map(|s| s.1), moving);
         self.layout.extend(&mut self.machine.values);
         let pattern = dependence::pattern(&derivatives, &states, self.machine.values.len());
@@ -952,6 +958,10 @@ impl Model {
             .filter_map(|(c, p)| self.layout.find(Cell::new(c.var, 0)).map(|s| (s, p)))
             .collect();
         self.previous.sort_unstable();
+        let moves = |c: &Cell| c.order < 0 && self.sys.role(c.var) != Role::Discrete;
+        let moving = self.layout.cells().filter(|(c, _)| moves(c));
+        self.moving_previous =
+            moving.filter_map(|(c, p)| self.layout.find(Cell::new(c.var, 0)).map(|s| (s, p))).collect();
         self.layout.extend(&mut self.machine.values);
         let key = (plan.key.clone(), plan.states.clone());
         let watch = RefCell::new(self.watch(&plan));
@@ -967,6 +977,7 @@ impl Model {
             plan,
             tangent,
             parts: RefCell::default(),
+            between,
             implicit,
             continuous,
             derivatives,

@@ -1,7 +1,8 @@
 //! The run loop: integrate, find the events of the step, write, handle, go on.
 
-use crate::api::{EventKind, Observer, RunOptions, RunReport, Zeno};
+use crate::api::{EventKind, Observer, RunOptions, RunReport, Zeno, chosen};
 use crate::choice::{Choice, SOLVERS};
+use crate::compile::Step;
 use crate::crossings::positive_side;
 use crate::events::brief;
 use crate::forward::Forward;
@@ -277,6 +278,9 @@ impl Runner<'_> {
                 VarType::Enumeration(_) => Kind::Enumeration,
                 VarType::String | VarType::Object => continue,
             };
+            if !chosen(&self.options.variables, &var.name) {
+                continue;
+            }
             if kind == Kind::Real && var.variability > Variability::Parameter {
                 moving.push(columns.len());
             }
@@ -296,6 +300,9 @@ impl Runner<'_> {
                 }
                 Err(c) => Source::Const(c),
             };
+            if let (Source::Const(c), Some(column)) = (&source, columns.last_mut()) {
+                column.constant = Some(*c);
+            }
             self.sources.push(source);
         }
         model.layout.extend(&mut model.machine.values);
@@ -307,6 +314,10 @@ impl Runner<'_> {
                 columns.push(Column::new(format!("der({of}, {name})"), Kind::Real).with_description(text));
                 self.derived.push(k);
             }
+        }
+        if columns.is_empty() && !self.options.variables.is_empty() {
+            let text = format!("no variable of the result matches {}", self.options.variables.join(", "));
+            return Err(Diagnostic::error(Stage::Run, Span::NONE, text));
         }
         self.row = vec![0.0; columns.len()];
         self.active = vec![true; columns.len()];
@@ -455,12 +466,24 @@ impl Runner<'_> {
         if let Some(forward) = &mut self.forward {
             forward.follow(integrator, t);
         }
-        let done = self.evaluate(model, program, t, &x);
+        let done = self.evaluate_steps(model, program, &program.between, t, &x);
         self.point = x;
         done
     }
 
     fn evaluate(&mut self, model: &mut Model, program: &ModeProgram, t: f64, x: &[f64]) -> Result<(), Trouble> {
+        self.evaluate_steps(model, program, &program.continuous, t, x)
+    }
+
+    /// Evaluates everything by these steps: all of them, or those that move between events.
+    fn evaluate_steps(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        steps: &[Step],
+        t: f64,
+        x: &[f64],
+    ) -> Result<(), Trouble> {
         if let Some(sliding) = &mut self.sliding {
             let mut dx = vec![0.0; x.len()];
             let mut values = Vec::new();
@@ -477,12 +500,12 @@ impl Runner<'_> {
             };
         }
         place(&mut model.machine, program, t, x);
-        match model.machine.run(&program.continuous) {
+        match model.machine.run(steps) {
             Err(Trouble::Unsolved { .. }) if !model.machine.patient => {
                 // The branch followed so far may have ended (a fold): look for another solution.
                 model.machine.patient = true;
                 place(&mut model.machine, program, t, x);
-                let found = model.machine.run(&program.continuous);
+                let found = model.machine.run(steps);
                 model.machine.patient = false;
                 found
             }
@@ -834,6 +857,9 @@ impl Runner<'_> {
         self.stands_still(model, fired, t)?;
         for &(slot, value) in new {
             model.machine.values[slot as usize] = value;
+            if let Some(&previous) = model.machine.previous.get(&slot) {
+                model.machine.values[previous as usize] = value;
+            }
         }
         let changed: Vec<u32> = new.iter().map(|n| n.0).collect();
         self.location.forget(program, Some(&changed));

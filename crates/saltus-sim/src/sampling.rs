@@ -89,6 +89,25 @@ impl Samples {
     }
 }
 
+/// How many times the error of their interpolation samples have to be away from zero.
+const RESOLVED: f64 = 4.0;
+
+/// Whether the polynomial through samples of σ(g − offset) may be wrong by as much as it is away from zero: its error is taken as what the
+/// last place changed.
+pub(crate) fn unresolved(samples: &[f64; PLACES.len()], offset: f64, sigma: f64) -> bool {
+    let mut c = samples.map(|g| sigma * (g - offset));
+    let low = c.iter().fold(f64::INFINITY, |l, v| l.min(*v));
+    let n = PLACES.len();
+    for j in 1..n {
+        for k in (j..n).rev() {
+            c[k] = (c[k] - c[k - 1]) / (PLACES[k] - PLACES[k - j]);
+        }
+    }
+    // The largest value of Π (s − s_i) over all places but the last is at the end.
+    let reach: f64 = PLACES[..n - 1].iter().map(|p| 1.0 - p).product();
+    !(low > RESOLVED * c[n - 1].abs() * reach)
+}
+
 /// Whether samples of σ(g - offset) leave the side, or come near zero between places.
 pub(crate) fn suspicious(samples: &[f64; PLACES.len()], offset: f64, sigma: f64, band: f64) -> bool {
     let v = samples.map(|g| sigma * (g - offset));

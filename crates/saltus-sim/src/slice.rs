@@ -50,7 +50,8 @@ pub fn slice(
     moved(needed(steps, wanted), moving)
 }
 
-fn moved(steps: Vec<Step>, moving: impl IntoIterator<Item = u32>) -> Vec<Step> {
+/// The steps that depend on the `moving` slots, in order; see [`slice`].
+pub fn moved(steps: Vec<Step>, moving: impl IntoIterator<Item = u32>) -> Vec<Step> {
     let mut moves = Needed(Vec::new());
     moving.into_iter().for_each(|s| moves.add(slot_of(s)));
     let mut out = Vec::with_capacity(steps.len());

@@ -8,7 +8,7 @@
 //! jump, continued beyond its end, so that integrators see a smooth function.
 
 use rustc_hash::FxHashMap;
-use saltus_program::Batch;
+use saltus_program::{Batch, Interval};
 use std::collections::VecDeque;
 
 /// How a point belongs to the one before it.
@@ -41,6 +41,9 @@ struct Profile {
 
 /// Points that one interpolation uses.
 const STENCIL: usize = 6;
+
+/// Polynomials that one enclosure looks at.
+const MOST_CELLS: usize = 64;
 
 impl Profile {
     fn end(&self) -> i64 {
@@ -154,10 +157,14 @@ impl Profile {
         self.write(upper, s, v, false);
     }
 
-    /// Value and slope at `s`, of the piece from point `a` to before point `b`.
-    fn at(&self, s: f64, a: i64, b: i64) -> (f64, f64) {
+    /// The points that a piece from number `a` to before number `b` has, as places in the list.
+    fn places(&self, a: i64, b: i64) -> (usize, usize) {
         let (a, b) = ((a - self.first).max(0) as usize, ((b - self.first).max(1) as usize).min(self.points.len()));
-        let a = a.min(b - 1);
+        (a.min(b - 1), b)
+    }
+
+    /// The two neighbours between which `s` lies, of the points from `a` to before `b`; beyond an end the last two.
+    fn neighbours(&self, s: f64, a: usize, b: usize) -> (usize, usize) {
         let next = {
             let (mut lo, mut hi) = (a, b);
             while lo < hi {
@@ -166,7 +173,6 @@ impl Profile {
             }
             lo
         };
-        // Beyond an end: along its slope.
         let (mut left, mut right) = (next.saturating_sub(1).clamp(a, b - 1), next.clamp(a, b - 1));
         if left == right {
             if right + 1 < b && left == a && next == a {
@@ -175,10 +181,12 @@ impl Profile {
                 left -= 1;
             }
         }
-        if left == right {
-            return (self.points[left].v, 0.0);
-        }
-        let inside = s.clamp(self.points[left].s, self.points[right].s);
+        (left, right)
+    }
+
+    /// The polynomial that holds between two neighbours, through the nearest points of the same smooth piece.
+    fn polynomial(&self, mut left: usize, mut right: usize, a: usize, b: usize) -> Newton {
+        let middle = 0.5 * (self.points[left].s + self.points[right].s);
         loop {
             let more_left = left > a && self.points[left].joint == Joint::Smooth;
             let more_right = right + 1 < b && self.points[right].joint == Joint::Smooth;
@@ -186,10 +194,10 @@ impl Profile {
                 break;
             }
             let closer =
-                !more_right || (more_left && inside - self.points[left - 1].s <= self.points[right + 1].s - inside);
+                !more_right || (more_left && middle - self.points[left - 1].s <= self.points[right + 1].s - middle);
             if closer { left -= 1 } else { right += 1 }
         }
-        // Newton's divided differences, with the slope.
+        // Newton's divided differences.
         let n = right - left + 1;
         let (mut c, mut x) = ([0.0; STENCIL], [0.0; STENCIL]);
         for k in 0..n {
@@ -200,12 +208,78 @@ impl Profile {
                 c[k] = (c[k] - c[k - 1]) / (x[k] - x[k - j]);
             }
         }
-        let (mut v, mut dv) = (c[n - 1], 0.0);
-        for k in (0..n - 1).rev() {
-            dv = dv * (inside - x[k]) + v;
-            v = v * (inside - x[k]) + c[k];
+        Newton { n, x, c }
+    }
+
+    /// Value and slope at `s`, of the piece from point `a` to before point `b`.
+    fn at(&self, s: f64, a: i64, b: i64) -> (f64, f64) {
+        let (a, b) = self.places(a, b);
+        let (left, right) = self.neighbours(s, a, b);
+        if left == right {
+            return (self.points[left].v, 0.0);
         }
+        // Beyond an end: along its slope.
+        let inside = s.clamp(self.points[left].s, self.points[right].s);
+        let (v, dv) = self.polynomial(left, right, a, b).at(inside);
         (v + (s - inside) * dv, dv)
+    }
+
+    /// All values over an interval of places, of the piece from point `a` to before point `b`; the whole line if it holds very many
+    /// points.
+    fn range(&self, s: Interval, a: i64, b: i64) -> Interval {
+        let (first, end) = (a, b);
+        let (a, b) = self.places(a, b);
+        let (from, to) = (self.neighbours(s.lo, a, b), self.neighbours(s.hi, a, b));
+        if !(s.lo.is_finite() && s.hi.is_finite()) || to.0 - from.0 > MOST_CELLS {
+            return Interval::WHOLE;
+        }
+        // What lies beyond the ends is a straight line.
+        let (low, high) = (self.at(s.lo, first, end).0, self.at(s.hi, first, end).0);
+        let mut found = Interval { lo: low.min(high), hi: low.max(high) };
+        for left in from.0..=to.0 {
+            let right = (left + 1).min(b - 1);
+            let (lo, hi) = (s.lo.max(self.points[left].s), s.hi.min(self.points[right].s));
+            if left < right && lo < hi {
+                found = found.hull(self.polynomial(left, right, a, b).range(lo, hi));
+            }
+        }
+        let slack = 8.0 * f64::EPSILON * found.magnitude();
+        Interval { lo: found.lo - slack, hi: found.hi + slack }
+    }
+}
+
+/// A polynomial in Newton's form.
+struct Newton {
+    n: usize,
+    x: [f64; STENCIL],
+    c: [f64; STENCIL],
+}
+
+impl Newton {
+    /// Value and slope.
+    fn at(&self, s: f64) -> (f64, f64) {
+        let (mut v, mut dv) = (self.c[self.n - 1], 0.0);
+        for k in (0..self.n - 1).rev() {
+            dv = dv * (s - self.x[k]) + v;
+            v = v * (s - self.x[k]) + self.c[k];
+        }
+        (v, dv)
+    }
+
+    /// An interval that holds all values from `lo` to `hi`.
+    fn range(&self, lo: f64, hi: f64) -> Interval {
+        // Coefficients of the powers of s − m, by Horner's scheme.
+        let (m, r) = (0.5 * (lo + hi), 0.5 * (hi - lo));
+        let mut t = [0.0; STENCIL];
+        t[0] = self.c[self.n - 1];
+        for k in (0..self.n - 1).rev() {
+            for j in (1..self.n).rev() {
+                t[j] = t[j] * (m - self.x[k]) + t[j - 1];
+            }
+            t[0] = t[0] * (m - self.x[k]) + self.c[k];
+        }
+        let far: f64 = t[1..].iter().rev().fold(0.0, |sum, c| (sum + c.abs()) * r);
+        Interval { lo: t[0] - far, hi: t[0] + far }
     }
 }
 
@@ -513,6 +587,34 @@ impl Line {
         (v, sign * dv)
     }
 
+    /// All values at reader `k` for arguments in an interval.
+    fn enclose(&self, k: usize, argument: Interval) -> Interval {
+        let Some(first) = self.profile.points.front() else { return Interval::point(self.initial) };
+        let (mut s, mut found) = match &self.kind {
+            Kind::Delay { .. } => (argument, None),
+            Kind::Distribution { origin, .. } => {
+                let place = |x: f64| k as f64 - (x - origin);
+                (Interval { lo: place(argument.hi), hi: place(argument.lo) }, None)
+            }
+        };
+        if matches!(self.kind, Kind::Delay { .. }) && s.lo <= first.s {
+            found = Some(Interval::point(first.v)); // before the start
+            s.lo = first.s;
+        }
+        if s.lo <= s.hi {
+            let (a, b) = self.readers[k].piece(&self.profile);
+            // What lies beyond the piece is not written yet, or is behind a jump.
+            let (first, end) = self.profile.places(a, b);
+            let (low, high) = (self.profile.points[first].s, self.profile.points[end - 1].s);
+            if (s.lo < low && !Profile::same(s.lo, low)) || (s.hi > high && !Profile::same(s.hi, high)) {
+                return Interval::WHOLE;
+            }
+            let range = self.profile.range(s, a, b);
+            found = Some(found.map_or(range, |f| f.hull(range)));
+        }
+        found.unwrap_or(Interval::WHOLE)
+    }
+
     /// How far the nearest jump ahead of a reader is (negative once it has arrived), given computed batches.
     pub fn distance(&self, values: &[f64]) -> f64 {
         (0..2)
@@ -577,6 +679,12 @@ impl Lines {
         self.readers.contains_key(&func.0)
     }
 
+    /// All values while the argument is in an interval, if the function reads a line.
+    pub fn enclose(&self, func: saltus_expr::FuncId, args: &[Interval]) -> Option<Interval> {
+        let &(line, k) = self.readers.get(&func.0)?;
+        Some(args.first().map_or(Interval::WHOLE, |a| self.list[line].enclose(k, *a)))
+    }
+
     /// Value and slope, if the function reads a line.
     pub fn read(&self, func: saltus_expr::FuncId, argument: f64) -> Option<(f64, f64)> {
         if self.list.is_empty() {
@@ -602,6 +710,23 @@ mod tests {
             let s = k as f64 * 0.005;
             let (v, dv) = p.at(s, p.first, p.end());
             assert!((v - s.sin()).abs() < 1e-9 && (dv - s.cos()).abs() < 1e-6, "{s}: {v} {dv}");
+        }
+    }
+
+    #[test]
+    fn ranges_hold_all_values_and_little_more() {
+        let mut p = Profile::default();
+        for k in 0..=40 {
+            let s = k as f64 * 0.05;
+            p.write(true, s, (3.0 * s).sin(), false);
+        }
+        for (lo, hi) in [(0.31, 0.33), (0.2, 0.9), (-0.1, 0.02), (1.9, 2.1), (0.5, 0.5)] {
+            let range = p.range(Interval { lo, hi }, p.first, p.end());
+            let values: Vec<f64> =
+                (0..=200).map(|k| p.at(lo + (hi - lo) * k as f64 / 200.0, p.first, p.end()).0).collect();
+            let (least, most) = values.iter().fold((f64::MAX, f64::MIN), |(l, m), &v| (l.min(v), m.max(v)));
+            assert!(range.lo <= least && most <= range.hi, "{lo} {hi}: {range:?}");
+            assert!(range.hi - range.lo < 1.3 * (most - least) + 0.01, "{lo} {hi}: {range:?}");
         }
     }
 

@@ -336,7 +336,8 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row
         // No union structure to compare with: every condition that changes incidence decides structure.
         let mut out: Vec<VarId> = Vec::new();
         for ((_, row), _) in rows.iter().zip(&conditions).filter(|(_, c)| !c.is_empty()) {
-            let column = |k: u32| matches!(row.args[k as usize], Operand::Var { var, .. } if columns.contains_key(&var));
+            let column =
+                |k: u32| matches!(row.args[k as usize], Operand::Var { var, .. } if columns.contains_key(&var));
             let able = conditions_among(sys, row, influential(&sys.dae.pool, row.template, &column));
             out.extend(able.into_iter().filter(|&v| loses_edges(sys, ops, row, v)));
         }
@@ -375,7 +376,9 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row
 /// The Boolean variables that these holes of a row stand for and that may guard equations.
 fn conditions_among(sys: &System, row: &Row, holes: Vec<u32>) -> Vec<VarId> {
     let guard = |k: u32| match row.args[k as usize] {
-        Operand::Var { var, order: 0, .. } if sys.dae.vars[var].ty == VarType::Boolean && sys.may_guard(var) => Some(var),
+        Operand::Var { var, order: 0, .. } if sys.dae.vars[var].ty == VarType::Boolean && sys.may_guard(var) => {
+            Some(var)
+        }
         _ => None,
     };
     let mut vars: Vec<VarId> = holes.into_iter().filter_map(guard).collect();

@@ -526,3 +526,103 @@ time,x,f,g,n,m,more
 3.000000000001362,3.000000000001362,-1.362021606610142e-12,1.362021606610142e-12,1,1,0
 3.000000000001362,3.000000000001362,-1.362021606610142e-12,1.362021606610142e-12,1,1,1
 6.0,6.0,-3.0,3.0,1,1,1
+
+--- a-short-visit-through-a-delay simulate --stop 10 --intervals 1 ---
+// The delayed signal is above the level for a sixtieth of a step.
+model M
+  Real x(start = 0, fixed = true), y(start = 0);
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  y = delay(1/(1 + ((x - 3.37)/0.01)^2), 4);
+  when y > 0.9 then
+    n = pre(n) + 1;
+  end when;
+end M;
+
+--- expect ---
+time,x,y,n
+0.0,0.0,8.805142203046579e-6,0
+7.366662885547185,7.366662885547185,0.9000000000010977,0
+7.366662885547185,7.366662885547185,0.9000000000010977,1
+7.3733371016306055,7.3733371016306055,0.8999999999989226,1
+7.3733371016306055,7.3733371016306055,0.8999999999989226,1
+10.0,10.0,0.000014457134600337355,1
+
+--- a-short-visit-through-a-loop-of-thirty simulate --stop 10 --intervals 1 --variables x,n ---
+model M
+  Real x(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+  Real y[30];
+equation
+  der(x) = 1;
+  for i in 1:30 loop
+    y[i] + 0.01*y[mod(i, 30) + 1]^2 + 0.01*sum(y) = i/30/(1 + ((x - 3.37)/0.005)^2);
+  end for;
+  when y[30] > 0.7 then
+    n = pre(n) + 1;
+  end when;
+end M;
+
+--- expect ---
+time,x,n
+0.0,0.0,0
+3.367456453840659,3.367456453840659,0
+3.367456453840659,3.367456453840659,1
+3.3725435461593594,3.3725435461593594,1
+3.3725435461593594,3.3725435461593594,1
+10.0,10.0,1
+
+--- a-short-visit-of-a-foreign-function simulate --stop 10 --intervals 1 ---
+// Nothing but values is known of it.
+function pulse
+  input Real x;
+  output Real y;
+external "C" y = pulse(x)
+  annotation(Include = "static double pulse(double x) { double s = (x - 3.37)/0.01; return 1/(1 + s*s); }");
+end pulse;
+model M
+  Real x(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  when pulse(x) > 0.9 then
+    n = pre(n) + 1;
+  end when;
+end M;
+
+--- expect ---
+time,x,n
+0.0,0.0,0
+3.366666666666688,3.366666666666688,0
+3.366666666666688,3.366666666666688,1
+3.3733333333333544,3.3733333333333544,1
+3.3733333333333544,3.3733333333333544,1
+10.0,10.0,1
+
+--- a-condition-that-reads-a-Boolean-of-its-section simulate --stop 10 --intervals 1 ---
+// One condition: sin(x) crosses 0.5 four times, twice while b is false.
+model M
+  Real x(start = 0, fixed = true);
+  Boolean b;
+  Integer y;
+algorithm
+  b := x > 5;
+  y := 0;
+  if b and sin(x) > 0.5 then
+    y := 1;
+  end if;
+equation
+  der(x) = 1;
+end M;
+
+--- expect ---
+time,x,b,y
+0.0,0.0,false,0
+5.0000000000090905,5.0000000000090905,false,0
+5.0000000000090905,5.0000000000090905,true,0
+6.806784082780976,6.806784082780976,true,0
+6.806784082780976,6.806784082780976,true,1
+8.901179185173097,8.901179185173097,true,1
+8.901179185173097,8.901179185173097,true,0
+10.0,10.0,true,0
