@@ -104,6 +104,9 @@ const MOST_FAILURES: usize = 512;
 const STUBBORN: usize = 48;
 const FIRST_FAILURES: usize = 24;
 
+/// Modes beside a singular one that are tried.
+const NEIGHBOURS: usize = 200;
+
 /// Results of a function kept at a time: the entries of a Jacobian ask for one direction after another.
 const KEPT: usize = 8;
 
@@ -895,44 +898,63 @@ impl Machine {
     }
 
     /// A consistent mode in which the equations are singular may lie on the edge of one in which they are not (two
-    /// diodes that commutate): that one is taken. Relations that have just crossed stay.
+    /// diodes that commutate, two pairs of them in a bridge): that one is taken. Relations that have just crossed stay.
     fn regular_neighbour(&mut self, m: &MixedBlock) {
+        let relation = |step: &Step| match step {
+            Step::Relation(i) => {
+                let r = &self.relations[*i];
+                let free = !r.frozen && matches!(r.kind, RelationKind::Sign(_)) && !self.fresh.contains(&r.var);
+                free.then_some(r.var)
+            }
+            _ => None,
+        };
+        let free: Vec<u32> = m.discrete.iter().filter_map(relation).collect();
+        // Where Newton's method does not lead no regular mode is.
+        let patient = std::mem::take(&mut self.patient);
+        // At zero either value will do, unless values beyond rounding decide.
+        for slack in [1.0, 1e3] {
+            self.slack = slack;
+            let slots = subsets(free.len()).map(|set| set.into_iter().map(|k| free[k]).collect::<Vec<u32>>());
+            if slots.take(NEIGHBOURS).any(|s| self.settles_regularly(m, &s)) {
+                break;
+            }
+        }
+        (self.slack, self.patient) = (1.0, patient);
+    }
+
+    /// Whether a solved loop settles in another mode once these relations are turned, and its equations are regular there. If
+    /// not, it keeps its values.
+    fn settles_regularly(&mut self, m: &MixedBlock, turned: &[u32]) -> bool {
         let keep = self.values.clone();
-        let found: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
-        let bit = |k: &usize| found[*k] == 0.0 || found[*k] == 1.0;
-        let bits: Vec<usize> = (0..m.slots.len()).filter(bit).filter(|&k| !self.fresh.contains(&m.slots[k])).collect();
-        // At zero either value will do.
-        self.slack = 1e3;
-        for k in bits {
-            self.values[m.slots[k] as usize] = 1.0 - found[k];
-            let degenerate = self.degenerate;
-            // What is not a relation follows from the relations.
-            self.hold_relations = true;
-            let defined = self.run(&m.discrete).is_ok();
-            self.hold_relations = false;
-            let mut good = false;
-            if !defined {
-                self.values.copy_from_slice(&keep);
-                continue;
+        let bits = |me: &Machine| -> Vec<f64> { m.slots.iter().map(|&s| me.values[s as usize]).collect() };
+        let (found, degenerate) = (bits(self), self.degenerate);
+        for &s in turned {
+            self.values[s as usize] = 1.0 - keep[s as usize];
+        }
+        // What is not a relation follows from the relations.
+        self.hold_relations = true;
+        let defined = self.run(&m.discrete).is_ok();
+        self.hold_relations = false;
+        let mut good = false;
+        for _ in 0..if defined { 4 } else { 0 } {
+            let before = bits(self);
+            if before == found
+                || self.run(&m.continuous).is_err()
+                || self.degenerate > degenerate
+                || self.run(&m.discrete).is_err()
+            {
+                break;
             }
-            for _ in 0..4 {
-                let before: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
-                if self.run(&m.continuous).is_err() || self.degenerate > degenerate || self.run(&m.discrete).is_err() {
-                    break;
-                }
-                let same = |(&s, b): (&u32, &f64)| self.values[s as usize] == *b;
-                good = m.slots.iter().zip(&before).all(same) && before != found;
-                if good || before == found {
-                    break;
-                }
-            }
-            self.host.error = None;
+            good = bits(self) == before;
             if good {
                 break;
             }
+        }
+        self.host.error = None;
+        if !good {
             self.values.copy_from_slice(&keep);
         }
-        self.slack = 1.0;
+        good
     }
 
     /// Writes to the journal, if there is one.
@@ -941,6 +963,14 @@ impl Machine {
             write(note());
         }
     }
+}
+
+/// Sets of one, two and three of n things, the small ones first.
+fn subsets(n: usize) -> impl Iterator<Item = Vec<usize>> {
+    let ones = (0..n).map(|i| vec![i]);
+    let twos = (0..n).flat_map(move |i| (i + 1..n).map(move |j| vec![i, j]));
+    let threes = (0..n).flat_map(move |i| (i + 1..n).flat_map(move |j| (j + 1..n).map(move |k| vec![i, j, k])));
+    ones.chain(twos).chain(threes)
 }
 
 /// A relation's value by its function alone.
