@@ -2,7 +2,8 @@
 //! which discrete values the derivatives depend on.
 
 use crate::compile::Step;
-use crate::model::Model;
+use crate::machine::Machine;
+use crate::model::{ModeProgram, Model};
 use crate::slice;
 use crate::touched::step_reads;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -68,6 +69,16 @@ pub struct Gradient {
     pub time: Vec<(u32, f64)>,
     /// Whether they are constant between events: g is a polynomial of the step.
     pub affine: bool,
+}
+
+impl Gradient {
+    /// How fast the function changes by the present derivatives of the states.
+    pub fn rate(&self, m: &mut Machine, program: &ModeProgram) -> f64 {
+        m.chain(&self.slopes);
+        let value = |slot: u32| m.values[slot as usize];
+        let along = self.states.iter().map(|&(k, slot, sign)| sign * value(slot) * value(program.states[k].1));
+        along.chain(self.time.iter().map(|&(slot, sign)| sign * value(slot))).sum()
+    }
 }
 
 /// What discrete values mean to the integrator.

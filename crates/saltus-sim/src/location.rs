@@ -959,15 +959,12 @@ impl Location {
         let mut found = Vec::new();
         for f in &program.crossings.functions {
             let Some(gradient) = f.gradient.as_ref().filter(|_| !self.masked.contains(&f.relation)) else { continue };
-            model.machine.chain(&gradient.slopes);
+            let rate = gradient.rate(&mut model.machine, program);
             let m = &model.machine;
-            let value = |slot: u32| m.values[slot as usize];
-            let along = gradient.states.iter().map(|&(k, slot, sign)| sign * value(slot) * value(program.states[k].1));
-            let rate: f64 = along.chain(gradient.time.iter().map(|&(slot, sign)| sign * value(slot))).sum();
             // A hundredth of the error weights is noise; this is the whole of them.
             let weight = 100.0 * self.band(m, &step, f);
             let r = &m.relations[f.relation];
-            let (kind, bit) = (r.kind.clone(), value(r.var));
+            let (kind, bit) = (r.kind.clone(), m.values[r.var as usize]);
             let mut g = [0.0];
             model.machine.crossing_values(&[f.relation], &mut g);
             let side = if positive_side(&kind, bit) { 1.0 } else { -1.0 };

@@ -1063,6 +1063,15 @@ impl Model {
 
     /// The same mode with states that suit the present values better, if there are such.
     pub fn reselect(&mut self, program: &Rc<ModeProgram>) -> Result<Option<Rc<ModeProgram>>, Diagnostic> {
+        self.other_states(program, false)
+    }
+
+    /// The same; if it is `pressing`, no step leads on with the present ones.
+    pub(crate) fn other_states(
+        &mut self,
+        program: &Rc<ModeProgram>,
+        pressing: bool,
+    ) -> Result<Option<Rc<ModeProgram>>, Diagnostic> {
         let mut watch = program.watch.borrow_mut();
         if watch.choice.watch.is_empty() {
             return Ok(None);
@@ -1071,10 +1080,10 @@ impl Model {
         self.machine.host.error = None;
         let values = &self.machine.values;
         let entry = |k: usize| watch.slots[&k].iter().map(|&(sign, s)| sign * values[s as usize]).sum();
-        if watch.choice.holds(&entry) {
+        if !pressing && watch.choice.holds(&entry) {
             return Ok(None);
         }
-        let choice = better_choice(&self.sys, &program.plan, self);
+        let choice = better_choice(&self.sys, &program.plan, self, pressing);
         if choice.states == program.plan.states {
             watch.choice = choice;
             return Ok(None);

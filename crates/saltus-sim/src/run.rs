@@ -357,14 +357,18 @@ impl Runner<'_> {
         sink.row(t, &self.row, (!all).then_some(&self.active[..])).map_err(io)
     }
 
-    fn integrator_options(&self, program: &ModeProgram) -> Options {
-        let n = program.states.len();
+    /// The absolute tolerance of a state of this nominal value.
+    fn absolute(&self, nominal: f64) -> f64 {
         // Small states deserve digits too; quanta near zero would be tiny.
         let default = if self.choice.name() == "qss" { self.tolerance } else { SMALL_STATES * self.tolerance };
-        let absolute = self.options.absolute.unwrap_or(default);
-        let mut o = Options::new(n, self.tolerance, absolute);
+        self.options.absolute.unwrap_or(default) * nominal.clamp(1e-12, 1e3)
+    }
+
+    fn integrator_options(&self, program: &ModeProgram) -> Options {
+        let n = program.states.len();
+        let mut o = Options::new(n, self.tolerance, self.absolute(1.0));
         for (a, m) in o.atol.iter_mut().zip(&program.nominal) {
-            *a = absolute * m.clamp(1e-12, 1e3);
+            *a = self.absolute(*m);
         }
         o.h_init = self.options.initial_step;
         // A step that has nothing to go by must not pass over what begins and ends within it.
@@ -611,6 +615,15 @@ impl Runner<'_> {
             }
             if let Err(e) = outcome {
                 let here = integrator.t();
+                if self.sliding.is_none() {
+                    // What the present states determine may be about to become singular.
+                    let last = integrator.x().to_vec();
+                    let _ = self.evaluate(model, &program, here, &last);
+                    if let Some(p) = model.other_states(&program, true)? {
+                        self.exchange(model, &mut program, p, &mut integrator, &mut restart)?;
+                        continue;
+                    }
+                }
                 let trouble = self.blame(trouble, here);
                 if let Some((at, after)) = self.elsewhere(model, &program, &*integrator, here, sink, observer)? {
                     now = at;
@@ -663,14 +676,7 @@ impl Runner<'_> {
                 && self.report.terminated.is_none()
                 && let Some(p) = model.reselect(&program)?
             {
-                self.location.forget(&p, None);
-                if let Some(forward) = &mut self.forward {
-                    forward.reselect(model, &program, &p)?;
-                }
-                program = p;
-                self.fold(&*integrator);
-                integrator = self.integrator(&program)?;
-                restart = Some(Restart::Cold);
+                self.exchange(model, &mut program, p, &mut integrator, &mut restart)?;
             }
         }
         self.tiny(model, &program, observer);
@@ -695,6 +701,26 @@ impl Runner<'_> {
         (self.report.parts_compiled, self.report.parts_joined) = (model.compiled[0].count(), model.compiled[0].reused);
         sink.finish().map_err(io)?;
         Ok(self.report.clone())
+    }
+
+    /// Goes on with other states of the same mode.
+    fn exchange(
+        &mut self,
+        model: &mut Model,
+        program: &mut Rc<ModeProgram>,
+        with: Rc<ModeProgram>,
+        integrator: &mut Box<dyn Integrator>,
+        restart: &mut Option<Restart>,
+    ) -> Result<(), Diagnostic> {
+        self.location.forget(&with, None);
+        if let Some(forward) = &mut self.forward {
+            forward.reselect(model, program, &with)?;
+        }
+        *program = with;
+        self.fold(&**integrator);
+        *integrator = self.integrator(program)?;
+        *restart = Some(Restart::Cold);
+        Ok(())
     }
 
     /// Goes through an accepted step from event to event; ends at its end or where the integrator must start anew.
@@ -1258,6 +1284,7 @@ impl Runner<'_> {
             s.freeze(model, true);
         }
         let levels = self.levels(model);
+        let pulled = self.pulled_back(model, program, fired, t);
         model.whole_events = self.sliding.is_some() || self.forward.is_some() || arrived;
         let near = self.location.near(program, t, 1e-10 * self.span().max(t.abs()));
         let jump = self.forward.as_ref().map(|f| f.before(model, program, fired, kind)).transpose()?;
@@ -1310,6 +1337,9 @@ impl Runner<'_> {
         }
         if restart.is_some() && self.review(model, &program_after, t, observer)? {
             restart = Some(Restart::Cold);
+        }
+        if restart.is_some() {
+            self.location.released.extend(pulled);
         }
         let mut amplitudes = Vec::with_capacity(fired.len());
         for &i in fired {
@@ -1375,6 +1405,70 @@ impl Runner<'_> {
         }
         self.flips.insert(i, f);
         amplitude
+    }
+
+    /// Relations whose functions have just crossed by dense output alone, and what their functions may be wrong by. Where the
+    /// equations lead back at once, the states are off what they decay to in no time: within these errors it is no crossing
+    /// when they do so after a restart.
+    fn pulled_back(&self, model: &mut Model, program: &ModeProgram, fired: &[usize], t: f64) -> Vec<(usize, f64)> {
+        if self.sliding.is_some() || program.states.is_empty() {
+            return Vec::new();
+        }
+        let weight = |k: usize, x: f64| self.tolerance * x.abs() + self.absolute(program.nominal[k]);
+        let mut pulled = Vec::new();
+        for &i in fired {
+            let (r, function) = (&model.machine.relations[i], program.crossings.by_relation.get(&i));
+            let Some(&k) = function.filter(|_| matches!(r.kind, RelationKind::Sign(_))) else { continue };
+            let side = if positive_side(&r.kind, model.machine.values[r.var as usize]) { 1.0 } else { -1.0 };
+            let m = &mut model.machine;
+            let (rate, error) = match &program.crossings.functions[k].gradient {
+                Some(gradient) => {
+                    let rate = gradient.rate(m, program);
+                    let value = |slot: u32| m.values[slot as usize];
+                    let error =
+                        |&(k, slot, _): &(usize, u32, f64)| value(slot).abs() * weight(k, value(program.states[k].0));
+                    (rate, gradient.states.iter().map(error).sum())
+                }
+                None => self.rate_ahead(model, program, i, t, &weight),
+            };
+            let mut g = [0.0];
+            model.machine.crossing_values(&[i], &mut g);
+            if side * rate > 0.0 && g[0].abs() <= error {
+                pulled.push((i, error));
+            }
+        }
+        pulled
+    }
+
+    /// How a crossing function changes at first as the equations have it, and what it may be wrong by, from its values.
+    fn rate_ahead(
+        &self,
+        model: &mut Model,
+        program: &ModeProgram,
+        i: usize,
+        t: f64,
+        weight: &dyn Fn(usize, f64) -> f64,
+    ) -> (f64, f64) {
+        let kept = model.machine.values.clone();
+        let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
+        let dx: Vec<f64> = program.states.iter().map(|s| kept[s.1 as usize]).collect();
+        let errors: Vec<f64> = x.iter().enumerate().map(|(k, &x)| weight(k, x)).collect();
+        // As long as no state moves by more than its error.
+        let h = dx.iter().zip(&errors).map(|(d, e)| e / d.abs()).fold(1e-6 * self.span(), f64::min);
+        let ahead: Vec<f64> = x.iter().zip(&dx).map(|(x, d)| x + h * d).collect();
+        let mut g = [f64::NAN; 2];
+        for (g, (t, x)) in g.iter_mut().zip([(t, &x), (t + h, &ahead)]) {
+            place(&mut model.machine, program, t, x);
+            if model.machine.run(&program.crossings.slice).is_ok() {
+                model.machine.crossing_values(&[i], std::slice::from_mut(g));
+            }
+        }
+        let change = g[1] - g[0];
+        let rate = if change.abs() > model.machine.band(i) { change / h } else { 0.0 };
+        let error = sway(model, program, i, t, &x, &errors);
+        model.machine.values = kept;
+        model.machine.host.error = None;
+        (rate, error)
     }
 
     /// When a body comes back that has just been turned by an impact, if it does not go beyond the errors of the

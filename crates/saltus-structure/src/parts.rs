@@ -250,7 +250,7 @@ impl Part {
             return c.clone();
         }
         let values = self.selection.values(sys, point);
-        let choice = self.selection.choose(sys, &values, &[]);
+        let choice = self.selection.choose(sys, &values, &[], false);
         // Parameters decide, and these have their values now.
         if choice.watch.is_empty() && !point.is_generic() {
             *self.choice.borrow_mut() = Some(choice.clone());

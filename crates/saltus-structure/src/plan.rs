@@ -347,7 +347,7 @@ fn select(
 ) -> (Selection, Choice) {
     let selection = Selection::new(sys, ops, rows, c, d, vars);
     let values = selection.values(sys, point);
-    let choice = selection.choose(sys, &values, &[]);
+    let choice = selection.choose(sys, &values, &[], false);
     (selection, choice)
 }
 
@@ -404,10 +404,11 @@ fn finish(
     Ok(plan)
 }
 
-/// The choice of states the same mode would rather have at this point; the present ones are kept unless clearly worse.
-pub fn better_choice(sys: &System, plan: &StructuralPlan, point: &dyn Point) -> Choice {
+/// The choice of states the same mode would rather have at this point; the present ones are kept unless clearly worse. No step
+/// leads on with them if it is `pressing`.
+pub fn better_choice(sys: &System, plan: &StructuralPlan, point: &dyn Point, pressing: bool) -> Choice {
     let values = plan.selection.values(sys, point);
-    plan.selection.choose(sys, &values, &plan.states)
+    plan.selection.choose(sys, &values, &plan.states, pressing)
 }
 
 /// Plans the same mode with other states.

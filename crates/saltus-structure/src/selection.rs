@@ -198,8 +198,9 @@ impl Selection {
         self.entries.iter().map(|e| sum_at(sys, &e.parts, point)).collect()
     }
 
-    /// Chooses states. `current` ones are kept unless clearly worse.
-    pub fn choose(&self, sys: &System, values: &[f64], current: &[Cell]) -> Choice {
+    /// Chooses states. `current` ones are kept unless clearly worse; where these have failed (`pressing`), what is wanted counts
+    /// no more than that either.
+    pub fn choose(&self, sys: &System, values: &[f64], current: &[Cell], pressing: bool) -> Choice {
         let current: FxHashSet<Cell> = current.iter().copied().collect();
         let mut dummies: FxHashSet<Cell> = FxHashSet::default();
         let mut constrained: FxHashMap<Cell, Reason> = FxHashMap::default();
@@ -216,7 +217,7 @@ impl Selection {
             let mut next: FxHashSet<VarId> = FxHashSet::default();
             for part in self.parts(stage, &usable) {
                 let is_state = |v: VarId| current.contains(&Cell::new(v, self.d[&v] - stage));
-                let e = Elimination::run(sys, self, &part, values, &is_state);
+                let e = Elimination::run(sys, self, &part, values, &is_state, pressing);
                 for (j, &v) in e.cols.iter().enumerate() {
                     let cell = Cell::new(v, self.d[&v] - stage);
                     if e.used[j] {
@@ -333,6 +334,7 @@ impl Elimination {
         part: &Part,
         values: &[f64],
         is_state: &dyn Fn(VarId) -> bool,
+        pressing: bool,
     ) -> Elimination {
         let mut cols: Vec<VarId> =
             part.entries.iter().map(|&k| selection.entries[k].var).collect::<FxHashSet<_>>().into_iter().collect();
@@ -414,12 +416,14 @@ impl Elimination {
             if overall < 1e-13 {
                 break;
             }
-            // A less wanted class wins unless its pivot is much smaller; between what is preferred and what is not, only
-            // a pivot that is as good as zero counts.
+            // A less wanted class wins unless its pivot is much smaller; between what is preferred and what is not, and
+            // between what is avoided and what is not, only a pivot that is as good as zero counts.
             let top = (0..tops.len()).rfind(|&k| tops[k].is_some_and(|t| t.0 == overall)).unwrap_or(0);
             let prefer = StateSelect::Prefer as i32;
             let pick = tops.iter().enumerate().find_map(|(k, t)| {
-                let demand = if classes[k].0 < StateSelect::Default as i32 {
+                let demand = if pressing {
+                    0.15
+                } else if classes[k].0 < classes[top].0.min(StateSelect::Default as i32) {
                     1e-6
                 } else if classes[k].0 < prefer && classes[top].0 >= prefer {
                     1e-9
