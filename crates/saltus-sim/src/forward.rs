@@ -144,6 +144,7 @@ impl Forward {
                 model.shift = None;
                 let program = program?;
                 model.machine.values[model.machine.time as usize] = start;
+                model.start_tickers(start)?;
                 model.handle_event(&program, &[], &[], EventKind::Initial, &mut Quiet)?;
                 sides.push(model.machine.values.clone());
             }

@@ -319,6 +319,8 @@ pub struct RelationSlots {
     pub time: Option<TimeSwitch>,
     /// Largest |g| seen: what "at zero" means.
     pub size: f64,
+    /// At most 1: the largest nominal value of what it reads, if that is small.
+    pub nominal: f64,
     /// g when the event being handled began.
     pub left: f64,
     /// Keeps its value while an event is handled: the solution slides along its surface.
@@ -502,7 +504,7 @@ impl Machine {
     /// What "at zero" means for a relation.
     pub fn band(&self, i: usize) -> f64 {
         let r = &self.relations[i];
-        (1e-12 * self.slack * r.size.max(1e-2)).min(r.finest).max(r.floor)
+        (1e-12 * self.slack * r.size.max(1e-2 * r.nominal)).min(r.finest).max(r.floor)
     }
 
     /// Evaluates a relation into its variable.
@@ -1019,6 +1021,16 @@ pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation, held: 
         let slot = c.layout.scratch(0.0);
         (c.batch(slot, &row), slot)
     });
+    let continuous = r.g.args.iter().filter_map(|&a| match a {
+        Operand::Var { var, order, .. } if c.sys.role(var) == Role::Continuous => Some((var, order)),
+        Operand::Var { var, .. } if var == HybridDae::TIME => Some((var, 0)),
+        _ => None,
+    });
+    let nominal = |(v, order): (VarId, u8)| {
+        let row = c.sys.dae.vars[v].nominal.as_ref().filter(|_| order == 0);
+        row.and_then(|r| c.sys.dae.row_constant(r)).map_or(1.0, f64::abs)
+    };
+    let nominal = continuous.map(nominal).reduce(f64::max).map_or(1.0, |n| n.clamp(1e-300, 1.0));
     RelationSlots {
         batch,
         g,
@@ -1026,6 +1038,7 @@ pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation, held: 
         kind: r.kind.clone(),
         time,
         size: 0.0,
+        nominal,
         left: f64::NAN,
         frozen: false,
         floor: 0.0,

@@ -92,9 +92,14 @@ impl ModeProgram {
     }
 }
 
+/// States that were asked for are given up where they determine the others by less than this part of what they did at best.
+const FALLEN: f64 = 0.02;
+
 /// The choice of a mode's states, and what computes the entries of the Jacobian it rests on.
 struct StateWatch {
     choice: Choice,
+    /// How well the states determined the others where they did best, part by part (see [`Choice::chosen`]).
+    best: Vec<f64>,
     entries: Chain,
     /// Signed slots per entry that is watched.
     slots: FxHashMap<usize, Vec<(f64, u32)>>,
@@ -753,6 +758,7 @@ impl Model {
     /// Rows of samplers and delays that are fixed now.
     pub fn start_tickers(&mut self, t: f64) -> Result<(), Diagnostic> {
         let samplers = self.sys.dae.samplers.clone();
+        self.tickers.clear();
         for s in samplers {
             let (a, b) = (self.layout.scratch(0.0), self.layout.scratch(0.0));
             let (x, y) = self.compile(|c| (c.batch(a, &s.start), c.batch(b, &s.interval)));
@@ -1027,7 +1033,7 @@ impl Model {
         }
         rows.sort_by_key(|(_, r)| r.template);
         let entries = self.compile(|c| c.chain(rows.iter().copied()));
-        StateWatch { choice, entries, slots }
+        StateWatch { best: choice.chosen(), choice, entries, slots }
     }
 
     /// The largest residual of the mode's equations, derivatives included, relative to what stands in them; and where.
@@ -1083,8 +1089,17 @@ impl Model {
         if !pressing && watch.choice.holds(&entry) {
             return Ok(None);
         }
+        // Wishes hold as long as what they leave is not about to become singular.
+        let worse = |(now, best): (&f64, &f64)| *now < FALLEN * best;
+        let pressing = pressing || watch.choice.least(&entry).iter().zip(&watch.best).any(worse);
         let choice = better_choice(&self.sys, &program.plan, self, pressing);
         if choice.states == program.plan.states {
+            let new = choice.chosen();
+            if new.len() != watch.best.len() {
+                watch.best = new;
+            } else {
+                watch.best.iter_mut().zip(new).for_each(|(b, n)| *b = b.max(n));
+            }
             watch.choice = choice;
             return Ok(None);
         }

@@ -804,15 +804,25 @@ impl Runner<'_> {
             let noticed = unnoticed.is_none() && (fired.is_some() || timed);
             self.transport(model, &p, &**integrator, from, end, observer)
                 .map_err(|e| model.explain(&e, Stage::Run, end, "the run failed"))?;
-            if let Some(t) = self.outputs(model, &p, &**integrator, end, noticed, sink, observer)?
-                && let Some(d) = self.sooner(model, &p, &**integrator, from, t, observer)
-            {
-                return Err(d);
+            match self.outputs(model, &p, &**integrator, end, noticed, sink, observer) {
+                Ok(None) => {}
+                Ok(Some(t)) => {
+                    if let Some(d) = self.sooner(model, &p, &**integrator, from, t, observer) {
+                        return Err(d);
+                    }
+                }
+                Err(d) => {
+                    let at = self.output_time(self.next_output);
+                    return self.step_back(model, program, integrator, (from, at), restart)?.ok_or(d);
+                }
             }
             if self.report.terminated.is_some() {
                 return Ok(self.output_time(self.next_output - 1));
             }
             if let Err(d) = self.at_event(model, &p, &**integrator, from, end, observer) {
+                if let Some(t) = self.step_back(model, program, integrator, (from, end), restart)? {
+                    return Ok(t);
+                }
                 return Err(self.sooner(model, &p, &**integrator, from, end, observer).unwrap_or(d));
             }
             if fired.is_none() && !timed {
@@ -846,6 +856,29 @@ impl Runner<'_> {
                 return Ok(end);
             }
         }
+    }
+
+    /// Where the equations cannot be solved at a place `at` of an accepted step, what the states determine may have become
+    /// singular on the way: back to the last row since `from`, and on with other states. That time, if there are others.
+    fn step_back(
+        &mut self,
+        model: &mut Model,
+        program: &mut Rc<ModeProgram>,
+        integrator: &mut Box<dyn Integrator>,
+        (from, at): (f64, f64),
+        restart: &mut Option<Restart>,
+    ) -> Result<Option<f64>, Diagnostic> {
+        let unsolved = matches!(self.evaluate_at(model, program, &**integrator, at), Err(Trouble::Unsolved { .. }));
+        if !unsolved || self.sliding.is_some() || !model.machine.host.lines.list.is_empty() {
+            return Ok(None);
+        }
+        let back = from.max(self.output_time(self.next_output - 1));
+        if self.evaluate_at(model, program, &**integrator, back).is_err() {
+            return Ok(None);
+        }
+        let Some(other) = model.other_states(program, true)? else { return Ok(None) };
+        self.exchange(model, program, other, integrator, restart)?;
+        Ok(Some(back))
     }
 
     /// The new values of inner relations, if nothing else happens at `t` and no condition changes with them.

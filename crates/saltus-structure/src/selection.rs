@@ -152,6 +152,24 @@ impl Choice {
     pub fn holds(&self, value: &dyn Fn(usize) -> f64) -> bool {
         self.watch.iter().all(|w| w.holds(value))
     }
+
+    /// The least pivot, relative to its row, of every part that is watched, when it was chosen.
+    pub fn chosen(&self) -> Vec<f64> {
+        self.watch.iter().map(|w| w.ratios.iter().copied().fold(f64::INFINITY, f64::min)).collect()
+    }
+
+    /// The same at other values.
+    pub fn least(&self, value: &dyn Fn(usize) -> f64) -> Vec<f64> {
+        let of = |w: &Watch| {
+            let mut least = f64::INFINITY;
+            w.ratios(value, |_, ratio| {
+                least = least.min(ratio);
+                true
+            });
+            least
+        };
+        self.watch.iter().map(of).collect()
+    }
 }
 
 impl Selection {
