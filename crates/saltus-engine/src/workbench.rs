@@ -240,6 +240,13 @@ impl Workbench {
             let modes = analyse_modes(&mut sys);
             let mut model = Model::new(sys, ops, modes, Box::new(Interpreter::new()))?;
             model.parameters(self.scenario.time)?;
+            // The mode is that of the values given: the one of the model's own guesses may not exist.
+            for (e, &(var, order)) in self.scenario.entries.iter().zip(&self.cells) {
+                let given = !matches!(e.kind, Kind::Parameter | Kind::Derived);
+                if let (true, Some(v), Some(slot)) = (given, e.value, model.layout.find(Cell::new(var, order))) {
+                    model.machine.values.get_mut(slot as usize).into_iter().for_each(|x| *x = v);
+                }
+            }
             model.guess_discrete();
             let key = model.key();
             let program = model.mode(&key)?;
@@ -543,7 +550,7 @@ impl Workbench {
                 self.adopt(dae);
             }
         }
-        let mut fixes = Vec::new();
+        let mut changes: Vec<(f64, &str, Option<f64>, Option<Span>)> = Vec::new();
         for l in &given.lines {
             let place = |mut d: Diagnostic| {
                 d.span = l.span.unwrap_or(Span::NONE);
@@ -583,20 +590,18 @@ impl Workbench {
                 self.scenario.entries[k].value = value;
             }
             if changed {
-                let outcome = match weight {
-                    w if w <= 0.0 => self.relax(&l.name),
-                    w if w < 1.0 => self.wish(&l.name, value, w),
-                    _ => {
-                        fixes.push((l.name.clone(), l.span));
-                        Ok(())
-                    }
-                };
-                faults.extend(outcome.err().map(place));
+                changes.push((weight.clamp(0.0, 1.0), &l.name, value, l.span));
             }
         }
-        // Fixing comes after relaxing: the order of lines does not matter.
-        for (name, span) in fixes {
-            if let Err(mut d) = self.fix(&name, None) {
+        // All values are known before the structure is asked, and fixing comes after relaxing: the order of lines does not matter.
+        changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (weight, name, value, span) in changes {
+            let outcome = match weight {
+                0.0 => self.relax(name),
+                1.0 => self.fix(name, None),
+                w => self.wish(name, value, w),
+            };
+            if let Err(mut d) = outcome {
                 d.span = span.unwrap_or(d.span);
                 faults.push(d);
             }
@@ -814,7 +819,7 @@ impl Workbench {
                 return None;
             }
         };
-        model.start_options = StartOptions { spread: true, ..options.clone() };
+        model.start_options = options.clone();
         model.machine.stop = engine.options.stop;
         if let Some(journal) = journal {
             model.tell(journal);

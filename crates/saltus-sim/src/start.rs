@@ -95,8 +95,6 @@ pub struct StartOptions {
     pub methods: Vec<StartMethod>,
     /// How loops through relations find their mode, in order.
     pub modes: Vec<ModeMethod>,
-    /// Guesses of marked variables are spread to the others before anything is solved.
-    pub spread: bool,
 }
 
 impl Default for StartOptions {
@@ -104,7 +102,6 @@ impl Default for StartOptions {
         StartOptions {
             methods: StartMethod::ALL.iter().map(|m| m.0).collect(),
             modes: ModeMethod::ALL.iter().map(|m| m.0).collect(),
-            spread: false,
         }
     }
 }
@@ -378,8 +375,8 @@ impl Model {
         Ok((program, self.key()))
     }
 
-    /// Solves the initialization problem: from the guesses as they are, from guesses spread through the equations, along
-    /// the homotopy of the whole system.
+    /// Solves the initialization problem: from guesses spread through the equations, from those given alone, along the
+    /// homotopy of the whole system.
     fn run_start(&mut self, init: &InitPlan, steps: &[Step]) -> Result<(), Trouble> {
         let guess = self.machine.values.clone();
         let homotopy = self.start_options.methods.iter().position(|m| *m == StartMethod::Homotopy);
@@ -398,10 +395,7 @@ impl Model {
             self.machine.host.error = None;
             self.restore_guess(&guess);
         }
-        if self.start_options.spread {
-            self.restore_guess(&guess);
-            self.spread(init);
-        }
+        self.spread(init);
         let failure = match self.machine.run(steps) {
             Ok(()) => return Ok(()),
             Err(e) => e,
@@ -409,9 +403,6 @@ impl Model {
         if self.start_options.methods.contains(&StartMethod::LeastSquares) && !matches!(failure, Trouble::Function(_)) {
             let reached = self.machine.values.clone();
             self.restore_guess(&guess);
-            if !self.start_options.spread {
-                self.spread(init);
-            }
             if self.machine.run(steps).is_ok() {
                 return Ok(());
             }
@@ -430,7 +421,7 @@ impl Model {
         Err(failure)
     }
 
-    /// Gives guesses to what has none, from what has.
+    /// Gives guesses to what has none, from what has: of several solutions, the one near the start values is meant.
     fn spread(&mut self, init: &InitPlan) {
         let rows = spread_guesses(&mut self.sys, &mut self.ops, &init.sequence);
         let slots: Vec<u32> = rows.iter().map(|(cell, _)| self.layout.slot(*cell)).collect();

@@ -118,6 +118,35 @@ end M;
     assert!(b.lines().nth(1).unwrap().starts_with("4.0,"), "{b}");
 }
 
+/// The mode in which a run ended is that of its values: the guesses of the model alone would lead into one that is singular.
+#[test]
+fn a_run_goes_on_in_the_mode_it_ended_in() {
+    let s = Scratch::new().unwrap();
+    let folder = s.path();
+    let model = "model M \"two diodes and an inductor\"
+  Real s[2], v[2], i[2], x, l(start = 0, fixed = true);
+  Real u = sin(6.3*time);
+  Boolean off[2];
+equation
+  for k in 1:2 loop
+    off[k] = s[k] < 0;
+    v[k] = if off[k] then s[k] else 0;
+    i[k] = if off[k] then 0 else s[k];
+  end for;
+  v[1] = u - x;
+  v[2] = -x;
+  l = i[1] + i[2];
+  0.1*der(l) = x - l;
+end M;
+";
+    fs::write(folder.join("m.mo"), model).unwrap();
+    good(folder, &["simulate", "m.mo", "--stop", "1.31", "--write-final", "end.toml", "-o", "a.csv"]);
+    good(folder, &["simulate", "m.mo", "--from", "end.toml", "--stop", "2", "-o", "b.csv"]);
+    good(folder, &["simulate", "m.mo", "--stop", "2", "-o", "whole.csv"]);
+    let read = |f: &str| fs::read_to_string(folder.join(f)).unwrap();
+    assert!((last(&read("whole.csv"), "l") - last(&read("b.csv"), "l")).abs() < 1e-4);
+}
+
 #[test]
 fn every_fault_of_a_scenario_is_named_at_its_line() {
     let s = Scratch::new().unwrap();
