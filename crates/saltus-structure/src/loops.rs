@@ -5,7 +5,7 @@
 //!         `i := U/(R1 + R2)` and then the inner assignments.
 
 use crate::plan::Cell;
-use crate::rows::{Operands, RowOps, tidy};
+use crate::rows::{Operands, RowOps, join_signs, tidy};
 use crate::system::System;
 use rustc_hash::FxHashMap;
 use saltus_dae::{HybridDae, Operand, Row, Variability};
@@ -204,22 +204,7 @@ fn compose(dae: &mut HybridDae, row: &Row, values: &FxHashMap<Cell, Row>) -> Row
             }
         }
     });
-    // A variable and its negative are one operand here.
     let out = Row { template, args: args.list().into() };
-    let mut flipped = out.clone();
-    let mut changed = false;
-    for k in 0..out.args.len() {
-        if let Operand::Var { var, order, neg: true } = out.args[k] {
-            let plain = Operand::Var { var, order, neg: false };
-            if out.args.contains(&plain) {
-                changed = true;
-                flipped.args[k] = plain;
-                flipped.template = dae.pool.substitute(flipped.template, |pool, j| {
-                    let h = pool.hole(j);
-                    if j as usize == k { pool.neg(h) } else { h }
-                });
-            }
-        }
-    }
-    tidy(dae, if changed { &flipped } else { &out })
+    let joined = join_signs(dae, &out);
+    tidy(dae, joined.as_ref().unwrap_or(&out))
 }

@@ -112,6 +112,7 @@ impl Lower {
             external,
             settled: FxHashMap::default(),
             emptied: Vec::new(),
+            vacuous: Vec::new(),
             original,
             shared: Vec::new(),
         };

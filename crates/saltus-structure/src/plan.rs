@@ -266,7 +266,7 @@ fn plan_rows(
         return Ok(plan);
     }
     while !asked.is_empty() {
-        let Ok(found) = offsets(sys, &mode, &rows, &asked) else { break };
+        let Ok(found) = offsets(sys, ops, &mode, &rows, &asked) else { break };
         let (selection, choice) = select(sys, ops, &rows, &found, point);
         let before = asked.len();
         asked.retain(|&v| choice.states.contains(&Cell::new(v, 0)));
@@ -277,7 +277,7 @@ fn plan_rows(
             }
         }
     }
-    let found = offsets(sys, &mode, &rows, &[])?;
+    let found = offsets(sys, ops, &mode, &rows, &[])?;
     let (selection, choice) = select(sys, ops, &rows, &found, point);
     finish(sys, ops, modes, key, rows, found, selection, choice)
 }
@@ -453,7 +453,7 @@ pub fn plan_instant(
 ) -> Result<InstantPlan, Diagnostic> {
     let rows = active_rows(sys, ops, modes, key);
     let mode = Mode { values: modes.values(key), text: key_text(sys, modes, key) };
-    let (c, d, vars, _) = offsets(sys, &mode, &rows, &[])?;
+    let (c, d, vars, _) = offsets(sys, ops, &mode, &rows, &[])?;
     let shift = |sys: &System, row: &Row, by: u8| Row {
         template: row.template,
         args: row
@@ -511,7 +511,7 @@ pub fn singular_with(
     text: &str,
 ) -> Option<Diagnostic> {
     let rows = rows_with(sys, ops, values);
-    offsets(sys, &Mode { values: values.clone(), text: text.to_string() }, &rows, &[]).err()
+    offsets(sys, ops, &Mode { values: values.clone(), text: text.to_string() }, &rows, &[]).err()
 }
 
 /// A condition with its value; numbers stand for themselves being zero.
@@ -541,10 +541,73 @@ pub fn singular_mode(
 }
 
 /// Σ-method on the active rows, as if the variables of `asked` occurred differentiated.
-fn offsets(sys: &System, mode: &Mode, rows: &[(usize, Row)], asked: &[VarId]) -> Result<Offsets, Diagnostic> {
+fn offsets(
+    sys: &mut System,
+    ops: &mut RowOps,
+    mode: &Mode,
+    rows: &[(usize, Row)],
+    asked: &[VarId],
+) -> Result<Offsets, Diagnostic> {
     let found = find_offsets(sys, mode.values.is_empty(), rows, asked);
-    found.map_err(|(vars, s)| explain_singular(sys, mode, rows, &vars, &s))
+    found.map_err(|(vars, s)| {
+        let mut d = explain_singular(sys, mode, rows, &vars, &s);
+        d.hints.extend(explain_open(sys, ops, rows, &vars, &s));
+        if !s.parts.under_cols.is_empty() {
+            for span in sys.vacuous.iter().filter_map(|v| v.0.span).take(4) {
+                d = d.label(span, "this says nothing new");
+            }
+        }
+        d
+    })
 }
+
+/// What is open by numbers, where structure only tells who has part in it, and which equations have turned out to say nothing.
+fn explain_open(
+    sys: &mut System,
+    ops: &mut RowOps,
+    rows: &[(usize, Row)],
+    vars: &[VarId],
+    s: &Singular,
+) -> Vec<String> {
+    let (open, equations) = (&s.parts.under_cols, &s.parts.under_rows);
+    let mut hints = Vec::new();
+    if open.is_empty() || open.len() > MOST_OPEN {
+        return hints;
+    }
+    // Derivatives count as a multiple of what they are derivatives of.
+    let rate = 0.734_f64;
+    let mut entries: Vec<(usize, usize, f64)> = Vec::new();
+    for (i, &r) in equations.iter().enumerate() {
+        let row = &rows[r as usize].1;
+        for (var, order) in crate::modes::continuous_args(sys, row).collect::<std::collections::BTreeSet<_>>() {
+            if let Some(j) = open.iter().position(|&j| vars[j as usize] == var) {
+                let value = jacobian_entry(sys, ops, row, var, order, &Generic);
+                entries.push((i, j, value * rate.powi(order.into())));
+            }
+        }
+    }
+    let support = null_support(open.len(), entries.iter().copied());
+    let names: Vec<String> = support.iter().map(|&j| sys.dae.vars[vars[open[j] as usize]].name.clone()).collect();
+    // All of them may be raised by the same amount.
+    let sum = |i: usize| entries.iter().filter(|e| e.0 == i && support.contains(&e.1)).map(|e| e.2).sum::<f64>();
+    if names.len() > 1 && (0..equations.len()).all(|i| sum(i).abs() < 1e-9) {
+        let names = list(&names, 8);
+        hints.push(format!(
+            "only differences of {names} are determined: a reference is missing (in a circuit, a ground)"
+        ));
+    } else if !names.is_empty() && names.len() < open.len() {
+        hints.push(format!("with the others as they are, open is: {}", list(&names, 8)));
+    }
+    let empty: Vec<String> = sys.vacuous.iter().map(|(_, row)| equation_text(&sys.dae, row)).collect();
+    if !empty.is_empty() {
+        let verb = if empty.len() == 1 { "says" } else { "say" };
+        hints.push(format!("{} {verb} nothing new: the other equations imply it", list(&empty, 4)));
+    }
+    hints
+}
+
+/// Unknowns without equation, up to which it is told what is open by numbers.
+const MOST_OPEN: usize = 60;
 
 /// The same; without an answer, the variables and what is wrong with the rows.
 fn find_offsets(

@@ -227,6 +227,26 @@ impl Operands {
     }
 }
 
+/// A row with every variable that it reads both plainly and negated read plainly: `x + (-x)` is seen to be zero. `None` if
+/// there is no such variable.
+pub(crate) fn join_signs(dae: &mut HybridDae, row: &Row) -> Option<Row> {
+    let mut out: Option<Row> = None;
+    for k in 0..row.args.len() {
+        if let Operand::Var { var, order, neg: true } = row.args[k]
+            && let plain = (Operand::Var { var, order, neg: false })
+            && row.args.contains(&plain)
+        {
+            let out = out.get_or_insert_with(|| row.clone());
+            out.args[k] = plain;
+            out.template = dae.pool.substitute(out.template, |pool, j| {
+                let h = pool.hole(j);
+                if j as usize == k { pool.neg(h) } else { h }
+            });
+        }
+    }
+    out
+}
+
 /// Drops holes that no longer occur and joins equal operands.
 pub fn tidy(dae: &mut HybridDae, row: &Row) -> Row {
     let used = dae.pool.holes(row.template);

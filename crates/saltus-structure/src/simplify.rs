@@ -7,7 +7,7 @@
 //! user, given start value.
 //! The survivor inherits a fixed start (sign adjusted), else any start, the widest `stateSelect`, and a nominal.
 
-use crate::rows::{RowOps, tidy};
+use crate::rows::{RowOps, join_signs, tidy};
 use crate::system::{Alias, DiscKind, Role, SysEq, System};
 use rustc_hash::FxHashSet;
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType};
@@ -61,17 +61,22 @@ pub fn simplify(sys: &mut System, ops: &mut RowOps, options: SimplifyOptions) {
         let mut kept = Vec::with_capacity(equations.len());
         for mut eq in equations {
             let resolved = sys.resolve_row(&eq.row);
+            let mut before = None;
             if resolved != eq.row {
                 let folded = ops.fold(&mut sys.dae, &resolved, |v| v == 0.0 || v.abs() == 1.0);
-                let row = tidy(&mut sys.dae, &folded);
+                let joined = join_signs(&mut sys.dae, &folded);
+                let row = tidy(&mut sys.dae, joined.as_ref().unwrap_or(&folded));
                 if row.args.iter().all(|a| a.variable().is_none()) {
-                    sys.emptied.push((eq.origin.clone(), eq.row));
+                    sys.emptied.push((eq.origin.clone(), eq.row.clone()));
                 }
-                eq.row = row;
+                before = Some(std::mem::replace(&mut eq.row, row));
             }
             if eq.guard.is_none() && !eq.origin.is_dummy() && left > 0 {
                 match trivial(sys, &eq).or_else(|| determined(sys, ops, &eq)) {
-                    Some(Trivial::Nothing) => continue,
+                    Some(Trivial::Nothing) => {
+                        sys.vacuous.push((eq.origin, before.unwrap_or(eq.row)));
+                        continue;
+                    }
                     Some(t) if eliminate(sys, &differentiated, t) => {
                         if let Trivial::Constant(v, _) = t {
                             sys.settled.insert(v, (eq.origin, eq.row));

@@ -182,6 +182,8 @@ pub struct System {
     pub settled: FxHashMap<VarId, (Origin, Row)>,
     /// Equations that have lost their last unknown to such a constant, as they were before.
     pub emptied: Vec<(Origin, Row)>,
+    /// Equations that others imply, as they were before: nothing is left of them.
+    pub vacuous: Vec<(Origin, Row)>,
     /// Sizes before simplification: (continuous variables, equations).
     pub original: (usize, usize),
     /// Calls that are evaluated apart from the reading of their results.

@@ -308,3 +308,18 @@ end M;
 exit: 0
 warning: the model is singular in the mode s1 = true, s2 = true: v1 = v2 and 2*v2 = 2*v1 depend on each other
 --> model.mo:9:14
+
+--- a-reference-is-missing error check ---
+model M "a circuit without ground: the second node repeats what the first says"
+  Real p, n, i, j;
+equation
+  p - n = 3;
+  2*i = p - n;
+  i + j = 0;
+  j + i = 0;
+end M;
+--- expect ---
+exit: 4
+error: the model is structurally singular
+only differences of p, n are determined: a reference is missing (in a circuit, a ground)
+j + i = 0 says nothing new: the other equations imply it
