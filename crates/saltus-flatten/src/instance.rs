@@ -273,10 +273,14 @@ impl<'t> Flattener<'t> {
 
     fn member(&mut self, n: NodeId, t: &Rc<Template<'t>>, i: u32) -> R<Found<'t>> {
         match &t.members[i as usize].kind {
-            MemberKind::Component { .. } => self.child(n, i).map(|c| match c {
-                Slot::Node(c) => Found::Component(c),
-                _ => Found::Component(NodeId(u32::MAX)),
-            }),
+            MemberKind::Component { .. } => match self.child(n, i)? {
+                Slot::Node(c) => Ok(Found::Component(c)),
+                // What is wrong with it has been told; whoever reads it can say nothing else.
+                _ => match self.broken.get(&(n, i)) {
+                    Some(e) => Err(e.clone()),
+                    None => Ok(Found::Component(NodeId(u32::MAX))),
+                },
+            },
             MemberKind::Class(chain) => {
                 let name = t.members[i as usize].name;
                 if let Some(c) = self.node(n).classes.as_ref().and_then(|k| k.get(&name)) {
@@ -567,7 +571,10 @@ impl<'t> Flattener<'t> {
         let r = self.make_child(n, &t, i);
         self.node_mut(n).children[i as usize] = match &r {
             Ok(s) => *s,
-            Err(_) => Slot::Absent,
+            Err(e) => {
+                self.broken.insert((n, i), e.clone());
+                Slot::Absent
+            }
         };
         r
     }

@@ -131,6 +131,8 @@ pub(crate) struct Flattener<'t> {
     /// Components made without a declaration in their parent: automatic inner ones, members of expandable connectors.
     extra: FxHashMap<(NodeId, Name), NodeId>,
     extra_order: Vec<NodeId>,
+    /// Members that could not be made, and why.
+    broken: FxHashMap<(NodeId, u32), Box<Diagnostic>>,
     dae: HybridDae,
     /// See [`FlattenOptions::computed`].
     computed: Vec<String>,
@@ -341,6 +343,7 @@ impl<'t> Flattener<'t> {
             call_vars: FxHashMap::default(),
             in_initial: false,
             guard: None,
+            broken: FxHashMap::default(),
             endless: false,
             checks: Default::default(),
             checked: FxHashSet::default(),
@@ -582,7 +585,10 @@ impl<'t> Flattener<'t> {
         if e.instance.is_empty() {
             e.instance = self.instance_text(node);
         }
-        if self.diagnostics.len() < 500 {
+        // Every use of a component that could not be made says so.
+        let same = |d: &Diagnostic| d.span == e.span && d.message == e.message;
+        let known = self.broken.values().any(|b| same(b)) && self.diagnostics.iter().any(same);
+        if !known && self.diagnostics.len() < 500 {
             self.diagnostics.push(*e);
         }
     }

@@ -173,6 +173,14 @@ fn overrides_are_outermost() {
 }
 
 #[test]
+fn what_could_not_be_made_is_told_once() {
+    let source = "package P partial model A Real x; end A; model M Rael x; A a; Real y = x + a.x; equation x = a.x; end M; end P;";
+    let (_, diagnostics) = run(source, &[]);
+    let messages: Vec<&str> = diagnostics.iter().map(|d| d.message.as_str()).collect();
+    assert_eq!(messages, ["the class Rael is not known here", "a is of the partial class P.A"]);
+}
+
+#[test]
 fn errors_say_what_is_wrong() {
     check_error("model M Real speed; equation spead = 1; end M;", "spead is not known");
     check_error("model M Real x[2]; equation x = {1, 2, 3}; end M;", "different shapes: [2] and [3]");
