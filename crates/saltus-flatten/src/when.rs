@@ -4,9 +4,9 @@ use crate::call::by_leaves;
 use crate::eval::first_of;
 use crate::value::{Ty, Value};
 use crate::{Env, Flattener, R};
-use saltus_base::Span;
-use saltus_dae::{Action, Equation, HybridDae, VarId, VarType, Variability, When, WhenBranch};
-use saltus_expr::{Binary, ExprId, Node as XNode};
+use saltus_base::{Diagnostic, Span};
+use saltus_dae::{Action, Equation, HybridDae, Operand, Row, VarId, VarType, Variability, When, WhenBranch};
+use saltus_expr::{Binary, Coefficient, ExprId, Node as XNode};
 use saltus_syntax::ast::{BinaryOp, Equation as AstEquation, EquationKind, Expr, ExprKind};
 
 impl<'t> Flattener<'t> {
@@ -136,6 +136,7 @@ impl<'t> Flattener<'t> {
                     };
                     let (own, other) = if self.as_var(x) == Some(var) { (tx, ty) } else { (ty, tx) };
                     self.assignable(var, own, other, eq.span)?;
+                    let value = self.explicit_value(var, value, eq.span)?;
                     let value = self.row(value);
                     out.push(Action::Assign { var, value });
                 }
@@ -264,7 +265,12 @@ impl<'t> Flattener<'t> {
                     }
                 }
             }
-            let args = args.into_iter().map(|a| self.row(a)).collect();
+            let args: Vec<Row> = args.into_iter().map(|a| self.row(a)).collect();
+            let read = |v: &VarId| args.iter().any(|r| r.args.contains(&Operand::var(*v)));
+            let own = vars.iter().flatten().find(|v| self.dae.vars[**v].ty != VarType::Real && read(v));
+            if let Some(&v) = own {
+                return Err(self.own_value(v, span));
+            }
             out.push(Action::Call { func, args, outputs: vars });
             return Ok(());
         }
@@ -282,11 +288,47 @@ impl<'t> Flattener<'t> {
                         self.err(span, "an equation in a when-clause must have a variable alone on its left side")
                     );
                 };
-                let value = self.row(y);
+                let value = self.explicit_value(var, y, span)?;
+                let value = self.row(value);
                 out.push(Action::Assign { var, value });
             }
         }
         Ok(())
+    }
+
+    /// What an equation `var = value` of a when-clause gives, where the value reads the variable itself: that is its new value,
+    /// not the one before the event.
+    ///
+    /// before: `r = 2*r + 1`
+    /// after:  `r := -1`
+    fn explicit_value(&mut self, var: VarId, value: ExprId, span: Span) -> R<ExprId> {
+        let x = self.var_expr(var);
+        let XNode::Hole(own) = *self.dae.pool.node(x) else { return Ok(value) };
+        let pool = &mut self.dae.pool;
+        if !pool.has_hole(value, own) {
+            return Ok(value);
+        }
+        let real = self.dae.vars[var].ty == VarType::Real;
+        let residual = pool.sub(x, value);
+        let class = saltus_expr::classify(pool, residual, own, |_| true);
+        if real
+            && matches!(class, Coefficient::Unit | Coefficient::Constant | Coefficient::Parameter)
+            && let Some(solved) = saltus_expr::solve_for(pool, residual, own)
+        {
+            return Ok(solved);
+        }
+        // The run solves it.
+        if real && class == Coefficient::Nonlinear {
+            return Ok(value);
+        }
+        Err(self.own_value(var, span))
+    }
+
+    fn own_value(&self, var: VarId, span: Span) -> Box<Diagnostic> {
+        let name = &self.dae.vars[var].name;
+        let message =
+            format!("this equation does not determine {name}: on both sides of it stands the value after the event");
+        self.err_hints(span, message, vec![format!("the value before the event is pre({name})")])
     }
 
     /// If inside when: one action per variable, conditional value.

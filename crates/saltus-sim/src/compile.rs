@@ -52,6 +52,8 @@ pub struct MixedBlock {
     pub slots: Vec<u32>,
     /// What they are.
     pub cells: Vec<Cell>,
+    /// Those of the slots that hold Reals: equations determine them, not a choice among values.
+    pub reals: Vec<u32>,
     /// Slots of the continuous unknowns.
     pub continuous_slots: Vec<u32>,
     /// What they are.
@@ -254,7 +256,9 @@ impl Compiler<'_> {
 
     /// One block.
     pub fn block(&mut self, items: &[Item], members: &[usize], unknowns: &[Cell], steps: &mut Vec<Step>) {
-        if let ([i], [cell]) = (members, unknowns) {
+        if let ([i], [cell]) = (members, unknowns)
+            && !matches!(&items[*i], Item::When { values, .. } if reads(values, *cell))
+        {
             self.single(&items[*i], *cell, steps);
             return;
         }
@@ -312,13 +316,16 @@ impl Compiler<'_> {
         }
         let cells: Vec<Cell> = disc.iter().map(|&k| unknowns[k]).collect();
         let continuous_cells: Vec<Cell> = cont.iter().map(|&k| unknowns[k]).collect();
-        let slots = cells.iter().map(|&c| self.layout.slot(c)).collect();
+        let slots: Vec<u32> = cells.iter().map(|&c| self.layout.slot(c)).collect();
+        let is_real = |c: &Cell| self.sys.dae.vars[c.var].ty == VarType::Real;
+        let reals = cells.iter().zip(&slots).filter(|(c, _)| is_real(c)).map(|(_, &s)| s).collect();
         let continuous_slots = continuous_cells.iter().map(|&c| self.layout.slot(c)).collect();
         steps.push(Step::Mixed(Rc::new(MixedBlock {
             continuous,
             discrete,
             slots,
             cells,
+            reals,
             continuous_slots,
             continuous_cells,
             looks: Default::default(),
@@ -557,4 +564,9 @@ impl Compiler<'_> {
         };
         (slot(lo), slot(hi))
     }
+}
+
+/// Whether what a when-equation gives a variable depends on that variable.
+fn reads(values: &[Option<Row>], cell: Cell) -> bool {
+    values.iter().flatten().any(|row| row.args.iter().any(|&a| Cell::of(a) == Some(cell)))
 }

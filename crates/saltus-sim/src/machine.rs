@@ -716,6 +716,9 @@ impl Machine {
             seen.push(now);
         }
         let first = seen[0].clone();
+        if self.real_loop(m, &first) {
+            return Ok(());
+        }
         let exhaustive = m.slots.len() <= ENUMERATED.ilog2() as usize;
         for k in 0..self.mode_methods.len() {
             let found = match self.mode_methods[k] {

@@ -258,6 +258,45 @@ impl Machine {
         })
     }
 
+    /// Solves for the Reals that when-equations of a loop determine: w = G(w), where G runs the loop once. The loop holds
+    /// the values if there are any.
+    pub(crate) fn real_loop(&mut self, m: &MixedBlock, from: &[f64]) -> bool {
+        let n = m.reals.len();
+        if n == 0 || n > MOST || self.hold_relations {
+            return false;
+        }
+        let keep = self.values.clone();
+        m.slots.iter().zip(from).for_each(|(&s, &v)| self.values[s as usize] = v);
+        let mut w: Vec<f64> = m.reals.iter().map(|&s| self.values[s as usize]).collect();
+        let mut around = FnSystem::new(n, |w: &[f64], f: &mut [f64]| {
+            m.reals.iter().zip(w).for_each(|(&s, &v)| self.values[s as usize] = v);
+            let done = self.run(&m.continuous).and_then(|()| self.run(&m.discrete));
+            self.host.error = None;
+            for ((f, &s), w) in f.iter_mut().zip(&m.reals).zip(w) {
+                *f = self.values[s as usize] - w;
+            }
+            done.map_err(|_| DomainError)
+        });
+        let solved = newton(&mut around, &mut w, &NewtonOptions::default(), &mut NewtonWork::new()).is_ok();
+        // The other discrete values must agree with what was found.
+        m.reals.iter().zip(&w).for_each(|(&s, &v)| self.values[s as usize] = v);
+        let before: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
+        let good = solved
+            && self.run(&m.continuous).is_ok()
+            && self.run(&m.discrete).is_ok()
+            && m.slots.iter().zip(&before).all(|(s, b)| {
+                let v = self.values[*s as usize];
+                v == *b || (m.reals.contains(s) && (v - b).abs() <= 1e-8 * b.abs().max(1e-3))
+            });
+        self.host.error = None;
+        if good {
+            self.note(|| Note::End { solved: true, how: "Newton on the values of when-equations".to_string() });
+        } else {
+            self.values.copy_from_slice(&keep);
+        }
+        good
+    }
+
     fn as_one(
         &mut self,
         m: &MixedBlock,

@@ -1361,6 +1361,21 @@ impl Model {
                 // What the user named comes before generated relations.
                 names.sort_by_key(|n| n.contains(' '));
                 names.dedup();
+                let definition = |c: &Cell| self.sys.discrete.iter().find(|d| d.var == c.var);
+                // Nothing but when-equations: there is no relation whose choice could be wrong.
+                let assigned =
+                    cells.iter().all(|c| definition(c).is_some_and(|d| matches!(d.kind, DiscKind::When(..))));
+                if assigned {
+                    let span = cells.iter().find_map(|c| definition(c)?.origin.span).unwrap_or(Span::NONE);
+                    let names = names.join(", ");
+                    let text = format!("{what} at time {t:?}: the when-equations of {names} do not determine them");
+                    let d = Diagnostic::error(stage, span, text)
+                        .hint("each reads values after the event; those before it are pre(…)");
+                    return match cells.iter().all(|c| self.sys.dae.vars[c.var].ty == VarType::Real) {
+                        true => d,
+                        false => d.hint("not supported yet: loops of when-equations for Integers or Booleans"),
+                    };
+                }
                 let span = cells.iter().find_map(|c| self.sys.dae.vars[c.var].origin.span);
                 let value = |(c, v): (&Cell, &f64)| match self.sys.dae.vars[c.var].ty {
                     VarType::Boolean => format!("{} = {}", name(c), *v != 0.0),

@@ -6,7 +6,9 @@
 //! Relations over parameters and discrete variables stay plain: they change only when their operands do.
 
 use crate::init::difference;
-use crate::rows::{Operands, has_events, tidy};
+use crate::loops::Loop;
+use crate::plan::Cell;
+use crate::rows::{Operands, RowOps, has_events, tidy};
 use crate::system::{
     DiscEq, DiscKind, Group, Reaction, Relation, RelationKind, Role, SharedCall, SysEq, System, WhenHead,
 };
@@ -15,6 +17,7 @@ use saltus_base::{SecondaryMap, Span};
 use saltus_dae::{Action, Guard, HybridDae, Operand, Origin, Row, VarId, VarType, Variability, Variable, row_text};
 use saltus_expr::{Binary, ExprId, FuncId, Node, Pool, RelOp, Unary};
 use saltus_function::{FExpr, Function, Local, LocalId, ScalarType};
+use saltus_graph::{Bipartite, Matching, block_order};
 
 /// Arguments times results of a call at events from which its results are read apart.
 const MANY_DEPENDENCIES: usize = 10_000;
@@ -739,11 +742,45 @@ impl Lower {
                     }
                 }
             }
+            for branch in 0..n {
+                self.solve_together(&order, &mut values, branch);
+            }
             for var in order {
                 // A Real assigned at events only is discrete, whatever its declaration says.
                 self.sys.dae.vars[var].variability = Variability::Discrete;
                 let kind = DiscKind::When(head, values.remove(&var).unwrap_or_default());
                 self.sys.discrete.push(DiscEq { var, kind, guard: guard(w.guard), origin: w.origin.clone() });
+            }
+        }
+    }
+
+    /// Linear loops among the Reals that one branch of a when-equation determines, as assignments.
+    ///
+    /// before: `a = time - b; b = a - pre(a)`
+    /// after:  `a := (time + pre(a))/2; b := a - pre(a)`
+    fn solve_together(&mut self, order: &[VarId], values: &mut FxHashMap<VarId, Vec<Option<Row>>>, branch: usize) {
+        let real = |v: &VarId| self.sys.dae.vars[*v].ty == VarType::Real && values[v][branch].is_some();
+        let vars: Vec<VarId> = order.iter().copied().filter(real).collect();
+        let column: FxHashMap<Cell, u32> = vars.iter().enumerate().map(|(j, &v)| (Cell::new(v, 0), j as u32)).collect();
+        let reads = |v: &VarId| -> Vec<u32> {
+            let args = values[v][branch].iter().flat_map(|r| r.args.iter().filter_map(|&a| Cell::of(a)));
+            args.chain([Cell::new(*v, 0)]).filter_map(|c| column.get(&c).copied()).collect()
+        };
+        let rows: Vec<Vec<u32>> = vars.iter().map(reads).collect();
+        let own: Vec<u32> = (0..vars.len() as u32).collect();
+        let loops = block_order(&Bipartite::from_rows(vars.len(), &rows), &Matching::from_row_to_col(vars.len(), &own));
+        for members in loops.into_iter().filter(|l| l.len() > 1) {
+            let unknowns: Vec<Cell> = members.iter().map(|&i| Cell::new(vars[i as usize], 0)).collect();
+            let residual = |c: &Cell| {
+                let value = values[&c.var][branch].clone()?;
+                let row = difference(&mut self.sys.dae.pool, c.operand(), &value);
+                Some(tidy(&mut self.sys.dae, &row))
+            };
+            let rows: Vec<Row> = unknowns.iter().filter_map(residual).collect();
+            let mut ops = RowOps::default();
+            let torn = Loop::new(&mut self.sys, &mut ops, &rows, &unknowns);
+            for (cell, row) in torn.explicit(&mut self.sys, &mut ops, &rows, &unknowns).unwrap_or_default() {
+                values.get_mut(&cell.var).into_iter().for_each(|v| v[branch] = Some(row.clone()));
             }
         }
     }

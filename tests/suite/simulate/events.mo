@@ -626,3 +626,26 @@ time,x,b,y
 8.901179185173097,8.901179185173097,true,1
 8.901179185173097,8.901179185173097,true,0
 10.0,10.0,true,0
+
+--- when-equations-are-equations simulate --stop 1 --intervals 1 ---
+// What stands on the right is the value after the event: r = -1, a = (time + pre(a))/2, c is the fixed point of cos, d = 1 by way of y.
+model M
+  discrete Real r(start = 1, fixed = true), a(start = 0, fixed = true), b(start = 0, fixed = true);
+  discrete Real c(start = 1, fixed = true), d(start = 3, fixed = true);
+  Real y;
+equation
+  y = d + 2*time;
+  when time > 0.5 then
+    r = 2*r + 1;
+    a = time - b;
+    b = a - pre(a);
+    c = cos(c);
+    d = y/2;
+  end when;
+end M;
+--- expect ---
+time,r,a,b,c,d,y
+0.0,1.0,0.0,0.0,1.0,3.0,3.0
+0.5,1.0,0.0,0.0,1.0,3.0,4.0
+0.5,-1.0,0.25,0.25,0.7390851332151607,1.0,2.0
+1.0,-1.0,0.25,0.25,0.7390851332151607,1.0,3.0
