@@ -255,7 +255,12 @@ impl Model {
                     Action::Reinit { var, .. } => {
                         if let Some((b, s)) = self.reactions[k].value.clone() {
                             self.machine.batch(&b);
-                            restarts.push((var, self.reactions[k].target, self.machine.values[s as usize]));
+                            let (slot, value) = (self.reactions[k].target, self.machine.values[s as usize]);
+                            let close = 1e-12 * value.abs().max(1e-3);
+                            match restarts.iter().find(|r| r.1 == slot && (r.2 - value).abs() > close) {
+                                Some(other) => return Err(self.two_resets(t, k, other.2, value)),
+                                None => restarts.push((var, slot, value)),
+                            }
                         }
                     }
                     Action::Assert { message, error, .. } => self.react(k, t, &message, error, observer)?,
@@ -538,6 +543,23 @@ impl Model {
             Span::NONE,
             format!("at time {t:?} the modes change without end; no consistent mode among: {}", list.join(" | ")),
         )
+    }
+
+    /// Reaction k and one before it in the same instant want different values.
+    fn two_resets(&self, t: f64, k: usize, first: f64, second: f64) -> Diagnostic {
+        let r = &self.sys.reactions[k];
+        let Action::Reinit { var, .. } = r.action else { return self.no_end(t, &[]) };
+        let name = &self.sys.dae.vars[var].name;
+        let text = format!("at time {t:?}: {name} is reset to {first} and to {second} at once");
+        let mut d = Diagnostic::error(Stage::Run, r.origin.span.unwrap_or(Span::NONE), text)
+            .within(r.origin.instance.clone())
+            .hint(format!("one when-clause with elsewhen says which reinit of {name} comes first"));
+        let others =
+            self.sys.reactions[..k].iter().filter(|o| matches!(o.action, Action::Reinit { var: v, .. } if v == var));
+        for span in others.filter_map(|o| o.origin.span) {
+            d = d.label(span, "against this one");
+        }
+        d
     }
 
     /// The assertion of reaction k.

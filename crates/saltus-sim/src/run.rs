@@ -517,6 +517,27 @@ impl Runner<'_> {
         }
     }
 
+    /// Everything that happens before time goes on: what fails here fails at the start.
+    fn first_instant(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        observer: &mut dyn Observer,
+    ) -> Result<Rc<ModeProgram>, Diagnostic> {
+        let t = self.start;
+        model.machine.values[model.machine.time as usize] = t;
+        let ended = model.initial_actions(t, observer)?;
+        self.terminated(&ended);
+        // Everything is evaluated once more with initial() over.
+        let first = model.handle_event(program, &[], &[], EventKind::Initial, observer)?;
+        observer.event(&first.record);
+        self.terminated(&first.terminated);
+        self.warnings(model, observer);
+        self.parameters_within(model, observer);
+        self.check_assertions(model, t, observer)?;
+        Ok(first.program)
+    }
+
     fn go(
         &mut self,
         model: &mut Model,
@@ -525,17 +546,10 @@ impl Runner<'_> {
         observer: &mut dyn Observer,
     ) -> Result<RunReport, Diagnostic> {
         let t = self.start;
-        model.machine.values[model.machine.time as usize] = t;
-        let ended = model.initial_actions(t, observer)?;
-        self.terminated(&ended);
-        // The first instant: everything is evaluated once more with initial() over.
-        let first = model.handle_event(&program, &[], &[], EventKind::Initial, observer)?;
-        observer.event(&first.record);
-        program = first.program;
-        self.terminated(&first.terminated);
-        self.warnings(model, observer);
-        self.parameters_within(model, observer);
-        self.check_assertions(model, t, observer)?;
+        program = self.first_instant(model, &program, observer).map_err(|mut d| {
+            d.stage = d.stage.min(Stage::Initialization);
+            d
+        })?;
         model.write_lines(t, true)?;
         if let Some(forward) = &mut self.forward {
             forward.begin(&program);

@@ -34,7 +34,7 @@ equation
   x = if b then 1 else 0;
 end M;
 --- expect ---
-exit: 6
+exit: 5
 error: event iteration at time 0.0 finds no consistent values: b keeps alternating
 --> model.mo:5:3
 
@@ -147,7 +147,7 @@ equation
   assert(x > 0, "x is not positive");
 end M;
 --- expect ---
-exit: 6
+exit: 5
 warning: parameter p = -1.0 lies below its min 0.0
 error: assertion failed at time 0.0: x is not positive
 
@@ -364,3 +364,56 @@ end M;
 exit: 6
 error: the run does not get past time 0.57581
 --> model.mo:7:8
+
+--- a-when-equation-without-pre error check ---
+model M
+  Integer n(start = 0, fixed = true);
+  Boolean b(start = false, fixed = true);
+  discrete Real r(start = 0, fixed = true);
+equation
+  when time > 0.5 then
+    n = n + 1;
+    b = not b;
+    r = r + 1;
+  end when;
+end M;
+--- expect ---
+exit: 3
+error: this equation does not determine n: on both sides of it stands the value after the event
+--> model.mo:7:5
+help: the value before the event is pre(n)
+this equation does not determine b
+this equation does not determine r
+
+--- when-equations-that-contradict-each-other error simulate ---
+model M
+  Integer n(start = 0, fixed = true), k(start = 0, fixed = true);
+equation
+  when time > 0.5 then
+    n = k + 1;
+    k = n + 1;
+  end when;
+end M;
+--- expect ---
+exit: 6
+error: event handling failed at time 0.5: the when-equations of n, k do not determine them
+--> model.mo:4:3
+those before it are pre(…)
+
+--- one-state-reset-twice-at-once error simulate ---
+model M
+  Real x(start = 1, fixed = true);
+equation
+  der(x) = 0;
+  when time > 0.5 then
+    reinit(x, 2);
+  end when;
+  when time > 0.5 then
+    reinit(x, 3);
+  end when;
+end M;
+--- expect ---
+exit: 6
+error: at time 0.5: x is reset to 2 and to 3 at once
+--> model.mo:8:3
+against this one

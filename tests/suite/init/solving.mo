@@ -336,7 +336,7 @@ equation
   end when;
 end M;
 --- expect ---
-exit: 6
+exit: 5
 error: assertion failed at time 0.0: x is too large
 --> model.mo:5:3
 
@@ -367,3 +367,32 @@ end M;
 time,x
 0.0,0.0
 2.0,2.0
+
+--- start-values-reach-what-is-computed-from-them simulate --stop 1 --intervals 1 ---
+// r, v and w have no start values of their own: zero would lead to other roots than those meant.
+model M
+  Real x(start = 3), y(start = 0, fixed = true), r, u(start = -3), v, w;
+equation
+  der(y) = 0;
+  r = sqrt(x^2 + y^2);
+  (r - 2)^2 = 1;
+  v = u - 1;
+  w = v/2;
+  w^2 = 4 + 0*time;
+end M;
+--- expect ---
+time,x,y,r,u,v,w
+0.0,3.0,0.0,3.0,-3.0,-4.0,-2.0
+1.0,3.0,0.0,3.0,-3.0,-4.0,-2.0
+
+--- a-start-value-goes-back-through-a-linear-equation simulate --stop 1 --intervals 1 ---
+model M
+  Real x, y(start = -5);
+equation
+  y = 2*x + 1;
+  x^2 = 9 + 0*time;
+end M;
+--- expect ---
+time,x,y
+0.0,-3.0,-5.0
+1.0,-3.0,-5.0

@@ -697,7 +697,7 @@ equation
   assert(p > 0, "p must be positive, not " + String(p));
 end M;
 --- expect ---
-exit: 6
+exit: 5
 error: assertion failed at time 0.0: p must be positive, not -1
 --> model.mo:4:3
 
