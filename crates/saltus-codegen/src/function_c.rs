@@ -11,7 +11,7 @@ use crate::table_c::{Slope, TableCall, table_call, tables_c};
 use rustc_hash::FxHashMap;
 use saltus_expr::{Binary, FuncId, Unary};
 use saltus_function::lower::{Arg, Ax, DimCode, Init, Iter, Ix, Lowered, Op2, Slot, St, Stmt, Sx, Target};
-use saltus_function::{Executor, ExternalCall, Function, ScalarType, strings};
+use saltus_function::{Executor, ExternalCall, Function, Passing, ScalarType, strings};
 use saltus_program::Passage;
 use std::fmt::Write;
 
@@ -63,6 +63,7 @@ fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<&'a ExternalCall, Stri
     }
     let numbers = one
         && x.language == "C"
+        && x.passing.iter().all(|p| *p == Passing::Plain)
         && lowered.args.iter().all(scalar)
         && lowered.back.iter().all(Option::is_none)
         && l.inputs.iter().all(|i| matches!(i.slot, Slot::S(_)))

@@ -846,6 +846,8 @@ static double half_square(double x, int n) { if (x < 0) ModelicaError(\"negative
         language: "C".into(),
         symbol: "half_square".into(),
         args: vec![l(0), n(2.0)],
+        passing: Vec::new(),
+        returns_record: false,
         result: Some(LocalId(1)),
         includes: vec![code.into()],
         libraries: vec![],

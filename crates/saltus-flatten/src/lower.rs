@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use saltus_base::{Name, Span};
 use saltus_expr::{Binary, ExprId, FuncId, Unary};
 use saltus_function::{
-    Builtin, Dim, ExternalCall, FExpr, FIndex, FStmt, FStmtKind, Function, LValue, Local as FLocal, LocalId,
+    Builtin, Dim, ExternalCall, FExpr, FIndex, FStmt, FStmtKind, Function, LValue, Local as FLocal, LocalId, Passing,
     ScalarType, strings,
 };
 use saltus_resolve::ClassId;
@@ -114,6 +114,33 @@ pub(crate) struct Param {
     pub node: NodeId,
     pub rank: usize,
     pub has_default: bool,
+}
+
+/// The arguments of an external call.
+#[derive(Default)]
+struct Arguments {
+    args: Vec<FExpr>,
+    passing: Vec<Passing>,
+}
+
+impl Arguments {
+    fn push(&mut self, v: &LVal) {
+        let mut l = Vec::new();
+        v.leaves(&mut l);
+        self.args.extend(l.into_iter().map(|x| x.0));
+        self.passing.push(passing(v, 0));
+    }
+}
+
+/// How a value below `outer` dimensions is passed to C.
+fn passing(v: &LVal, outer: usize) -> Passing {
+    match v {
+        LVal::Rec { rank, fields, .. } => Passing::Record {
+            rank: rank.saturating_sub(outer),
+            fields: fields.iter().map(|(_, f)| passing(f, *rank)).collect(),
+        },
+        _ => Passing::Plain,
+    }
 }
 
 /// A function under construction.
@@ -353,43 +380,48 @@ impl<'t> Flattener<'t> {
             lx.scope = Scope { node, part: part as u16 };
             let own = self.lib.entry(t.parts[part].class).name.to_string();
             let symbol = x.name.as_ref().map_or(own, |n| n.name.to_string());
-            let mut args = Vec::new();
+            let mut call = Arguments::default();
+            let mut result = None;
             // Without a call of its own: inputs, then outputs unless one is returned; sizes follow arrays.
-            let by_default = x.name.is_none() && x.args.is_empty();
-            if by_default {
-                let returned = lx.f.outputs.len() == 1 && lx.f.locals[lx.f.outputs[0].0 as usize].dims.is_empty();
-                let mut list = lx.f.inputs.clone();
-                if !returned {
-                    list.extend(lx.f.outputs.iter().copied());
+            if x.name.is_none() && x.args.is_empty() && x.result.is_none() {
+                let values = |lx: &Lowering, params: &[Param]| -> Vec<LVal> {
+                    params.iter().filter_map(|p| lx.vars.get(&p.node)).map(tree_value).collect()
+                };
+                let mut list = values(lx, &sig.inputs);
+                let outputs = values(lx, &sig.outputs);
+                match &outputs[..] {
+                    [one] if one.rank() == 0 => result = Some(one.clone()),
+                    _ => list.extend(outputs),
                 }
-                for id in list {
-                    args.push(FExpr::Local(id));
-                    for d in 0..lx.f.locals[id.0 as usize].dims.len() {
-                        let size = vec![FExpr::Local(id), FExpr::Num(d as f64 + 1.0)];
-                        args.push(FExpr::Builtin(saltus_function::Builtin::Size, size));
+                for v in list {
+                    call.push(&v);
+                    let mut l = Vec::new();
+                    v.leaves(&mut l);
+                    let Some((first, ..)) = l.into_iter().next() else { continue };
+                    for d in 0..v.rank() {
+                        let size = vec![first.clone(), FExpr::Num(d as f64 + 1.0)];
+                        call.push(&LVal::Leaf(FExpr::Builtin(Builtin::Size, size), Ty::Int, 0));
                     }
                 }
             }
             for a in &x.args {
                 let v = self.lower(lx, a)?;
-                let mut l = Vec::new();
-                v.leaves(&mut l);
-                args.extend(l.into_iter().map(|x| x.0));
+                call.push(&v);
             }
-            let mut result = match &x.result {
-                Some(r) => {
-                    let (l, _) = self.lvalue(lx, r)?;
-                    l.first().map(|l| l.0.local)
+            if let Some(r) = &x.result {
+                result = Some(self.lower_ref(lx, r)?);
+            }
+            let returns_record = matches!(result, Some(LVal::Rec { .. }));
+            let result = match result {
+                Some(LVal::Leaf(FExpr::Local(l), ..)) => Some(l),
+                Some(v @ LVal::Rec { rank: 0, .. }) => {
+                    call.push(&v);
+                    None
                 }
+                Some(_) => return Err(self.err(x.span, "an external function returns a scalar or a record")),
                 None => None,
             };
-            if by_default
-                && result.is_none()
-                && let [one] = &lx.f.outputs[..]
-                && lx.f.locals[one.0 as usize].dims.is_empty()
-            {
-                result = Some(*one);
-            }
+            let Arguments { args, passing } = call;
             let language = x.language.clone().unwrap_or_else(|| "C".into());
             let (mut includes, mut libraries) = (Vec::new(), Vec::new());
             let folder = self.lib.folder(t.parts[part].class).unwrap_or_else(|| ".".into());
@@ -460,6 +492,8 @@ impl<'t> Flattener<'t> {
                     language,
                     symbol,
                     args,
+                    passing,
+                    returns_record,
                     result,
                     includes,
                     libraries,
@@ -471,6 +505,18 @@ impl<'t> Flattener<'t> {
             }
         }
         Ok(())
+    }
+
+    /// The text of an assertion; nothing where it cannot be told, which does not stop a function from being used.
+    fn lower_message(&mut self, lx: &mut Lowering, e: &Expr) -> R<Option<FExpr>> {
+        match self.lower(lx, e) {
+            Ok(LVal::Leaf(m, Ty::Str, 0)) => Ok(Some(m)),
+            Ok(LVal::Leaf(_, ty, _)) => {
+                let ty = self.type_text(ty);
+                Err(self.err(e.span, format!("a message must be a String, not {ty}")))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The destructor that belongs to the constructor of an external object.
@@ -942,9 +988,7 @@ impl<'t> Flattener<'t> {
                         };
                         let cond = self.lower_condition(lx, cond)?;
                         let message = match pick(1, "message") {
-                            Some(m) => {
-                                self.lower_scalar(lx, m).unwrap_or_else(|_| FExpr::Str("assertion failed".into()))
-                            }
+                            Some(m) => self.lower_message(lx, m)?.unwrap_or(FExpr::Str("assertion failed".into())),
                             None => FExpr::Str("assertion failed".into()),
                         };
                         let warn = match pick(2, "level") {
@@ -956,7 +1000,7 @@ impl<'t> Flattener<'t> {
                     }
                     "terminate" => {
                         let m = match c.args.first() {
-                            Some(m) => self.lower_scalar(lx, m)?,
+                            Some(m) => self.lower_message(lx, m)?.unwrap_or(FExpr::Str("".into())),
                             None => FExpr::Str("".into()),
                         };
                         push(FStmtKind::Terminate(m));

@@ -92,8 +92,12 @@ pub struct ExternalCall {
     pub language: String,
     /// The symbol.
     pub symbol: String,
-    /// The arguments in order (locals are passed by reference where the language asks for it).
+    /// The arguments in order (locals are passed by reference where the language asks for it), fields of records apart.
     pub args: Vec<FExpr>,
+    /// How the arguments reach C, in order; empty if all are passed as they are.
+    pub passing: Vec<Passing>,
+    /// The last of `passing` is a record that the function returns.
+    pub returns_record: bool,
     /// Where the returned value goes.
     pub result: Option<LocalId>,
     /// `Library`, `Include`, … annotation strings, for compilation from `Resources`.
@@ -119,6 +123,20 @@ impl ExternalCall {
             && self.library_dirs == o.library_dirs
             && self.source_dirs == o.source_dirs
     }
+}
+
+/// How the next of the arguments of an external call are passed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Passing {
+    /// One as it is.
+    Plain,
+    /// The fields of a record, or of an array of records with this many dimensions: by a pointer to structures.
+    Record {
+        /// Its dimensions.
+        rank: usize,
+        /// The members of the structure.
+        fields: Vec<Passing>,
+    },
 }
 
 /// A subscript.

@@ -427,6 +427,8 @@ fn external(symbol: &str, args: Vec<FExpr>, result: Option<u32>) -> Option<Exter
         language: "C".into(),
         symbol: symbol.into(),
         args,
+        passing: Vec::new(),
+        returns_record: false,
         result: result.map(LocalId),
         includes: vec![],
         libraries: vec![],

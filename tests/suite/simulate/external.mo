@@ -204,3 +204,131 @@ end M;
 time,x
 0.0,2.0
 1.0,4.0
+
+--- records-by-pointer simulate --stop 1 --intervals 1 ---
+record Inner
+  Real a;
+  Integer k[2];
+end Inner;
+record R
+  Real x;
+  Boolean b;
+  String s;
+  Inner part;
+  Inner many[2];
+  Real m[2, 2];
+end R;
+function total
+  input R r;
+  input Real f;
+  output Real y;
+external "C" y = total(r, f)
+  annotation(Include = "
+typedef struct { double a; int k[2]; } Inner;
+typedef struct { double x; int b; const char *s; Inner part; Inner many[2]; double m[4]; } R;
+static double total(const R *r, double f) {
+  double y = r->x + r->b + r->s[0] + r->part.a + r->part.k[1];
+  for (int i = 0; i < 2; ++i) y += r->many[i].a + 10*r->many[i].k[0] + 100*r->many[i].k[1];
+  for (int i = 0; i < 4; ++i) y += r->m[i]*(i + 1);
+  return f*y;
+}");
+end total;
+model M
+  Real y = total(R(time, true, "A", Inner(2, {3, 4}), {Inner(1, {2, 3}), Inner(4, {5, 6})}, [1, 2; 3, 4]), 2);
+end M;
+--- expect ---
+time,y
+0.0,2154.0
+1.0,2156.0
+
+--- records-as-outputs simulate --stop 1 --intervals 1 ---
+record Inner
+  Real a;
+  Integer k[2];
+end Inner;
+record Out
+  Real sum;
+  Inner part;
+  String t;
+end Out;
+function given
+  input Real u;
+  output Out o;
+  output Real twice;
+external "C" given(u, o, twice)
+  annotation(Include = "
+struct Inner { double a; int k[2]; };
+struct Out { double sum; struct Inner part; const char *t; };
+static void given(double u, struct Out *o, double *twice) {
+  o->sum = u + 1; o->part.a = 3*u; o->part.k[0] = 5; o->part.k[1] = 6; o->t = \"hi\"; *twice = 2*u;
+}");
+end given;
+function make "A single record is returned"
+  input Real u;
+  output Inner r;
+external "C"
+  annotation(Include = "
+struct Inner { double a; int k[2]; };
+static struct Inner make(double u) { struct Inner r = {u*u, {1, 2}}; return r; }");
+end make;
+function reverse "An array of records is an array of structures"
+  input Inner r[:];
+  output Inner q[size(r, 1)];
+external "C" reverse(r, size(r, 1), q)
+  annotation(Include = "
+struct Inner { double a; int k[2]; };
+static void reverse(const struct Inner *r, int n, struct Inner *q) {
+  for (int i = 0; i < n; ++i) q[i] = r[n - 1 - i];
+}");
+end reverse;
+model M
+  Out o;
+  Real w;
+  Boolean hi = o.t == "hi";
+  Inner q = make(time + 1);
+  Inner p[3] = reverse({Inner(time, {1, 2}), Inner(2, {3, 4}), Inner(3, {5, 6})});
+equation
+  (o, w) = given(time);
+end M;
+--- expect ---
+time,o.sum,o.part.a,o.part.k[1],o.part.k[2],w,hi,q.a,q.k[1],q.k[2],p[1].a,p[1].k[1],p[1].k[2],p[2].a,p[2].k[1],p[2].k[2],p[3].a,p[3].k[1],p[3].k[2]
+0.0,1.0,0.0,5,6,0.0,true,1.0,1,2,3.0,5,6,2.0,3,4,0.0,1,2
+1.0,2.0,3.0,5,6,2.0,true,4.0,1,2,3.0,5,6,2.0,3,4,1.0,1,2
+
+--- structure-of-another-size error check ---
+record R
+  Real a;
+  Real b;
+end R;
+function f
+  input Real x;
+  output R r;
+external "C" r = f(x)
+  annotation(Include = "struct S { double a; }; static struct S f(double x) { struct S s = {x}; return s; }");
+end f;
+model M
+  R r = f(time);
+end M;
+--- expect ---
+exit: 3
+error: the C code of the external function f does not compile: static assertion failed: "the structure has other members than the record"
+--> model.mo:5:10
+
+--- open-size-in-a-structure error check ---
+record R
+  Integer n;
+  Real a[n];
+end R;
+function f
+  input Integer n;
+  output R r(n = n);
+external "C" f(n, r)
+  annotation(Include = "static void f(int n, void *r) {}");
+end f;
+model M
+  parameter Integer n = 3;
+  R r = f(n);
+end M;
+--- expect ---
+exit: 3
+error: the size of r.a must be fixed: it is a member of a structure in C

@@ -5,13 +5,16 @@
 //! external "C" y = f(x, n)   ⇒   const char *saltus_call_0(arg *a, arg *r) { r->x[0] = f(a[0].x[0], (int)a[1].x[0]); … }
 //! ```
 //!
+//! Records are copied into structures with members of the same kinds in the same order, and passed by pointer; whatever
+//! type the C code gives them, its layout is the same.
+//!
 //! The object is kept in a cache under the hash of its source. `ModelicaError` leaves the wrapper by `longjmp`, never
 //! through Rust. Code and libraries come from `Include` and `Library` annotations and the library's `Resources`.
 
 #![allow(unsafe_code)]
 
 use super::{ExtArg, ExtResult, Object, insert, object};
-use crate::ir::{Dim, ExternalCall, FExpr, Function, ScalarType};
+use crate::ir::{Dim, ExternalCall, FExpr, Function, Passing, ScalarType};
 use crate::strings;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -47,11 +50,42 @@ struct Parameter {
     output: bool,
 }
 
+/// A member of a structure.
+#[derive(Clone, Debug, PartialEq)]
+enum Member {
+    /// An argument, or that many elements of it.
+    Value(usize, Option<usize>),
+    /// A structure, or that many.
+    Record(Vec<Member>, Option<usize>),
+}
+
+/// What C gets for one or several arguments.
+#[derive(Clone, Debug, PartialEq)]
+enum Shape {
+    /// One argument.
+    Plain(usize),
+    /// A pointer to structures; how many elements of the first argument belong to each (nothing for a single structure).
+    Record(Vec<Member>, Option<usize>),
+}
+
+/// What is called, and how.
+#[derive(Clone, Debug, PartialEq)]
+struct Interface {
+    symbol: String,
+    parameters: Vec<Parameter>,
+    shapes: Vec<Shape>,
+    /// A returned structure.
+    returned: Option<Vec<Member>>,
+    result: Option<ScalarType>,
+}
+
 /// A compiled foreign function.
 #[derive(Clone)]
 pub struct Foreign {
     wrapper: Wrapper,
     parameters: Vec<Parameter>,
+    /// Some of them are fields of records.
+    records: bool,
     result: Option<ScalarType>,
     /// Of the constructor of an object: what ends it.
     destructor: Option<Arc<Foreign>>,
@@ -85,13 +119,12 @@ impl Foreign {
             .filter(|(_, y)| y.same_code(x) && super::lookup(&y.symbol).is_none() && y.language == "C")
             .collect();
         family.sort_by(|a, b| a.0.name.cmp(&b.0.name));
-        let mut wrappers: Vec<(String, Vec<Parameter>, Option<ScalarType>)> = Vec::new();
+        let mut wrappers: Vec<Interface> = Vec::new();
         let mut mine = 0;
         for (g, y) in family {
-            let (parameters, result) = signature(g, y)?;
-            let known = wrappers.iter().position(|w| w.0 == y.symbol && w.1 == parameters && w.2 == result);
-            let at = known.unwrap_or_else(|| {
-                wrappers.push((y.symbol.clone(), parameters, result));
+            let interface = Interface::of(g, y)?;
+            let at = wrappers.iter().position(|w| *w == interface).unwrap_or_else(|| {
+                wrappers.push(interface);
                 wrappers.len() - 1
             });
             if std::ptr::eq(g, f) {
@@ -108,12 +141,13 @@ impl Foreign {
         }
         // SAFETY: the wrapper was generated with exactly this signature.
         let wrapper = unsafe { std::mem::transmute::<*mut c_void, Wrapper>(symbol) };
-        let (_, parameters, result) = wrappers.swap_remove(mine);
+        let Interface { parameters, shapes, returned, result, .. } = wrappers.swap_remove(mine);
+        let records = returned.is_some() || shapes.iter().any(|s| matches!(s, Shape::Record(..)));
         let destructor = match x.destructor {
             Some(d) if d.0 as usize != k => Some(Arc::new(Foreign::new(functions, d.0 as usize)?)),
             _ => None,
         };
-        Ok(Foreign { wrapper, parameters, result, destructor })
+        Ok(Foreign { wrapper, parameters, records, result, destructor })
     }
 
     /// Calls a function that takes and gives single numbers, without allocating; `None` if it is another.
@@ -122,6 +156,7 @@ impl Foreign {
         let number = |ty: ScalarType| !matches!(ty, ScalarType::String | ScalarType::Object);
         let plain = |p: &Parameter| !p.array && !p.output && number(p.ty);
         if args.len() > MOST
+            || self.records
             || args.len() != self.parameters.len()
             || !self.parameters.iter().all(plain)
             || !self.result.is_some_and(number)
@@ -232,7 +267,126 @@ pub fn prepare(functions: &[Function]) -> Vec<(usize, String)> {
         .collect()
 }
 
-fn signature(f: &Function, x: &ExternalCall) -> Result<(Vec<Parameter>, Option<ScalarType>), String> {
+impl Interface {
+    fn of(f: &Function, x: &ExternalCall) -> Result<Interface, String> {
+        let parameters = parameters(f, x)?;
+        let mut at = 0;
+        let mut shapes = x.passing.iter().map(|p| shape(f, x, p, &mut at)).collect::<Result<Vec<_>, _>>()?;
+        shapes.extend((at..parameters.len()).map(Shape::Plain));
+        let returned = match shapes.pop_if(|_| x.returns_record) {
+            Some(Shape::Record(members, _)) => Some(members),
+            _ => None,
+        };
+        let result = x.result.map(|r| f.locals[r.0 as usize].ty);
+        Ok(Interface { symbol: x.symbol.clone(), parameters, shapes, returned, result })
+    }
+}
+
+fn shape(f: &Function, x: &ExternalCall, p: &Passing, at: &mut usize) -> Result<Shape, String> {
+    let first = *at;
+    Ok(match p {
+        Passing::Plain => {
+            *at += 1;
+            Shape::Plain(first)
+        }
+        Passing::Record { rank, fields } => {
+            let members = fields.iter().map(|p| member(f, x, p, at, *rank)).collect::<Result<Vec<_>, _>>()?;
+            let each = if *rank == 0 { None } else { Some(elements(&members)) };
+            Shape::Record(members, each)
+        }
+    })
+}
+
+/// A member of a structure below `lead` dimensions.
+fn member(f: &Function, x: &ExternalCall, p: &Passing, at: &mut usize, lead: usize) -> Result<Member, String> {
+    let length = |to: Option<usize>| -> Result<Option<usize>, String> {
+        let Some(FExpr::Local(l)) = x.args.get(*at) else { return Ok(None) };
+        let local = &f.locals[l.0 as usize];
+        if matches!(local.ty, ScalarType::Object) {
+            return Err(format!("not supported yet: {} is an external object inside a record for C", local.name));
+        }
+        let own = &local.dims[lead.min(local.dims.len())..to.unwrap_or(local.dims.len())];
+        let fixed = own.iter().map(|d| if let Dim::Fixed(n) = d { Some(*n) } else { None });
+        match fixed.product::<Option<usize>>() {
+            Some(n) => Ok((!own.is_empty()).then_some(n)),
+            None => Err(format!("the size of {} must be fixed: it is a member of a structure in C", local.name)),
+        }
+    };
+    Ok(match p {
+        Passing::Plain => {
+            let m = Member::Value(*at, length(None)?);
+            *at += 1;
+            m
+        }
+        Passing::Record { rank, fields } => {
+            let count = length(Some(lead + rank))?;
+            let members = fields.iter().map(|p| member(f, x, p, at, lead + rank)).collect::<Result<Vec<_>, _>>()?;
+            Member::Record(members, count)
+        }
+    })
+}
+
+/// How many elements of its first argument one structure takes.
+fn elements(members: &[Member]) -> usize {
+    match members.first() {
+        Some(Member::Value(_, n)) => n.unwrap_or(1),
+        Some(Member::Record(m, n)) => n.unwrap_or(1) * elements(m),
+        None => 1,
+    }
+}
+
+/// The first argument of a structure.
+fn first_argument(members: &[Member]) -> Option<usize> {
+    members.iter().find_map(|m| match m {
+        Member::Value(k, _) => Some(*k),
+        Member::Record(m, _) => first_argument(m),
+    })
+}
+
+/// The declarations of the members of a structure.
+fn declarations(members: &[Member], parameters: &[Parameter]) -> String {
+    let mut out = String::new();
+    for (k, m) in members.iter().enumerate() {
+        let (ty, n) = match m {
+            Member::Value(a, n) => (c_type(parameters[*a].ty).to_string(), n),
+            Member::Record(m, n) => (format!("struct {{ {}}}", declarations(m, parameters)), n),
+        };
+        let _ = write!(out, "{ty} m{k}{}; ", n.map(|n| format!("[{n}]")).unwrap_or_default());
+    }
+    out
+}
+
+/// Code that copies arguments into the structure `place`, number `index` of its kind, or back.
+fn copies(members: &[Member], parameters: &[Parameter], place: &str, index: &str, back: bool, out: &mut String) {
+    let k = format!("k{}", place.matches('[').count());
+    let each = |n: usize| format!("for (size_t {k} = 0; {k} < {n}; ++{k}) ");
+    for (j, m) in members.iter().enumerate() {
+        let place = format!("{place}.m{j}");
+        match m {
+            Member::Value(a, n) => {
+                let ty = parameters[*a].ty;
+                let from = if ty == ScalarType::String { "s" } else { "x" };
+                let (place, index, loops) = match n {
+                    Some(n) => (format!("{place}[{k}]"), format!("({index})*{n} + {k}"), each(*n)),
+                    None => (place, index.to_string(), String::new()),
+                };
+                let value = format!("a[{a}].{from}[{index}]");
+                let _ = match back {
+                    true => writeln!(out, "  {loops}{value} = {place};"),
+                    false => writeln!(out, "  {loops}{place} = ({}){value};", c_type(ty)),
+                };
+            }
+            Member::Record(m, None) => copies(m, parameters, &place, index, back, out),
+            Member::Record(m, Some(n)) => {
+                let _ = writeln!(out, "  {}{{", each(*n));
+                copies(m, parameters, &format!("{place}[{k}]"), &format!("({index})*{n} + {k}"), back, out);
+                out.push_str("  }\n");
+            }
+        }
+    }
+}
+
+fn parameters(f: &Function, x: &ExternalCall) -> Result<Vec<Parameter>, String> {
     let mut list = Vec::new();
     for a in &x.args {
         list.push(match a {
@@ -258,7 +412,7 @@ fn signature(f: &Function, x: &ExternalCall) -> Result<(Vec<Parameter>, Option<S
             _ => Parameter { ty: ScalarType::Real, array: false, output: false },
         });
     }
-    Ok((list, x.result.map(|r| f.locals[r.0 as usize].ty)))
+    Ok(list)
 }
 
 fn c_type(ty: ScalarType) -> &'static str {
@@ -363,7 +517,7 @@ pub(super) fn user_table(name: &str, kind: c_int) -> Option<Result<(usize, usize
 }
 
 /// The C source of the wrappers of a family.
-fn source(x: &ExternalCall, wrappers: &[(String, Vec<Parameter>, Option<ScalarType>)]) -> String {
+fn source(x: &ExternalCall, wrappers: &[Interface]) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "#include \"ModelicaUtilities.h\"\n{RUNTIME}");
     for i in &x.includes {
@@ -372,51 +526,104 @@ fn source(x: &ExternalCall, wrappers: &[(String, Vec<Parameter>, Option<ScalarTy
     if x.includes.iter().any(|i| i.contains("usertab")) {
         out.push_str(USERTAB);
     }
-    for (k, (symbol, parameters, result)) in wrappers.iter().enumerate() {
-        if x.includes.is_empty() {
-            let list: Vec<String> = parameters
-                .iter()
-                .map(|p| format!("{}{}", c_type(p.ty), if p.array || p.output { "*" } else { "" }))
-                .collect();
-            let list = if list.is_empty() { "void".into() } else { list.join(", ") };
-            let _ = writeln!(out, "extern {} {symbol}({list});", result.map_or("void", c_type));
-        }
-        let _ = writeln!(out, "const char *saltus_call_{k}(saltus_arg *a, saltus_arg *r) {{");
-        let mut call = Vec::new();
-        let (mut before, mut after) = (String::new(), String::new());
-        for (i, p) in parameters.iter().enumerate() {
-            let int = c_type(p.ty) == "int";
-            call.push(match (p.ty, p.array, p.output) {
-                (ScalarType::Object, _, false) => format!("a[{i}].p"),
-                (ScalarType::Object, _, true) => format!("&a[{i}].p"),
-                (ScalarType::String, false, false) => format!("a[{i}].s[0]"),
-                (ScalarType::String, ..) => format!("a[{i}].s"),
-                (_, false, false) if int => format!("(int)a[{i}].x[0]"),
-                (_, false, false) => format!("a[{i}].x[0]"),
-                _ if int => {
-                    let _ = writeln!(
-                        before,
-                        "  int *i{i} = malloc((a[{i}].n + 1) * sizeof(int)); for (size_t k = 0; k < a[{i}].n; ++k) i{i}[k] = (int)a[{i}].x[k];"
-                    );
-                    let _ = writeln!(
-                        after,
-                        "  for (size_t k = 0; k < a[{i}].n; ++k) a[{i}].x[k] = i{i}[k]; free(i{i});"
-                    );
-                    format!("i{i}")
+    for (k, f) in wrappers.iter().enumerate() {
+        wrapper(k, f, x.includes.is_empty(), &mut out);
+    }
+    out
+}
+
+/// The wrapper number `k`; `bare` if no include declares the function.
+fn wrapper(k: usize, f: &Interface, bare: bool, out: &mut String) {
+    let (symbol, parameters) = (&f.symbol, &f.parameters);
+    if let Some(members) = &f.returned {
+        let _ = writeln!(out, "struct saltus_result_{k} {{ {}}};", declarations(members, parameters));
+    }
+    if bare {
+        let ty = |s: &Shape| match s {
+            Shape::Plain(i) => {
+                let p = &parameters[*i];
+                format!("{}{}", c_type(p.ty), if p.array || p.output { "*" } else { "" })
+            }
+            Shape::Record(..) => "void *".to_string(),
+        };
+        let list: Vec<String> = f.shapes.iter().map(ty).collect();
+        let list = if list.is_empty() { "void".into() } else { list.join(", ") };
+        let result = match &f.returned {
+            Some(_) => format!("struct saltus_result_{k}"),
+            None => f.result.map_or("void", c_type).to_string(),
+        };
+        let _ = writeln!(out, "extern {result} {symbol}({list});");
+    }
+    let _ = writeln!(out, "const char *saltus_call_{k}(saltus_arg *a, saltus_arg *r) {{");
+    let mut call = Vec::new();
+    let (mut before, mut after) = (String::new(), String::new());
+    for (n, shape) in f.shapes.iter().enumerate() {
+        let i = match shape {
+            Shape::Plain(i) => *i,
+            Shape::Record(members, each) => {
+                let first = first_argument(members);
+                let count = match (each, first) {
+                    (Some(each), Some(i)) => format!("a[{i}].n / {}", (*each).max(1)),
+                    _ => "1".into(),
+                };
+                let fields = declarations(members, parameters);
+                let _ = writeln!(before, "  size_t n{n} = {count}; struct s{n} {{ {fields}}};");
+                let _ = writeln!(before, "  struct s{n} *r{n} = calloc(n{n} + 1, sizeof *r{n});");
+                let copy = |back: bool, into: &mut String| {
+                    let _ = writeln!(into, "  for (size_t k0 = 0; k0 < n{n}; ++k0) {{");
+                    copies(members, parameters, &format!("r{n}[k0]"), "k0", back, into);
+                    into.push_str("  }\n");
+                };
+                copy(false, &mut before);
+                if first.is_some_and(|i| parameters[i].output) {
+                    copy(true, &mut after);
                 }
-                _ => format!("a[{i}].x"),
-            });
-        }
-        let target = match result {
+                let _ = writeln!(after, "  free(r{n});");
+                call.push(format!("(void *)r{n}"));
+                continue;
+            }
+        };
+        let p = &parameters[i];
+        let int = c_type(p.ty) == "int";
+        call.push(match (p.ty, p.array, p.output) {
+            (ScalarType::Object, _, false) => format!("a[{i}].p"),
+            (ScalarType::Object, _, true) => format!("&a[{i}].p"),
+            (ScalarType::String, false, false) => format!("a[{i}].s[0]"),
+            (ScalarType::String, ..) => format!("a[{i}].s"),
+            (_, false, false) if int => format!("(int)a[{i}].x[0]"),
+            (_, false, false) => format!("a[{i}].x[0]"),
+            _ if int => {
+                let _ = writeln!(
+                    before,
+                    "  int *i{i} = malloc((a[{i}].n + 1) * sizeof(int)); for (size_t k = 0; k < a[{i}].n; ++k) i{i}[k] = (int)a[{i}].x[k];"
+                );
+                let _ =
+                    writeln!(after, "  for (size_t k = 0; k < a[{i}].n; ++k) a[{i}].x[k] = i{i}[k]; free(i{i});");
+                format!("i{i}")
+            }
+            _ => format!("a[{i}].x"),
+        });
+    }
+    let call = format!("{symbol}({})", call.join(", "));
+    let _ = writeln!(out, "  if (setjmp(saltus_escape)) return saltus_text;\n{before}");
+    if let Some(members) = &f.returned {
+        let _ = writeln!(out, "  struct saltus_result_{k} y[1]; __typeof__({call}) given = {call};");
+        let _ = writeln!(
+            out,
+            "  _Static_assert(sizeof given == sizeof y, \"the structure has other members than the record\");"
+        );
+        let _ = writeln!(out, "  memcpy(y, &given, sizeof y);");
+        copies(members, parameters, "y[0]", "0", true, out);
+    } else {
+        let target = match f.result {
             None => "",
             Some(ScalarType::String) => "r->s[0] = ",
             Some(ScalarType::Object) => "r->p = (void *)",
             Some(_) => "r->x[0] = ",
         };
-        let _ = writeln!(out, "  if (setjmp(saltus_escape)) return saltus_text;\n{before}");
-        let _ = writeln!(out, "  {target}{symbol}({});\n{after}  return 0;\n}}", call.join(", "));
+        let _ = writeln!(out, "  {target}{call};");
     }
-    out
+    let _ = writeln!(out, "{after}  return 0;\n}}");
 }
 
 /// Where compiled objects are kept.
@@ -474,6 +681,8 @@ fn link(x: &ExternalCall) -> Result<(Vec<String>, Vec<PathBuf>), String> {
             None => flags.push(format!("-l{library}")),
         }
     }
+    // The same bytes are records of the wrapper and structures of the code.
+    flags.push("-fno-strict-aliasing".into());
     flags.push("-lm".into());
     Ok((flags, files))
 }
