@@ -15,6 +15,8 @@ pub fn check(arguments: &CheckArgs) -> Result<(), Failure> {
     }
     let mut session = Session::open(&arguments.model)?;
     let dae = session.flatten()?;
+    // The rest may take long.
+    session.tell()?;
     let analysis = session.engine.analyze(dae, &AnalyzeRequest { all_modes: true, ..AnalyzeRequest::default() });
     session.need(analysis)?;
     session.tell()?;

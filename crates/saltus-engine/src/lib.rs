@@ -187,10 +187,16 @@ impl Engine {
             }
             let name = ids.iter().rev().find_map(|&id| self.last_model(id));
             if name.is_none() {
-                self.fail(
-                    Diagnostic::error(Stage::FrontEnd, Span::NONE, format!("{target} holds no model"))
+                let partial = ids.iter().rev().map(|&id| self.table.def(id)).find(|d| d.prefixes.partial);
+                self.fail(match partial {
+                    Some(d) => {
+                        let text = format!("{} is partial and cannot be simulated", d.name.name);
+                        Diagnostic::error(Stage::FrontEnd, d.name.span, text)
+                            .hint("extend it by a class that completes it")
+                    }
+                    None => Diagnostic::error(Stage::FrontEnd, Span::NONE, format!("{target} holds no model"))
                         .hint("name one with --model"),
-                );
+                });
             }
             return name;
         }

@@ -243,6 +243,15 @@ impl<'t> Flattener<'t> {
         }
     }
 
+    /// An argument that must be made of numbers.
+    fn numbers(&mut self, env: &Env, name: &str, e: &Expr) -> R<Value> {
+        let v = self.eval(env, e)?;
+        if v.scalar_types().any(|t| !t.numeric()) {
+            return Err(self.err(e.span, format!("{name} needs numbers, not {}", v.describe())));
+        }
+        Ok(first_of(&v))
+    }
+
     fn sizes(&mut self, env: &Env, args: &[Expr]) -> R<Vec<usize>> {
         let konst = Env { mode: Mode::Konst, ..*env };
         let sizes = args
@@ -516,6 +525,11 @@ impl<'t> Flattener<'t> {
             }
             "pre" | "previous" => {
                 let v = self.one(env, c, span)?;
+                let mut named = false;
+                c.args.iter().for_each(|a| crate::eval::visit_refs(a, &mut |_| named = true));
+                if !named {
+                    return Err(self.err(span, format!("{name} needs a variable, not {}", v.describe())));
+                }
                 if env.mode == Mode::Shape {
                     return Ok(Some(v));
                 }
@@ -561,21 +575,27 @@ impl<'t> Flattener<'t> {
                 self.one(&env, c, span)?
             }
             "smooth" => match &c.args[..] {
-                [p, e] => {
-                    let p = self.eval(&Env { mode: Mode::Konst, ..*env }, p)?;
-                    let plain = env.plain || self.const_of(&p).is_some_and(|p| p >= 1.0);
-                    self.eval(&Env { plain, ..*env }, e)?
+                [at, e] => {
+                    let p = self.eval(&Env { mode: Mode::Konst, ..*env }, at)?;
+                    let Some(order) = self.const_of(&p).filter(|&k| p.ty() == Some(Ty::Int) && k >= 0.0) else {
+                        let t = self.value_text(&p);
+                        return Err(self.err(at.span, format!("smooth needs a nonnegative Integer first, not {t}")));
+                    };
+                    let v = self.eval(&Env { plain: env.plain || order >= 1.0, ..*env }, e)?;
+                    if v.scalar_types().any(|t| !t.numeric()) {
+                        return Err(self.err(e.span, format!("smooth needs Real expressions, not {}", v.describe())));
+                    }
+                    v
                 }
                 _ => return Err(self.err(span, "smooth needs two arguments")),
             },
             "homotopy" => {
                 let a = self.positional(c, &["actual", "simplified"], span)?;
                 let [Some(a), Some(s)] = &a[..] else { return Err(self.err(span, "homotopy needs two arguments")) };
-                let a = self.eval(env, a)?;
+                let (a, s) = (self.numbers(env, name, a)?, self.numbers(env, name, s)?);
                 if env.mode != Mode::Model {
                     return Ok(Some(a));
                 }
-                let s = self.eval(env, s)?;
                 let l = self.var_expr(HybridDae::LAMBDA);
                 let one = self.dae.pool.num(1.0);
                 let full = self.dae.pool.bin(Binary::Ge, l, one);
@@ -592,7 +612,7 @@ impl<'t> Flattener<'t> {
             }
             "semiLinear" => {
                 let [x, a, b] = &c.args[..] else { return Err(self.err(span, "semiLinear needs three arguments")) };
-                let (x, a, b) = (self.eval(env, x)?, self.eval(env, a)?, self.eval(env, b)?);
+                let (x, a, b) = (self.numbers(env, name, x)?, self.numbers(env, name, a)?, self.numbers(env, name, b)?);
                 let n = x.len().max(a.len()).max(b.len());
                 if [&x, &a, &b].iter().any(|v| v.rank() > 0 && v.len() != n && v.len() > 0) {
                     return Err(self.err(span, "the arguments of semiLinear have different sizes"));
@@ -787,6 +807,10 @@ impl<'t> Flattener<'t> {
                     }
                     [a, i] => {
                         let iv = self.eval(&Env { mode: Mode::Konst, ..*env }, i)?;
+                        if iv.ty() != Some(Ty::Int) || iv.rank() > 0 {
+                            let what = iv.describe();
+                            return Err(self.err(i.span, format!("the dimension must be an Integer, not {what}")));
+                        }
                         if let Some(n) = self.size_in_progress(env, a, &iv)? {
                             return Ok(Some(self.num(n as f64, Ty::Int)));
                         }
@@ -874,8 +898,12 @@ impl<'t> Flattener<'t> {
             }
             "linspace" => {
                 let [a, b, n] = &c.args[..] else { return Err(self.err(span, "linspace needs three arguments")) };
-                let (a, b) = (self.eval(env, a)?, self.eval(env, b)?);
+                let (a, b) = (self.numbers(env, name, a)?, self.numbers(env, name, b)?);
+                let count = n;
                 let n = self.sizes(env, std::slice::from_ref(n))?[0];
+                if n < 2 {
+                    return Err(self.err(count.span, format!("linspace needs two points or more, not {n}")));
+                }
                 let (Value::Num(a, _), Value::Num(b, _)) = (&a, &b) else {
                     return Err(self.err(span, "linspace needs scalars"));
                 };

@@ -2,17 +2,17 @@
 
 use crate::eval::{Target, first_of, ref_text, retype};
 use crate::instance::{Found, Slot};
-use crate::lower::{Given, Signature};
+use crate::lower::{Given, Param, Signature};
 use crate::modifier::{NodeId, Scope};
 use crate::template::MemberKind;
-use crate::value::{FuncValue, Rec, Ty, Value, stack};
+use crate::value::{FuncValue, Rec, Ty, Value, shape_text, stack};
 use crate::{Env, Flattener, Mode, R};
-use saltus_base::{Name, Span};
+use saltus_base::{Diagnostic, Name, Span, Stage};
 use saltus_dae::{CallEquation, VarId, Variability};
 use saltus_expr::{ExprId, FuncId};
 use saltus_resolve::ClassId;
 use saltus_syntax::ast::{
-    Call, ClassBody, ClassKind, ComponentRef, Expr, ExprKind, Ident, RefPart, TypeSpec, VariabilityPrefix,
+    Call, ClassBody, ClassKind, ComponentRef, Expr, ExprKind, Ident, RefPart, Subscript, TypeSpec, VariabilityPrefix,
 };
 use std::rc::Rc;
 
@@ -552,7 +552,102 @@ impl<'t> Flattener<'t> {
                 }
             }
         }
+        self.check_sizes(&sig, &args, &name, span)?;
+        for (p, a) in sig.inputs.iter().zip(&args) {
+            if let Some(Value::Func(f)) = a {
+                self.check_functional(p, f, &name, span)?;
+            }
+        }
         self.call_matched(env, node, &sig, args, span)
+    }
+
+    /// Arguments have the sizes that the inputs declare, as numbers or by other inputs (`Real b[size(A, 1)]`, `Real x[n]`).
+    fn check_sizes(&mut self, sig: &Signature, args: &[Option<Value>], name: &str, span: Span) -> R<()> {
+        let given = |n: Name| sig.inputs.iter().zip(args).find(|(p, _)| p.name == n).and_then(|(_, a)| a.as_ref());
+        for (p, a) in sig.inputs.iter().zip(args) {
+            let Some(v) = a.as_ref().filter(|v| p.rank > 0 && v.rank() == p.rank) else { continue };
+            let Some(d) = self.node(p.node).dims_from.or(self.node(p.node).clause) else { continue };
+            for (s, &have) in d.1.dims.iter().chain(&d.0.type_dims).zip(v.dims()) {
+                let Subscript::Index(e) = s else { continue };
+                let want = match &e.kind {
+                    ExprKind::Integer(n) => Some(*n as f64),
+                    ExprKind::Ref(r) => simple_name(r).and_then(given).and_then(|v| self.const_of(v)),
+                    ExprKind::Call(c) if simple_name(&c.function).is_some_and(|n| n == "size") => match &c.args[..] {
+                        [Expr { kind: ExprKind::Ref(r), .. }, Expr { kind: ExprKind::Integer(k), .. }] => {
+                            let dims = simple_name(r).and_then(given).map(Value::dims);
+                            dims.and_then(|d| d.get((*k as usize).wrapping_sub(1))).map(|&n| n as f64)
+                        }
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                if let Some(want) = want.filter(|w| *w != have as f64) {
+                    let dims = shape_text(v.dims());
+                    let size = if e.to_string() == want.to_string() { String::new() } else { format!("{e} = ") };
+                    let message = format!(
+                        "{}, an input of {name}, has {size}{want} elements in a dimension where the argument, of shape {dims}, has {have}",
+                        p.name
+                    );
+                    let mut e = self.err(span, message);
+                    e.labels.push(saltus_base::Label { span: d.1.name.span, message: "declared here".into() });
+                    return Err(e);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A function given as an argument must take and give what the input is called with.
+    fn check_functional(&mut self, p: &Param, f: &FuncValue, name: &str, span: Span) -> R<()> {
+        if self.template(p.node)?.kind != ClassKind::Function {
+            return Ok(());
+        }
+        let (want, have) = (self.signature(p.node, span)?, self.signature(f.node, span)?);
+        let mut open = have.inputs.iter().filter(|q| !f.bound.iter().any(|(n, _)| *n == q.name));
+        let given = self.path(f.node);
+        let mut why = None;
+        for w in &want.inputs {
+            match open.next() {
+                None => why = Some(format!("it takes no {}", w.name)),
+                Some(q) if !self.can_pass(w.node, w.rank, q.node, q.rank)? => {
+                    why = Some(format!("its input {} is not of the kind of {}", q.name, w.name));
+                }
+                Some(_) => continue,
+            }
+            break;
+        }
+        if why.is_none()
+            && let Some(q) = open.find(|q| !q.has_default)
+        {
+            why = Some(format!("its input {} would get no value", q.name));
+        }
+        for (k, w) in want.outputs.iter().enumerate() {
+            let fits = match have.outputs.get(k) {
+                Some(q) => self.can_pass(q.node, q.rank, w.node, w.rank)?,
+                None => false,
+            };
+            if !fits && why.is_none() {
+                why = Some(format!("it gives no {} of the kind that is wanted", w.name));
+            }
+        }
+        let Some(why) = why else { return Ok(()) };
+        let mut e = self.err(span, format!("{given} cannot be the argument {} of {name}: {why}", p.name));
+        for (n, message) in [(f.node, "the function that is given"), (p.node, "what is wanted")] {
+            e.labels.push(saltus_base::Label { span: self.part_span(n), message: message.into() });
+        }
+        Err(e)
+    }
+
+    /// Whether a value of the kind of `from` can be taken as one of the kind of `to`.
+    fn can_pass(&mut self, from: NodeId, rank: usize, to: NodeId, other: usize) -> R<bool> {
+        let (a, b) = (self.template(from)?.builtin, self.template(to)?.builtin);
+        Ok(rank == other
+            && match (a, b) {
+                (Some(Ty::Int), Some(Ty::Real)) => true,
+                (Some(Ty::Enum(x)), Some(Ty::Enum(y))) => self.same_enum(x, y),
+                (Some(x), Some(y)) => x == y,
+                (x, y) => x.is_some() == y.is_some(),
+            })
     }
 
     /// A call of `function g = der(f, x, …)`: the partial derivative of f at the arguments.
@@ -683,6 +778,13 @@ impl<'t> Flattener<'t> {
                     return self.outputs_value(outs, span);
                 }
                 Err(e) => {
+                    if e.kind == saltus_function::ErrorKind::Limit && self.warned.insert(span) {
+                        let name = self.path(node);
+                        let text = format!("{name} takes long here: it is computed when the run begins");
+                        let d = Diagnostic::warning(Stage::FrontEnd, span, text)
+                            .hint("nothing can be simulated before; Ctrl-C ends it");
+                        self.diagnostics.push(d);
+                    }
                     if env.mode == Mode::Konst {
                         let name = self.path(node);
                         let mut d = self.err(span, format!("{name} cannot be evaluated: {}", e.message));
@@ -1127,6 +1229,14 @@ impl<'t> Flattener<'t> {
             root = up;
         }
         root.to_string()
+    }
+}
+
+/// A name without dots and subscripts.
+fn simple_name(r: &ComponentRef) -> Option<Name> {
+    match &r.parts[..] {
+        [p] if p.subscripts.is_empty() && !r.global => Some(p.name.name),
+        _ => None,
     }
 }
 

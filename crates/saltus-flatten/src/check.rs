@@ -36,6 +36,8 @@ pub(crate) struct Plug<'t> {
     /// Where the original stands.
     pub declared: Span,
     pub replaceable: bool,
+    /// A redeclaration before this one that did not leave it replaceable.
+    pub settled: Option<Span>,
     pub wanted: Wanted<'t>,
     pub within: NodeId,
 }
@@ -105,6 +107,14 @@ impl<'t> Flattener<'t> {
                 .hint(format!("write `replaceable` before the declaration of {}", p.name));
                 self.report(Box::new(e), p.within);
                 continue;
+            }
+            // Libraries do this, too.
+            if let Some(first) = p.settled {
+                let text = format!("{} was redeclared without `replaceable`, and is redeclared again here", p.name);
+                let w = Diagnostic::warning(Stage::FrontEnd, p.span, text)
+                    .label(first, "redeclared here")
+                    .hint("write `redeclare replaceable` there");
+                self.report(Box::new(w), p.within);
             }
             let wanted = match &p.wanted {
                 Wanted::Class(c) => c.clone(),

@@ -304,6 +304,10 @@ impl<'t> Flattener<'t> {
             return Ok(Value::Num(self.var_expr(out), ty));
         }
         let Some(arg) = arg else { return Err(self.err(span, format!("{name} needs an argument"))) };
+        if kind != Kind::Sample && arg.scalar_list().iter().any(|&x| self.is_time_alone(x)) {
+            let hint = "sample(…) makes a clocked signal of one that is defined all the time".to_string();
+            return Err(self.err_hints(span, format!("{name} needs a clocked signal"), vec![hint]));
+        }
         // sample(u, clock): the result belongs to that clock.
         let clock =
             match (kind, c.args.get(1).or_else(|| c.named.iter().find(|(n, _)| n.name == "clock").map(|(_, e)| e))) {
@@ -335,6 +339,20 @@ impl<'t> Flattener<'t> {
         }
         let mut it = list.into_iter();
         Ok(arg.rebuild(&mut |x, _| it.next().unwrap_or(x)))
+    }
+
+    /// Whether an expression depends on time, and on no variable that could belong to a clock.
+    fn is_time_alone(&self, x: ExprId) -> bool {
+        let mut time = false;
+        for k in self.dae.pool.holes(x) {
+            match self.hole(k).and_then(|o| o.variable()) {
+                Some(v) if v == HybridDae::TIME => time = true,
+                Some(v) if self.dae.vars[v].variability <= Variability::Parameter => {}
+                Some(_) => return false,
+                None => {}
+            }
+        }
+        time
     }
 
     pub(crate) fn previous(&mut self, e: ExprId, span: Span) -> R<ExprId> {
@@ -599,6 +617,17 @@ impl<'t> Flattener<'t> {
                 self.diagnostics.push(e);
             }
             return Ok(());
+        }
+        let mut delayed = Vec::new();
+        for d in &self.dae.delays {
+            if self.row_vars(&d.value).iter().any(|&v| clocked.contains(&part(v))) {
+                delayed.push(d.origin.span.unwrap_or(Span::NONE));
+            }
+        }
+        for span in delayed {
+            let text = "delay cannot be applied to a clocked signal: it has values at ticks only";
+            let e = Diagnostic::error(Stage::FrontEnd, span, text);
+            self.diagnostics.push(e.hint("use previous(…) or shiftSample(…), or hold(…) inside the delay"));
         }
         // Partitions without any clock get a default of one second, as `Clock()` left alone would.
         let mut order: Vec<u32> = clocked.iter().copied().collect();

@@ -380,7 +380,7 @@ impl<'t> Flattener<'t> {
             let od = self.dims(other)?;
             if osubs.is_empty() {
                 dims.extend(od.iter().copied());
-            } else if let Ok(i) = self.indices(env, osubs, &od, y.span)
+            } else if let Ok(i) = self.indices(env, osubs, &od, None, y.span)
                 && let Some((_, d)) = crate::eval::places(&i, &od)
             {
                 dims.extend(d);
@@ -529,7 +529,7 @@ impl<'t> Flattener<'t> {
                 added = Some(vec![]);
                 continue;
             }
-            let index = self.indices(env, subs, &nd, r.span)?;
+            let index = self.indices(env, subs, &nd, Some(n), r.span)?;
             let Some((places, d)) = crate::eval::places(&index, &nd) else {
                 return Err(self.err(r.span, "subscripts in connect must be known when compiling"));
             };

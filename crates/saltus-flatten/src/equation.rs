@@ -470,6 +470,11 @@ impl<'t> Flattener<'t> {
         let error = match pick(2, "level") {
             Some(l) => {
                 let v = self.eval(env, l)?;
+                let levels = self.lib.top(saltus_base::Name::new("AssertionLevel"));
+                if !matches!(v, Value::Num(_, Ty::Enum(e)) if Some(e) == levels) {
+                    let what = v.describe();
+                    return Err(self.err(l.span, format!("the level must be an AssertionLevel, not {what}")));
+                }
                 self.const_of(&v) != Some(1.0)
             }
             None => true,
@@ -481,28 +486,30 @@ impl<'t> Flattener<'t> {
     pub(crate) fn message(&mut self, env: &Env, e: &Expr) -> R<Message> {
         let mut m = Message::default();
         let plain = Env { plain: true, ..*env };
-        self.message_piece(&plain, e, &mut m);
+        self.message_piece(&plain, e, &mut m)?;
         Ok(m)
     }
 
-    fn message_piece(&mut self, env: &Env, e: &Expr, m: &mut Message) {
+    fn message_piece(&mut self, env: &Env, e: &Expr, m: &mut Message) -> R<()> {
         match &e.kind {
             ExprKind::String(s) => m.pieces.push(Piece::Text(s.to_string())),
             ExprKind::Binary(BinaryOp::Add, a, b) => {
-                self.message_piece(env, a, m);
-                self.message_piece(env, b, m);
+                self.message_piece(env, a, m)?;
+                self.message_piece(env, b, m)?;
             }
             ExprKind::Tuple(v) if v.len() == 1 => {
                 if let Some(e) = &v[0] {
-                    self.message_piece(env, e, m);
+                    self.message_piece(env, e, m)?;
                 }
             }
             _ => match self.eval(env, e) {
                 Ok(Value::Num(x, Ty::Str)) => self.string_piece(x, m),
-                // A message never stops a model from being flattened.
-                _ => m.pieces.push(Piece::Text("…".into())),
+                Ok(v) => return Err(self.err(e.span, format!("a message must be a String, not {}", v.describe()))),
+                // What cannot be said in a message does not stop a model from being flattened.
+                Err(_) => m.pieces.push(Piece::Text("…".into())),
             },
         }
+        Ok(())
     }
 
     fn string_piece(&mut self, x: ExprId, m: &mut Message) {

@@ -1206,7 +1206,7 @@ impl<'t> Flattener<'t> {
         if part.subscripts.is_empty() {
             return Ok((elements.to_vec(), dims.to_vec()));
         }
-        let index = self.indices(env, &part.subscripts, &dims, part.name.span)?;
+        let index = self.indices(env, &part.subscripts, &dims, Some(n), part.name.span)?;
         let (places, d) = match places(&index, &dims) {
             Some(p) => p,
             None => return Err(self.err(part.name.span, "the subscript of a component must be known when compiling")),
@@ -1233,13 +1233,28 @@ impl<'t> Flattener<'t> {
         self.dae.assertions.push(Assertion { condition, message, error: true, guard: self.guard, origin });
     }
 
-    /// Evaluates subscripts against dimensions, with bounds checked.
-    pub(crate) fn indices(&mut self, env: &Env, subs: &[Subscript], dims: &[usize], span: Span) -> R<Vec<Index>> {
+    /// Whether a dimension of a component is declared by a type (`Real x[Boolean]`); nothing if its declaration leaves it open.
+    fn indexed_by_type(&mut self, n: NodeId, k: usize) -> Option<bool> {
+        let (clause, component, scope) = self.node(n).dims_from.or(self.node(n).clause)?;
+        let Subscript::Index(e) = component.dims.iter().chain(&clause.type_dims).nth(k)? else { return None };
+        let ExprKind::Ref(r) = &e.kind else { return Some(false) };
+        Some(matches!(self.resolve(&Env::konst(scope), r), Ok(Target::Class(_))))
+    }
+
+    /// Evaluates subscripts against the dimensions of a component or a value, with bounds checked.
+    pub(crate) fn indices(
+        &mut self,
+        env: &Env,
+        subs: &[Subscript],
+        dims: &[usize],
+        owner: Option<NodeId>,
+        span: Span,
+    ) -> R<Vec<Index>> {
         if subs.len() > dims.len() {
             return Err(self.err(span, format!("{} subscripts for an array of shape {}", subs.len(), shape_text(dims))));
         }
         let mut out = Vec::new();
-        for (s, &n) in subs.iter().zip(dims) {
+        for (k, (s, &n)) in subs.iter().zip(dims).enumerate() {
             match s {
                 Subscript::All(_) => out.push(Index::All),
                 Subscript::Index(e) => {
@@ -1256,6 +1271,14 @@ impl<'t> Flattener<'t> {
                         let what =
                             format!("a subscript must be an Integer or a vector of Integers, not {}", v.describe());
                         return Err(self.err(e.span, what));
+                    }
+                    if let Some(ty @ (Ty::Bool | Ty::Enum(_))) = v.ty()
+                        && owner.and_then(|o| self.indexed_by_type(o, k)) == Some(false)
+                    {
+                        let ty = self.type_text(ty);
+                        let text = format!("the subscript is a {ty}, but this dimension is not declared by that type");
+                        let hint = format!("declare it as [{ty}], or convert the subscript to an Integer");
+                        return Err(self.err_hints(e.span, text, vec![hint]));
                     }
                     match &v {
                         Value::Num(x, ty) => match self.dae.pool.as_const(*x) {
@@ -1320,7 +1343,7 @@ impl<'t> Flattener<'t> {
             return Err(self.err(span, format!("{} has no subscripts", v.describe())));
         }
         let dims = v.dims().to_vec();
-        let index = self.indices(env, subs, &dims, span)?;
+        let index = self.indices(env, subs, &dims, None, span)?;
         self.apply_index(&v, &index, span)
     }
 
@@ -1436,7 +1459,7 @@ impl<'t> Flattener<'t> {
         if dims.is_empty() {
             return Ok(None);
         }
-        let index = self.indices(env, subs, &dims, span)?;
+        let index = self.indices(env, subs, &dims, Some(n), span)?;
         let Some((places, d)) = places(&index, &dims) else { return Ok(None) };
         let e = places
             .into_iter()

@@ -83,6 +83,16 @@ pub(crate) enum Found<'t> {
     Class(ClassRef<'t>),
 }
 
+impl Found<'_> {
+    fn same(&self, o: &Found<'_>) -> bool {
+        match (self, o) {
+            (Found::Component(a), Found::Component(b)) => a == b,
+            (Found::Class(a), Found::Class(b)) => a.class == b.class,
+            _ => false,
+        }
+    }
+}
+
 impl<'t> Flattener<'t> {
     pub(crate) fn node(&self, n: NodeId) -> &Node<'t> {
         &self.nodes[n.0 as usize]
@@ -215,15 +225,18 @@ impl<'t> Flattener<'t> {
                 if let Found::Component(n) = f
                     && s.node != scope.node
                     && n.0 != u32::MAX
-                    && matches!(self.node(n).variability, VariabilityPrefix::None | VariabilityPrefix::Discrete)
-                    && self.node(n).live
                     && self.node(scope.node).live
+                    && self.is_out_of_reach(n, s.node)?
                 {
                     let span = self.node(n).clause.map_or(Span::NONE, |c| c.1.name.span);
                     let inside = self.lib.qualified(self.node(scope.node).cref.class);
+                    let what = match self.node(n).variability {
+                        VariabilityPrefix::Parameter => "parameter",
+                        _ => "variable",
+                    };
                     return Err(self.err_hints(
                         span,
-                        format!("{name} is a variable of an enclosing class and cannot be used inside {inside}"),
+                        format!("{name} is a {what} of an enclosing class and cannot be used inside {inside}"),
                         vec!["only constants are seen from nested classes; hand the value in by a modifier".into()],
                     ));
                 }
@@ -239,6 +252,21 @@ impl<'t> Flattener<'t> {
             }
             s = p.parent;
         }
+    }
+
+    /// Whether a component of an enclosing class is nothing that a class inside can use: a variable, or a parameter of a
+    /// model of which there is no instance.
+    fn is_out_of_reach(&mut self, n: NodeId, owner: NodeId) -> R<bool> {
+        Ok(match self.node(n).variability {
+            VariabilityPrefix::None | VariabilityPrefix::Discrete => self.node(n).live,
+            VariabilityPrefix::Parameter => {
+                !self.node(n).live && self.node(owner).kind == NodeKind::Class && {
+                    let kind = self.template(owner)?.kind;
+                    matches!(kind, ClassKind::Model | ClassKind::Block | ClassKind::Class)
+                }
+            }
+            _ => false,
+        })
     }
 
     /// A type of the language itself: the only names that an encapsulated class sees of its surroundings.
@@ -311,6 +339,9 @@ impl<'t> Flattener<'t> {
                         }
                         cref = ClassRef { class: c, scope: r.scope, mods };
                         let replaceable = chain.iter().any(|(c, _)| self.lib.entry(*c).prefixes.replaceable);
+                        // What redeclared it last should have left it replaceable.
+                        let latest =
+                            (!self.lib.entry(class).prefixes.replaceable).then_some(self.lib.def(class).name.span);
                         let constraint = self.lib.entry(class).constraint.as_ref().map(|k| &k.class);
                         self.checks.plugs.push(Plug {
                             name,
@@ -318,6 +349,7 @@ impl<'t> Flattener<'t> {
                             span: m.span.unwrap_or(self.lib.def(c).name.span),
                             declared: self.lib.def(class).name.span,
                             replaceable,
+                            settled: r.settled.or(latest),
                             wanted: match constraint {
                                 Some(k) => Wanted::Named(k, Scope { node: n, part }),
                                 None => Wanted::Class(ClassRef {
@@ -427,12 +459,20 @@ impl<'t> Flattener<'t> {
             }
         } else if !self.importing.contains(&class) {
             self.importing.push(class);
+            let mut from: Option<&Vec<Name>> = None;
             for path in &own.wildcards {
                 if let Some(Found::Class(c)) = self.global(path)? {
                     let n = self.class_node(&c);
-                    found = self.member_from(Scope { node: n, part: 0 }, name)?;
-                    if found.is_some() {
-                        break;
+                    let here = self.member_from(Scope { node: n, part: 0 }, name)?;
+                    if let (Some(a), Some(b)) = (&found, &here)
+                        && let Some(first) = from
+                        && !a.same(b)
+                    {
+                        self.importing.pop();
+                        return Err(self.ambiguous(class, name, first, path));
+                    }
+                    if found.is_none() && here.is_some() {
+                        (found, from) = (here, Some(path));
                     }
                 }
             }
@@ -444,8 +484,17 @@ impl<'t> Flattener<'t> {
         Ok(found)
     }
 
+    /// A name that two `import P.*` clauses bring along.
+    fn ambiguous(&self, class: ClassId, name: Name, first: &[Name], second: &[Name]) -> Box<saltus_base::Diagnostic> {
+        let text = |p: &[Name]| p.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(".");
+        let (first, second) = (text(first), text(second));
+        let message = format!("{name} is ambiguous: both {first} and {second}, imported as a whole, have it");
+        let hint = format!("import the one that is meant by its name: import {first}.{name};");
+        self.err_hints(self.lib.def(class).name.span, message, vec![hint])
+    }
+
     /// What to say about an import whose name leads nowhere.
-    fn unknown_import(&mut self, path: &[Name]) -> R<(String, Vec<String>)> {
+    pub(crate) fn unknown_import(&mut self, path: &[Name]) -> R<(String, Vec<String>)> {
         let text: Vec<&str> = path.iter().map(|n| n.as_str()).collect();
         let mut known = path.len();
         while known > 0 && self.global(&path[..known])?.is_none() {
@@ -708,12 +757,15 @@ impl<'t> Flattener<'t> {
             }
         };
         if redeclared && live_parent {
+            let modified = eff.child(m.name).and_then(|o| o.redeclare.as_ref()).and_then(|r| r.settled);
+            let latest = (!original.0.prefixes.replaceable).then_some(original.1.name.span);
             self.checks.plugs.push(Plug {
                 name: m.name,
                 by: ty.clone(),
                 span: component.name.span,
                 declared: original.1.name.span,
                 replaceable: original.0.prefixes.replaceable || m.replaced.is_some_and(|r| r.0.prefixes.replaceable),
+                settled: modified.or(latest),
                 wanted: match &original.0.constraint {
                     Some(k) => Wanted::Named(&k.class, original.2),
                     None => Wanted::Named(&original.0.type_spec, original.2),

@@ -423,7 +423,33 @@ impl<'t> Flattener<'t> {
         self.finish_structural();
         self.drop_initial(class);
         self.finish_checks();
+        self.check_imports(class);
         Ok(())
+    }
+
+    /// Imports that lead nowhere, in the classes that were used of the model's own file; nothing asked for them.
+    fn check_imports(&mut self, class: ClassId) {
+        let file = self.lib.def(class).name.span.file;
+        let mut used: Vec<ClassId> = self.templates.keys().map(|k| k.0).collect();
+        used.sort_unstable();
+        used.dedup();
+        for c in used {
+            if self.lib.def(c).name.span.file != file {
+                continue;
+            }
+            let own = self.lib.own(c);
+            let mut imports: Vec<_> = own.imports.iter().collect();
+            imports.sort_by_key(|(n, _)| own.import_spans.get(n).copied());
+            for (name, path) in imports {
+                if let Ok(None) = self.global(path)
+                    && let (Ok((message, hints)), Some(&span)) = (self.unknown_import(path), own.import_spans.get(name))
+                {
+                    let mut d = Diagnostic::warning(Stage::FrontEnd, span, message);
+                    d.hints = hints;
+                    self.diagnostics.push(d);
+                }
+            }
+        }
     }
 
     /// Advice for a qualified class name that leads nowhere.

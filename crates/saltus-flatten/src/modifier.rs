@@ -79,6 +79,10 @@ pub(crate) struct Redeclare<'t> {
     pub each: bool,
     /// Which elements of the arrays around it are meant, outermost first.
     pub elements: Vec<Vec<usize>>,
+    /// It is written with `replaceable` and may be redeclared again.
+    pub replaceable: bool,
+    /// A redeclaration further inside that is not replaceable.
+    pub settled: Option<Span>,
 }
 
 /// A modifier with everything below it. Outer modifiers are merged over inner ones.
@@ -193,7 +197,9 @@ pub(crate) fn merge<'t>(outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>>
             }
         }
         let under = Some(r.under.as_ref().map_or_else(|| rest.clone(), |u| merge(u, &rest)));
-        let redeclare = Some(Redeclare { under, ..r.clone() });
+        let settled = inner.redeclare.as_ref().filter(|i| !i.replaceable && outer.span != inner.span);
+        let settled = r.settled.or_else(|| settled.and(inner.span));
+        let redeclare = Some(Redeclare { under, settled, ..r.clone() });
         let violated = if inner.is_final && outer.span != inner.span { inner.span } else { None };
         return Rc::new(Mod { redeclare, violated: outer.violated.or(violated), ..(**outer).clone() });
     }
@@ -262,20 +268,26 @@ impl<'t> Flattener<'t> {
                 out.put(name, m);
             }
             Argument::Redeclare { each: e, element, span, is_final, .. } => {
-                let (name, what, constraint) = match &**element {
+                let (name, what, constraint, replaceable) = match &**element {
                     Element::Class { prefixes, def, constraint } => {
                         let class = self.lib.anonymous(def, *prefixes, constraint.clone());
-                        (def.name.name, Redeclared::Class(class), constraint)
+                        (def.name.name, Redeclared::Class(class), constraint, prefixes.replaceable)
                     }
                     Element::Components(clause) => match clause.components.first() {
-                        Some(c) => (c.name.name, Redeclared::Component(clause, c), &clause.constraint),
+                        Some(c) => {
+                            let what = Redeclared::Component(clause, c);
+                            (c.name.name, what, &clause.constraint, clause.prefixes.replaceable)
+                        }
                         None => return,
                     },
                     _ => return,
                 };
                 let constraint = constraint.as_ref().map(|k| self.modifier(k.modification.as_ref(), scope, false));
                 let each = *e || around > 0;
-                let redeclare = Some(Redeclare { what, scope, under: None, constraint, each, elements: Vec::new() });
+                let elements = Vec::new();
+                let settled = None;
+                let redeclare =
+                    Some(Redeclare { what, scope, under: None, constraint, each, elements, replaceable, settled });
                 out.put(name, Rc::new(Mod { redeclare, is_final: *is_final, span: Some(*span), ..Mod::default() }));
             }
         }

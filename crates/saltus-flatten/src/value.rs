@@ -195,6 +195,13 @@ impl Value {
         }
     }
 
+    /// The types of its scalars.
+    pub fn scalar_types(&self) -> impl Iterator<Item = Ty> {
+        let mut list = Vec::new();
+        self.scalars(&mut list);
+        list.into_iter().map(|x| x.1)
+    }
+
     pub fn scalar_list(&self) -> Vec<ExprId> {
         let mut v = Vec::new();
         self.scalars(&mut v);

@@ -202,12 +202,11 @@ impl ClassTable {
                 let names: Vec<Name> = w.iter().map(|i| i.name).collect();
                 let p = self.class(&names);
                 if p.is_none() {
-                    let text: Vec<&str> = names.iter().map(|n| n.as_str()).collect();
                     self.complain(
                         Diagnostic::warning(
                             Stage::FrontEnd,
                             w[0].span,
-                            format!("the package {} of the within clause is not known", text.join(".")),
+                            format!("the package {} of the within clause is not known", dotted(&names)),
                         )
                         .hint("its classes are taken as top-level classes"),
                     );
@@ -216,8 +215,20 @@ impl ClassTable {
             }
             _ => None,
         };
+        let mut seen: FxHashMap<Name, Span> = FxHashMap::default();
         for def in root.classes {
             let name = def.name.name;
+            if let Some(first) = seen.insert(name, def.name.span) {
+                self.complain(
+                    Diagnostic::error(
+                        Stage::FrontEnd,
+                        def.name.span,
+                        format!("there are two classes called {name} in this file"),
+                    )
+                    .label(first, "the other one stands here")
+                    .hint("rename or remove one of the two"),
+                );
+            }
             for (library, version, span) in versions::uses(&def) {
                 self.wanted
                     .borrow_mut()
@@ -486,11 +497,11 @@ impl ClassTable {
         let (path, sub) =
             if self.fs.exists(&package) { (package, Some(folder)) } else { (format!("{dir}/{name}.mo"), None) };
         let found = match self.library_tree(&self.library(id), &path) {
-            Ok(root) => root
-                .classes
-                .into_iter()
-                .find(|d| d.name.name == name)
-                .map(|d| self.add(d, Some(id), ElementPrefixes::default(), None, sub)),
+            Ok(root) => {
+                self.check_within(id, &root);
+                let own = root.classes.into_iter().find(|d| d.name.name == name);
+                own.map(|d| self.add(d, Some(id), ElementPrefixes::default(), None, sub))
+            }
             Err(e) => {
                 self.complain(Diagnostic::error(Stage::FrontEnd, Span::NONE, e));
                 None
@@ -498,6 +509,25 @@ impl ClassTable {
         };
         e.files.borrow_mut().insert(name, found);
         found
+    }
+
+    /// The within clause of a file says what its folder says.
+    fn check_within(&self, package: ClassId, root: &StoredDefinition) {
+        let Some(within) = &root.within else { return };
+        let said: Vec<Name> = within.iter().map(|i| i.name).collect();
+        let (said, meant) = (dotted(&said), self.qualified(package));
+        if said != meant {
+            let span = within.first().map(|i| i.span).or(root.classes.first().map(|d| d.name.span));
+            let text = if said.is_empty() { "nothing".to_string() } else { said };
+            self.complain(
+                Diagnostic::warning(
+                    Stage::FrontEnd,
+                    span.unwrap_or(Span::NONE),
+                    format!("the within clause names {text}, but the file belongs to the package {meant}"),
+                )
+                .hint(format!("write `within {meant};`")),
+            );
+        }
     }
 
     /// The folder of the top-level package that a class belongs to.
@@ -594,13 +624,12 @@ impl ClassTable {
                         put(&mut own, def.name.name, def.name.span, OwnMember::Class(c));
                     }
                     Element::Import(Import::Named { alias, path, span }, _) => {
-                        own.import_spans.insert(alias.name, *span);
-                        own.imports.insert(alias.name, path.iter().map(|i| i.name).collect());
+                        self.import(&mut own, id, alias.name, path.iter().map(|i| i.name).collect(), *span);
                     }
                     Element::Import(Import::List { path, names, .. }, _) => {
                         for n in names {
-                            own.import_spans.insert(n.name, n.span);
-                            own.imports.insert(n.name, path.iter().map(|i| i.name).chain([n.name]).collect());
+                            let path = path.iter().map(|i| i.name).chain([n.name]).collect();
+                            self.import(&mut own, id, n.name, path, n.span);
                         }
                     }
                     Element::Import(Import::Wildcard { path, .. }, _) => {
@@ -611,6 +640,26 @@ impl ClassTable {
             }
             own
         })
+    }
+
+    /// Notes an import; two of one name must mean the same.
+    fn import(&self, own: &mut Own, id: ClassId, name: Name, path: Vec<Name>, span: Span) {
+        if let (Some(before), Some(&first)) = (own.imports.get(&name), own.import_spans.get(&name)) {
+            let class = self.qualified(id);
+            let d = match *before == path {
+                true => Diagnostic::warning(Stage::FrontEnd, span, format!("{name} is imported twice in {class}")),
+                false => Diagnostic::error(
+                    Stage::FrontEnd,
+                    span,
+                    format!("{name} is imported twice in {class}, with different meanings"),
+                )
+                .hint(format!("give one of the two another name: import Other = {};", dotted(&path))),
+            };
+            self.complain(d.label(first, "first imported here"));
+            return;
+        }
+        own.import_spans.insert(name, span);
+        own.imports.insert(name, path);
     }
 
     /// How many classes have been met.
@@ -646,6 +695,10 @@ impl ClassTable {
             _ => None,
         })
     }
+}
+
+fn dotted(path: &[Name]) -> String {
+    path.iter().map(|n| n.as_str()).collect::<Vec<_>>().join(".")
 }
 
 /// Splits a dotted name; dots inside quoted identifiers do not count.

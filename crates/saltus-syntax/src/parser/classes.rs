@@ -742,25 +742,40 @@ impl Parser<'_> {
         arguments
     }
 
-    /// Two values for one name in the same list.
+    /// Two values for one name by different arguments of a list: `p = 1, p = 2` or `p(min = 1), p.min = 2`.
     fn modified_twice(&mut self, arguments: &[Argument]) {
-        let value = |a: &Argument| match a {
-            Argument::Modification { path, modification: Some(m), span, .. } if m.binding.is_some() => {
-                Some((path.iter().map(|i| i.name).collect::<Vec<_>>(), *span))
+        type Values = Vec<(Vec<Name>, usize, Span)>;
+        fn values(a: &Argument, number: usize, at: &[Name], out: &mut Values) {
+            let Argument::Modification { path, modification: Some(m), span, .. } = a else { return };
+            let path: Vec<Name> = at.iter().copied().chain(path.iter().map(|i| i.name)).collect();
+            m.args.iter().for_each(|a| values(a, number, &path, out));
+            if m.binding.is_some() {
+                out.push((path, number, *span));
             }
-            _ => None,
+        }
+        let first = |a: &Argument| match a {
+            Argument::Modification { path, .. } => path.first().map(|i| i.name),
+            Argument::Redeclare { .. } => None,
         };
-        let mut seen: FxHashMap<Vec<Name>, Span> = FxHashMap::default();
-        for (path, span) in arguments.iter().filter_map(value) {
+        let mut names: Vec<Name> = arguments.iter().filter_map(first).collect();
+        names.sort_unstable();
+        if names.windows(2).all(|w| w[0] != w[1]) {
+            return;
+        }
+        let mut all = Vec::new();
+        arguments.iter().enumerate().for_each(|(k, a)| values(a, k, &[], &mut all));
+        let mut seen: FxHashMap<Vec<Name>, (usize, Span)> = FxHashMap::default();
+        for (path, number, span) in all {
             match seen.get(&path) {
-                Some(&first) => {
+                Some(&(other, _)) if other == number => {}
+                Some(&(_, first)) => {
                     let names: Vec<&str> = path.iter().map(|n| n.as_str()).collect();
                     let message = format!("{} is modified twice", names.join("."));
                     let d = self.diagnostic(span, message).label(first, "first modified here");
                     self.report(d.hint("remove one of the two"));
                 }
                 None => {
-                    seen.insert(path, span);
+                    seen.insert(path, (number, span));
                 }
             }
         }

@@ -1,0 +1,362 @@
+What the specification forbids, beyond types: names, modifiers, arguments of built-in functions.
+
+--- two-classes-of-one-name error check ---
+model A
+  Real x = time;
+end A;
+model A
+  Real x = 2*time;
+end A;
+model M
+  A a;
+end M;
+--- expect ---
+exit: 3
+error: there are two classes called A in this file
+--> model.mo:4:7
+the other one stands here
+
+--- one-name-imported-twice error check ---
+package P
+  package Q
+    constant Real c = 1;
+  end Q;
+  package R
+    constant Real c = 2;
+  end R;
+  model M
+    import P.Q.c;
+    import P.R.c;
+    Real x = c*time;
+  end M;
+end P;
+--- expect ---
+exit: 3
+error: c is imported twice in P.M, with different meanings
+--> model.mo:10:5
+
+--- ambiguous-import error check ---
+package P
+  package Q
+    constant Real c = 1;
+  end Q;
+  package R
+    constant Real c = 2;
+    constant Real d = 2;
+  end R;
+  model M
+    import P.Q.*;
+    import P.R.*;
+    Real x = c*time;
+  end M;
+end P;
+--- expect ---
+exit: 3
+error: c is ambiguous: both P.Q and P.R, imported as a whole, have it
+--> model.mo:9:9
+
+--- ambiguity-that-nothing-meets check ---
+package P
+  package Q
+    constant Real c = 1;
+  end Q;
+  package R
+    constant Real c = 2;
+    constant Real d = 2;
+  end R;
+  model M
+    import P.Q.*;
+    import P.R.*;
+    Real x = d*time;
+  end M;
+end P;
+--- expect ---
+P.M: no errors
+
+--- import-that-leads-nowhere check ---
+model M
+  import Nowhere.Thing;
+  Real x = time;
+end M;
+--- expect ---
+M: no errors, 1 warning
+
+--- modified-twice-by-a-dotted-name error check ---
+model C
+  parameter Real p(min = 0) = 1;
+end C;
+model M
+  C c(p(min = 1), p.min = 2);
+end M;
+--- expect ---
+exit: 3
+error: p.min is modified twice
+--> model.mo:5:19
+
+--- size-of-an-argument error check ---
+function f
+  input Real A[:, :];
+  input Real b[size(A, 1)];
+  output Real y;
+algorithm
+  y := sum(b) + A[1, 1];
+end f;
+model M
+  Real y = f({{1, 2}, {3, 4}}, {1, 2, time});
+end M;
+--- expect ---
+exit: 3
+error: b, an input of f, has size(A, 1) = 2 elements in a dimension where the argument, of shape [3], has 3
+--> model.mo:9:12
+declared here
+
+--- size-of-an-argument-by-number error check ---
+function f
+  input Integer n;
+  input Real b[n];
+  output Real y;
+algorithm
+  y := sum(b);
+end f;
+model M
+  Real y = f(2, {1, 2, time});
+end M;
+--- expect ---
+exit: 3
+error: b, an input of f, has n = 2 elements in a dimension where the argument, of shape [3], has 3
+--> model.mo:9:12
+
+--- boolean-subscript error check ---
+model M
+  Real a[2] = {1, time};
+  Real y = a[true];
+end M;
+--- expect ---
+exit: 3
+error: the subscript is a Boolean, but this dimension is not declared by that type
+--> model.mo:3:14
+
+--- enumeration-subscript error check ---
+model M
+  type E = enumeration(u, v);
+  Real a[2] = {1, time};
+  Real b[E] = {1, time};
+  Real c[Boolean] = {1, time};
+  Real y = a[E.u] + b[E.u] + c[false];
+end M;
+--- expect ---
+exit: 3
+error: the subscript is a M.E, but this dimension is not declared by that type
+--> model.mo:6:14
+
+--- smooth-of-no-order error check ---
+model M
+  Real y = smooth(0.5, time);
+  Boolean b = smooth(0, time > 1);
+end M;
+--- expect ---
+exit: 3
+error: smooth needs a nonnegative Integer first, not 0.5
+--> model.mo:2:19
+error: smooth needs Real expressions, not Boolean
+--> model.mo:3:25
+
+--- numbers-wanted error check ---
+model M
+  Real a = homotopy(true, false);
+  Real b = semiLinear("a", 1, 2);
+  Real c[2] = linspace(0, true, 2);
+  Integer n = size(c, "a");
+end M;
+--- expect ---
+exit: 3
+error: homotopy needs numbers, not Boolean
+--> model.mo:2:21
+error: semiLinear needs numbers, not String
+--> model.mo:3:23
+error: linspace needs numbers, not Boolean
+--> model.mo:4:27
+error: the dimension must be an Integer, not String
+--> model.mo:5:23
+
+--- linspace-with-one-point error check ---
+model M
+  Real x[1] = linspace(0, 1, 1)*time;
+end M;
+--- expect ---
+exit: 3
+error: linspace needs two points or more, not 1
+--> model.mo:2:30
+
+--- messages-that-are-no-text error check ---
+function f
+  input Real x;
+  output Real y;
+algorithm
+  assert(x < 2, 3);
+  y := x;
+end f;
+model M
+  Real x = time;
+  Real y = f(x);
+equation
+  assert(x < 2, 1);
+  assert(x < 2, "text", 3);
+  when x > 1 then
+    terminate(2);
+  end when;
+end M;
+--- expect ---
+exit: 3
+error: a message must be a String, not Integer
+--> model.mo:5:17
+error: a message must be a String, not Integer
+--> model.mo:12:17
+error: the level must be an AssertionLevel, not Integer
+--> model.mo:13:25
+error: a message must be a String, not Integer
+--> model.mo:15:15
+
+--- pre-of-a-number error check ---
+model M
+  discrete Real x;
+equation
+  when time > 1 then
+    x = pre(1);
+  end when;
+end M;
+--- expect ---
+exit: 3
+error: pre needs a variable, not Integer
+--> model.mo:5:9
+
+--- delay-of-a-clocked-signal error check ---
+model M
+  Real u, y;
+equation
+  u = sample(time, Clock(0.1));
+  y = delay(u, 0.1) + u;
+end M;
+--- expect ---
+exit: 3
+error: delay cannot be applied to a clocked signal: it has values at ticks only
+--> model.mo:5:7
+
+--- hold-of-time error check ---
+model M
+  Real y = hold(time);
+end M;
+--- expect ---
+exit: 3
+error: hold needs a clocked signal
+--> model.mo:2:12
+
+--- redeclared-for-good check ---
+model A
+  Real x = time;
+end A;
+model C
+  replaceable A a;
+end C;
+model D
+  extends C(redeclare A a);
+end D;
+model E
+  extends C(redeclare replaceable A a);
+end E;
+model M
+  D d(redeclare A a);
+  E e(redeclare A a);
+end M;
+--- expect ---
+M: no errors, 1 warning
+
+--- parameter-of-an-enclosing-model error check ---
+model O
+  parameter Real p = 3;
+  model I
+    Real x = p*time;
+  end I;
+  I i;
+end O;
+model M
+  O.I i;
+end M;
+--- expect ---
+exit: 3
+error: p is a parameter of an enclosing class and cannot be used inside O.I
+--> model.mo:2:18
+
+--- only-a-partial-model error check ---
+partial model M
+  Real x;
+end M;
+--- expect ---
+exit: 3
+error: M is partial and cannot be simulated
+--> model.mo:1:15
+
+--- function-with-too-many-inputs error check ---
+partial function S
+  input Real x;
+  output Real y;
+end S;
+function g
+  input Real a;
+  input Real b;
+  output Real y;
+algorithm
+  y := a + b;
+end g;
+function apply
+  input S f;
+  input Real x;
+  output Real y;
+algorithm
+  y := f(x);
+end apply;
+model M
+  Real z = apply(g, time);
+  Real w = apply(function g(b = 1), time);
+end M;
+--- expect ---
+exit: 3
+error: g cannot be the argument f of apply: its input b would get no value
+--> model.mo:20:12
+the function that is given
+what is wanted
+
+--- function-of-other-types error check ---
+partial function S
+  input Real x;
+  output Real y;
+end S;
+function g
+  input Boolean x;
+  output Real y;
+algorithm
+  y := if x then 1 else 2;
+end g;
+function h
+  input Real x;
+  output Boolean y;
+algorithm
+  y := x > 1;
+end h;
+function apply
+  input S f;
+  input Real x;
+  output Real y;
+algorithm
+  y := f(x);
+end apply;
+model M
+  Real z = apply(g, time);
+  Real w = apply(h, time);
+end M;
+--- expect ---
+exit: 3
+error: g cannot be the argument f of apply: its input x is not of the kind of x
+--> model.mo:25:12
+error: h cannot be the argument f of apply: it gives no y of the kind that is wanted
+--> model.mo:26:12
