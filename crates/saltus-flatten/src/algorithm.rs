@@ -41,7 +41,8 @@ pub(crate) struct ModelContext {
     outputs: Vec<(LocalId, Vec<VarId>)>,
     /// The conditions of the when-statement around, and whether it fires initially.
     when: Option<(Vec<VarId>, bool)>,
-    initial: bool,
+    /// An initial algorithm.
+    pub initial: bool,
     /// Statements that belong before the one being lowered.
     pending: Vec<FStmt>,
     /// Conditions of the if-expressions around.

@@ -547,6 +547,15 @@ impl<'t> Flattener<'t> {
                             ));
                         }
                     }
+                    (want, have) if want.is_some() != have.is_some() && !matches!(v, Value::Func(_)) && v.len() > 0 => {
+                        let kind = want.map_or_else(|| self.lib.qualified(t.class), |w| self.type_text(w));
+                        let message = format!(
+                            "{}, an input of {name}, is a {kind}, but the argument is {}",
+                            p.name,
+                            v.describe()
+                        );
+                        return Err(self.err(span, message));
+                    }
                     (None, None) if t.is_record() => *a = Some(self.reorder(p.node, v.clone(), span)?),
                     _ => {}
                 }

@@ -419,7 +419,9 @@ impl<'t> Flattener<'t> {
             None => Some(1.0),
         };
         let (Some(x), Some(h), Some(y)) = (self.const_of(&a), step, self.const_of(&b)) else {
-            return Err(self.err(span, "the range must be known when compiling"));
+            let hint =
+                "in equations, sizes are parameters; a function can take a[1:k] with a k that varies".to_string();
+            return Err(self.err_hints(span, "the range must be known when compiling", vec![hint]));
         };
         if h == 0.0 {
             return Err(self.err(span, "the step of a range must not be zero"));

@@ -916,6 +916,28 @@ impl<'t> Flattener<'t> {
         d
     }
 
+    /// An inner variable is of the type that the outer one declares.
+    fn inner_fits(&mut self, outer: NodeId, inner: NodeId) -> R<()> {
+        let (have, want) = (self.template(inner)?.builtin, self.template(outer)?.builtin);
+        let fits = match (have, want) {
+            (Some(Ty::Enum(x)), Some(Ty::Enum(y))) => self.same_enum(x, y),
+            (x, y) => x == y,
+        };
+        if fits {
+            return Ok(());
+        }
+        let text = |me: &Self, n: NodeId, ty: Option<Ty>| match ty {
+            Some(t) => me.type_text(t),
+            None => me.lib.qualified(me.node(n).cref.class),
+        };
+        let (have, want) = (text(self, inner, have), text(self, outer, want));
+        let place = |me: &Self, n: NodeId| me.node(n).clause.map_or(Span::NONE, |c| c.1.name.span);
+        let name = self.node(outer).name;
+        let mut e = self.err(place(self, outer), format!("outer {name} is a {want}, but the inner {name} is a {have}"));
+        e.labels.push(saltus_base::Label { span: place(self, inner), message: "the inner declaration".into() });
+        Err(e)
+    }
+
     /// Follows `outer` to the matching `inner`.
     pub(crate) fn real(&mut self, n: NodeId) -> R<NodeId> {
         if n.0 == u32::MAX {
@@ -938,6 +960,7 @@ impl<'t> Flattener<'t> {
                             && k != n
                         {
                             let k = self.inner_part(k);
+                            self.inner_fits(n, k)?;
                             self.node_mut(n).outer = Some(Some(k));
                             return Ok(k);
                         }
@@ -950,6 +973,7 @@ impl<'t> Flattener<'t> {
                             && k != n
                         {
                             let k = self.inner_part(k);
+                            self.inner_fits(n, k)?;
                             self.node_mut(n).outer = Some(Some(k));
                             return Ok(k);
                         }

@@ -1198,6 +1198,20 @@ impl<'t> Flattener<'t> {
 
     /// What an assignment writes to.
     pub(crate) fn lvalue(&mut self, lx: &mut Lowering, r: &ComponentRef) -> R<(Vec<(LValue, Ty, usize)>, LVal)> {
+        if lx.model.as_ref().is_some_and(|m| !m.initial)
+            && let [first] = &r.parts[..]
+            && let Ok(Some(Found::Component(n))) = self.lookup(lx.scope, first.name.name)
+            && n.0 != u32::MAX
+            && matches!(self.node(n).variability, VariabilityPrefix::Parameter | VariabilityPrefix::Constant)
+        {
+            let message = format!("{} is a parameter: an algorithm cannot determine it", first.name.name);
+            let hint = "set fixed = false and assign it in an initial algorithm".to_string();
+            let mut e = self.err_hints(r.span, message, vec![hint]);
+            if let Some((_, c, _)) = self.node(n).clause {
+                e.labels.push(saltus_base::Label { span: c.name.span, message: "declared here".into() });
+            }
+            return Err(e);
+        }
         if lx.model.is_none()
             && let Some(first) = r.parts.first()
             && let Ok(Some(Found::Component(n))) = self.lookup(lx.scope, first.name.name)

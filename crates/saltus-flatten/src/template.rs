@@ -531,6 +531,23 @@ impl<'t> Flattener<'t> {
                 }
             }
             (kind @ MemberKind::Component { .. }, new @ MemberKind::Component { .. }) => {
+                if wins
+                    && let (
+                        MemberKind::Component { clause: c, component: x },
+                        MemberKind::Component { clause: d, component: y },
+                    ) = (&*kind, &new)
+                    && !d.prefixes.redeclare
+                    && c.type_spec.path.last().map(|i| i.name) != d.type_spec.path.last().map(|i| i.name)
+                    && self.warned.insert(y.name.span)
+                {
+                    // Libraries do so, and mean a redeclaration.
+                    let text = format!("{} is inherited already: taken as a redeclaration", m.name);
+                    self.diagnostics.push(
+                        saltus_base::Diagnostic::warning(saltus_base::Stage::FrontEnd, y.name.span, text)
+                            .label(x.name.span, "inherited from here")
+                            .hint("write `redeclare` to take its place, or rename one of the two"),
+                    );
+                }
                 if wins {
                     if let MemberKind::Component { clause, component } = *kind {
                         old.replaced = Some((clause, component, old.part));

@@ -360,3 +360,72 @@ error: g cannot be the argument f of apply: its input x is not of the kind of x
 --> model.mo:25:12
 error: h cannot be the argument f of apply: it gives no y of the kind that is wanted
 --> model.mo:26:12
+
+--- inner-of-another-type error check ---
+model B
+  outer Integer w;
+  Integer y = w;
+end B;
+model M
+  inner Real w = time;
+  B b;
+end M;
+--- expect ---
+exit: 3
+error: outer w is a Integer, but the inner w is a Real
+--> model.mo:2:17
+the inner declaration
+
+--- a-number-for-a-record error check ---
+record R
+  Real x;
+end R;
+function f
+  input R r;
+  output Real y;
+algorithm
+  y := r.x;
+end f;
+model M
+  Real y = f(1);
+end M;
+--- expect ---
+exit: 3
+error: r, an input of f, is a R, but the argument is Integer
+--> model.mo:11:12
+
+--- parameter-in-an-algorithm error check ---
+model M
+  parameter Real p = 1;
+  Real x;
+algorithm
+  p := 2;
+  x := p;
+end M;
+--- expect ---
+exit: 3
+error: p is a parameter: an algorithm cannot determine it
+--> model.mo:5:3
+
+--- inherited-component-declared-anew check ---
+model A
+  parameter Real p = 1;
+end A;
+model M
+  extends A;
+  Integer p = 2;
+end M;
+--- expect ---
+M: no errors, 1 warning
+
+--- range-that-varies-in-an-equation error check ---
+model M
+  Integer k = integer(time) + 1;
+  Real a[3] = {1, 2, 3}*time;
+  Real y = sum(a[1:k]);
+end M;
+--- expect ---
+exit: 3
+error: the range must be known when compiling
+--> model.mo:4:18
+a function can take a[1:k] with a k that varies

@@ -308,3 +308,170 @@ end M;
 --- expect ---
 exit: 3
 error: ticksInState() of a state with differential equations
+
+--- reset-or-not simulate --stop 8 --intervals 8 ---
+model M
+  block A
+    outer output Integer n;
+    Integer k(start=0);
+  equation
+    k = previous(k) + 1;
+    n = k;
+  end A;
+  block B
+    outer output Integer n;
+    Integer k(start=100);
+  equation
+    k = previous(k) + 1;
+    n = k;
+  end B;
+  inner Integer n(start=0);
+  A a;
+  B b;
+  Integer c(start=0);
+equation
+  c = previous(c) + 1;
+  initialState(a);
+  transition(a, b, c == 4, immediate=true, reset=true);
+  transition(b, a, c == 7, immediate=true, reset=false);
+  transition(a, b, c == 9, immediate=true, reset=true, priority=2);
+end M;
+--- expect ---
+time,n,a.k,b.k,c
+0.0,1,1,100,1
+1.0,1,1,100,1
+1.0,2,2,100,2
+2.0,2,2,100,2
+2.0,3,3,100,3
+3.0,3,3,100,3
+3.0,101,3,101,4
+4.0,101,3,101,4
+4.0,102,3,102,5
+5.0,102,3,102,5
+5.0,103,3,103,6
+6.0,103,3,103,6
+6.0,4,4,103,7
+7.0,4,4,103,7
+7.0,5,5,103,8
+8.0,5,5,103,8
+8.0,101,5,101,9
+
+--- nested-machine-without-reset simulate --stop 8 --intervals 8 ---
+model M "hierarchical: reset of the outer state resets the inner machine; without, it goes on where it was"
+  block Inner
+    outer output Integer n;
+    Integer k(start=0);
+  equation
+    k = previous(k) + 1;
+    n = k;
+  end Inner;
+  block Outer
+    outer output Integer n;
+    inner Integer m(start=0);
+    block S1
+      outer output Integer m;
+    equation
+      m = previous(m) + 1;
+    end S1;
+    block S2
+      outer output Integer m;
+    equation
+      m = previous(m) + 10;
+    end S2;
+    S1 s1;
+    S2 s2;
+  equation
+    n = m;
+    initialState(s1);
+    transition(s1, s2, m >= 2, immediate=false);
+  end Outer;
+  inner Integer n(start=0);
+  Outer o;
+  Inner i;
+  Integer c(start=0);
+  parameter Boolean r = false;
+equation
+  c = previous(c) + 1;
+  initialState(o);
+  transition(o, i, c == 5, reset=true);
+  transition(i, o, c == 7, reset=r);
+end M;
+--- expect ---
+time,n,o.m,i.k,c,r
+0.0,1,1,0,1,false
+1.0,1,1,0,1,false
+1.0,2,2,0,2,false
+2.0,2,2,0,2,false
+2.0,12,12,0,3,false
+3.0,12,12,0,3,false
+3.0,22,22,0,4,false
+4.0,22,22,0,4,false
+4.0,1,22,1,5,false
+5.0,1,22,1,5,false
+5.0,2,22,2,6,false
+6.0,2,22,2,6,false
+6.0,32,32,2,7,false
+7.0,32,32,2,7,false
+7.0,42,42,2,8,false
+8.0,42,42,2,8,false
+8.0,52,52,2,9,false
+
+--- nested-machine-with-reset simulate --stop 8 --intervals 8 ---
+model M "hierarchical: reset of the outer state resets the inner machine; without, it goes on where it was"
+  block Inner
+    outer output Integer n;
+    Integer k(start=0);
+  equation
+    k = previous(k) + 1;
+    n = k;
+  end Inner;
+  block Outer
+    outer output Integer n;
+    inner Integer m(start=0);
+    block S1
+      outer output Integer m;
+    equation
+      m = previous(m) + 1;
+    end S1;
+    block S2
+      outer output Integer m;
+    equation
+      m = previous(m) + 10;
+    end S2;
+    S1 s1;
+    S2 s2;
+  equation
+    n = m;
+    initialState(s1);
+    transition(s1, s2, m >= 2, immediate=false);
+  end Outer;
+  inner Integer n(start=0);
+  Outer o;
+  Inner i;
+  Integer c(start=0);
+  parameter Boolean r = true;
+equation
+  c = previous(c) + 1;
+  initialState(o);
+  transition(o, i, c == 5, reset=true);
+  transition(i, o, c == 7, reset=r);
+end M;
+--- expect ---
+time,n,o.m,i.k,c,r
+0.0,1,1,0,1,true
+1.0,1,1,0,1,true
+1.0,2,2,0,2,true
+2.0,2,2,0,2,true
+2.0,12,12,0,3,true
+3.0,12,12,0,3,true
+3.0,22,22,0,4,true
+4.0,22,22,0,4,true
+4.0,1,22,1,5,true
+5.0,1,22,1,5,true
+5.0,2,22,2,6,true
+6.0,2,22,2,6,true
+6.0,1,1,2,7,true
+7.0,1,1,2,7,true
+7.0,2,2,2,8,true
+8.0,2,2,2,8,true
+8.0,12,12,2,9,true
