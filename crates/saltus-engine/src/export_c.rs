@@ -40,7 +40,7 @@ const JOINED: usize = 60_000;
 const STATEMENTS: usize = 500;
 
 /// A mode without restart equations.
-const NO_RESTART: &str = "{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}";
+const NO_RESTART: &str = "{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}";
 
 /// Modes of one file.
 const MOST_MODES: usize = 512;
@@ -51,8 +51,8 @@ struct Mode {
     conditions: Vec<(u32, bool)>,
     /// `None` if it has no solution by structure.
     program: Option<(Rc<ModeProgram>, Option<Restart>)>,
-    /// From which modes it is entered with conditions that depend on what they guard.
-    searched: Vec<bool>,
+    /// By the mode it is entered from: its conditions that depend on what they guard.
+    searched: Vec<Vec<u32>>,
 }
 
 /// All modes of a model, and the number of the one it starts in.
@@ -65,7 +65,8 @@ fn modes(s: &mut Started) -> Result<(Vec<Mode>, usize), Diagnostic> {
         keys.iter().map(|k| if *k == now { Some(s.program.clone()) } else { m.mode(k).ok() }).collect();
     let mut modes = Vec::new();
     for (key, program) in keys.iter().zip(&programs) {
-        let searched = programs.iter().map(|old| old.as_ref().is_some_and(|old| m.guards_itself(old, key))).collect();
+        let searched =
+            programs.iter().map(|old| old.as_ref().map_or(vec![], |old| m.guarded_slots(old, key))).collect();
         // Without another mode only discrete variables in constraints displace anything.
         let program = program.as_ref().map(|p| {
             let restart = (keys.len() > 1 || !p.latent.is_empty()).then(|| m.restart(p));
@@ -98,6 +99,7 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         blocks: String::new(),
         n: 0,
         work: 1,
+        mixed: 0,
     };
     let stepped = c.modes(&modes)?;
     let mut crossing = String::new();
@@ -129,7 +131,8 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         line(&mut signals, 1, &format!("case {k}: {value} break;"));
         line(&mut lengths, 1, &format!("case {k}: {length} break;"));
     }
-    let ((kernels, functions), pieces, tables, blocks, work) = (c.kernels()?, c.pieces, c.tables, c.blocks, c.work);
+    let ((kernels, functions), pieces, tables, blocks, work, mixed) =
+        (c.kernels()?, c.pieces, c.tables, c.blocks, c.work, c.mixed);
 
     let id = identifier(name);
     let mut o = String::new();
@@ -149,6 +152,10 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         o.push_str(f);
     }
     let outputs = outputs(s);
+    let impulses = modes.iter().flat_map(|m| &m.program).flat_map(|p| &p.1).map(|r| r.d.len() * r.values.len());
+    let impulses = impulses.max().unwrap_or(0);
+    let imposed = modes.iter().flat_map(|mode| &mode.program).any(|p| targets(s, &p.0).iter().any(|t| *t >= 0));
+    let terminal = m.layout.find(saltus_structure::Cell::new(HybridDae::TERMINAL, 0));
     let sizes = [
         ("N_VALUES", m.machine.values.len()),
         ("N_MODES", modes.len()),
@@ -163,16 +170,20 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         ("N_RESETS", m.reactions.len()),
         ("TIME", m.machine.time as usize),
         ("N_DELAYS", lines.len()),
-        ("WORK", work),
+        ("N_IMPOSED", if imposed { m.reactions.len() } else { 0 }),
+        ("N_IMPULSES", impulses),
+        ("N_MIXED", mixed),
+        ("WORK", work.max(m.reactions.len() * (m.reactions.len() + 2))),
     ];
     let _ = writeln!(o, "\n/* ---- {name} ---- */\n");
     for (k, v) in sizes {
         let _ = writeln!(o, "#define {k} {v}");
     }
-    let _ = writeln!(o, "#define STOP {}\n#define STEPS {steps}\n", number(stop));
+    let terminal = terminal.map_or("SALTUS_NONE".into(), |t| format!("{t}u"));
+    let _ = writeln!(o, "#define TERMINAL {terminal}\n#define STOP {}\n#define STEPS {steps}\n", number(stop));
     let _ = writeln!(
         o,
-        "/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1], reset_done[N_RESETS + 1];\n    double left_values[N_CELLS + 1], base[N_MODES > 1 ? N_VALUES : 1], kept[N_MODES > 1 ? N_VALUES : 1];\n    unsigned char judged[N_MODES][N_RELATIONS + 1];\n    int resets, mode;\n    const char *message;\n{}}} {id};\n",
+        "#define N_SPARE (N_MODES > 1 || N_IMPOSED ? N_VALUES : 1)\n\n/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1], reset_done[N_RESETS + 1], reset_by[N_RESETS + 1];\n    double left_values[N_CELLS + 1], conditions[N_DISCRETE + 1], decided[N_DISCRETE + 1], impulse[N_IMPULSES + 1], mixed[N_MIXED + 1];\n    double base[N_SPARE], kept[N_SPARE], before[N_SPARE], rates[N_IMPOSED * N_STATES + 1];\n    double last[N_RELATIONS + 1], gap[N_RELATIONS + 1], ratio[N_RELATIONS + 1];\n    unsigned char judged[N_MODES][N_RELATIONS + 1], judging[N_MODES][N_RELATIONS + 1];\n    int resets, mode, held, fired[N_RELATIONS + 1], shrinking[N_RELATIONS + 1];\n    const char *message;\n{}}} {id};\n",
         if functions.is_some() { "    saltus_host host;\n    saltus_functions functions;\n" } else { "" }
     );
     // Kernels are given the values alone, which are the first thing in the structure.
@@ -187,6 +198,8 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         t.push("{0, 0}".into());
         wrap(&t)
     };
+    // Lists of conditions, the first for none.
+    let mut guards: Vec<Vec<u32>> = vec![vec![]];
     for (k, mode) in modes.iter().enumerate() {
         let p = mode.program.as_ref().map(|p| &*p.0);
         let _ = writeln!(
@@ -206,14 +219,22 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         let active = |i: usize| p.is_some_and(|p| p.crossings.relations().any(|r| r == i));
         let list = (0..m.machine.relations.len()).map(|i| u8::from(active(i)).to_string()).chain(["0".into()]);
         let _ = writeln!(o, "static const unsigned char active{k}[] = {{\n{}}};", wrap(&list.collect::<Vec<_>>()));
-        let list = mode.searched.iter().map(|b| u8::from(*b).to_string());
-        let _ = writeln!(o, "static const unsigned char searched{k}[] = {{\n{}}};", wrap(&list.collect::<Vec<_>>()));
+        let list: Vec<String> = mode.searched.iter().map(|slots| guard_list(&mut guards, slots).to_string()).collect();
+        let _ = writeln!(o, "static const unsigned short searched{k}[] = {{\n{}}};", wrap(&list));
+        let numbers = |list: Vec<i16>| wrap(&list.iter().map(i16::to_string).chain(["0".into()]).collect::<Vec<_>>());
+        let stage = |(cell, d): (&saltus_structure::Cell, &u8)| i16::from(*d) - i16::from(cell.order);
+        let stages =
+            p.map_or(vec![], |p| p.plan.states.iter().map(|c| stage((c, &p.plan.d.get(&c.var).copied().unwrap_or(0)))).collect());
+        let _ = writeln!(o, "static const int stages{k}[] = {{\n{}}};", numbers(stages));
+        let _ = writeln!(o, "static const int targets{k}[] = {{\n{}}};", numbers(p.map_or(vec![], |p| targets(s, p))));
+        let nominal = p.map_or(&[][..], |p| &p.nominal).iter().map(|v| number(*v)).chain(["0.0".into()]);
+        let _ = writeln!(o, "static const double sizes{k}[] = {{\n{}}};", wrap(&nominal.collect::<Vec<_>>()));
     }
     let list = modes.iter().enumerate().map(|(k, mode)| {
         let p = mode.program.as_ref().map(|p| &*p.0);
         let sizes = p.map_or([0; 3], |p| [p.states.len(), p.latent.len(), p.cells.len()]);
         format!(
-            "{{{}, {}, {}, {}, {}, states{k}, latent{k}, conditions{k}, cells{k}, active{k}, searched{k}}}",
+            "{{{}, {}, {}, {}, {}, states{k}, latent{k}, conditions{k}, cells{k}, active{k}, searched{k}, stages{k}, targets{k}, sizes{k}}}",
             u8::from(p.is_some()),
             sizes[0],
             sizes[1],
@@ -222,6 +243,12 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         )
     });
     let _ = writeln!(o, "static const saltus_mode modes[] = {{\n{}}};", wrap(&list.collect::<Vec<_>>()));
+    for (k, list) in guards.iter().enumerate().skip(1) {
+        let list = std::iter::once(list.len() as u32).chain(list.iter().copied()).map(|s| format!("{s}u"));
+        let _ = writeln!(o, "static const uint32_t guards{k}[] = {{\n{}}};", wrap(&list.collect::<Vec<_>>()));
+    }
+    let list: Vec<String> = (0..guards.len()).map(|k| if k == 0 { "0".into() } else { format!("guards{k}") }).collect();
+    let _ = writeln!(o, "static const uint32_t *const guard_lists[] = {{\n{}}};", wrap(&list));
     let memory = m.discrete.iter().map(|d| (d.0, d.1)).chain(m.previous.iter().copied()).collect();
     let _ = writeln!(o, "static const saltus_memory memory[] = {{\n{}}};", pairs(memory));
     let mut rel: Vec<String> = Vec::new();
@@ -234,9 +261,9 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
             RelationKind::Floor => 4,
         };
         let (a, b, timed) = r.time.as_ref().map_or((0, 0, 0), |t| (t.slots[0], t.slots[1], 1));
-        rel.push(format!("{{{}, {}, {a}, {b}, {kind}, {timed}}}", r.g, r.var));
+        rel.push(format!("{{{}, {}, {a}, {b}, {kind}, {timed}, {}}}", r.g, r.var, number(r.finest)));
     }
-    rel.push("{0, 0, 0, 0, 0, 0}".into());
+    rel.push("{0, 0, 0, 0, 0, 0, 0.0}".into());
     let _ = writeln!(o, "static const saltus_relation relations[] = {{\n{}}};", wrap(&rel));
     let mut ticks: Vec<String> = m
         .tickers
@@ -257,7 +284,10 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
             "/* The {name} of delay i into its slot. */\nstatic void delay_{name}(double *v, int i) {{\n  (void)v;\n  switch (i) {{\n{cases}  default: break;\n  }}\n}}\n"
         );
     }
-    let _ = writeln!(o, "\nstatic void relation({id} *m, int i);\n");
+    let _ = writeln!(
+        o,
+        "\nstatic void relation({id} *m, int i);\n\n/* A loop through discrete and continuous unknowns: their slots, those of relations, and how each part follows from the other. */\ntypedef struct {{\n    int slots, bits, unknowns;\n    const uint32_t *slot, *bit, *unknown;\n    int (*continuous)({id} *m, double *v), (*discrete)({id} *m, double *v);\n}} mixed_loop;\nstatic int solve_mixed({id} *m, const mixed_loop *b);\n"
+    );
     let _ = writeln!(
         o,
         "/* The function of relation i into its slot. */\nstatic void crossing(double *v, int i) {{\n  (void)v;\n  switch (i) {{\n{crossing}  default: break;\n  }}\n}}\n"
@@ -343,6 +373,25 @@ fn wrap(items: &[String]) -> String {
         o.push('\n');
     }
     o
+}
+
+/// The number of a list of conditions among those known.
+fn guard_list(known: &mut Vec<Vec<u32>>, slots: &[u32]) -> usize {
+    known.iter().position(|k| k == slots).unwrap_or_else(|| {
+        known.push(slots.to_vec());
+        known.len() - 1
+    })
+}
+
+/// Of each reaction: the stage of the variable that it resets, if that is no state of the mode; else −1.
+fn targets(s: &Started, p: &ModeProgram) -> Vec<i16> {
+    let target = |(k, r): (usize, &saltus_structure::Reaction)| match &r.action {
+        Action::Reinit { var, .. } if p.states.iter().all(|x| x.0 != s.model.reactions[k].target) => {
+            p.plan.d.get(var).map_or(-1, |d| i16::from(*d))
+        }
+        _ => -1,
+    };
+    s.model.sys.reactions.iter().enumerate().map(target).collect()
 }
 
 /// Where a variable is found: a slot, possibly negated, or a number.
@@ -448,8 +497,9 @@ struct Writer<'a> {
     tables: String,
     blocks: String,
     n: usize,
-    /// Numbers that solving takes at most.
+    /// Numbers that solving takes at most, and that loops through discrete unknowns keep.
     work: usize,
+    mixed: usize,
 }
 
 impl Writer<'_> {
@@ -650,6 +700,11 @@ impl Writer<'_> {
             .map(|(i, j, slot, sign)| format!("{{{i}, {j}, {slot}u, {}}}", number(*sign)))
             .chain(["{0, 0, 0u, 0.0}".into()])
             .collect();
+        self.function(&format!("pushes{k}"), &r.pushing)?;
+        let products = r.products.iter().map(|(i, a, b)| format!("{{{i}, {a}, {b}}}")).chain(["{0, 0, 0}".into()]);
+        let products: Vec<String> = products.collect();
+        let pushes = r.pushes.iter().map(|(i, j, slot, sign)| format!("{{{i}, {j}, {slot}u, {}}}", number(*sign)));
+        let pushes: Vec<String> = pushes.chain(["{0, 0, 0u, 0.0}".into()]).collect();
         let blocks: Vec<String> = r.blocks.iter().map(usize::to_string).collect();
         let o = &mut self.blocks;
         let _ = writeln!(o, "static const int stage_blocks{k}[] = {{\n{}}};", wrap(&blocks));
@@ -658,10 +713,14 @@ impl Writer<'_> {
         let _ = writeln!(o, "static const uint32_t stage_values{k}[] = {{\n{}}};", slots(&r.values));
         let _ = writeln!(o, "static const uint32_t stage_levels{k}[] = {{\n{}}};", slots(&r.levels));
         let _ = writeln!(o, "static const saltus_entry stage_entries{k}[] = {{\n{}}};", wrap(&entries));
+        let _ = writeln!(o, "static const saltus_product products{k}[] = {{\n{}}};", wrap(&products));
+        let _ = writeln!(o, "static const saltus_entry stage_pushes{k}[] = {{\n{}}};", wrap(&pushes));
         Ok(format!(
-            "{{{n}, {stages}, {}, {}, orders{k}, highest{k}, stage_blocks{k}, stage_entries{k}, stage_values{k}, stage_levels{k}, restart_values{k}}}",
+            "{{{n}, {stages}, {}, {}, {}, {}, orders{k}, highest{k}, stage_blocks{k}, stage_entries{k}, stage_values{k}, stage_levels{k}, products{k}, stage_pushes{k}, restart_values{k}, pushes{k}}}",
             r.entries.len(),
-            r.blocks.len() - 1
+            r.blocks.len() - 1,
+            r.products.len(),
+            r.pushes.len()
         ))
     }
 
@@ -693,7 +752,7 @@ impl Writer<'_> {
                 }
                 Step::Mixed(b) => {
                     let k = self.mixed(b)?;
-                    line(&mut o, 1, &format!("{{ int s = mixed{k}(m, v); if (s) return s; }}"));
+                    line(&mut o, 1, &format!("{{ int s = solve_mixed(m, &mixed{k}); if (s) return s; }}"));
                 }
             }
         }
@@ -797,18 +856,37 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A loop through discrete and continuous unknowns: iterated to a fixed point.
+    /// A loop through discrete and continuous unknowns.
     fn mixed(&mut self, b: &MixedBlock) -> Result<usize, Diagnostic> {
         let continuous = self.steps(&b.continuous)?;
         let discrete = self.steps(&b.discrete)?;
         let k = self.n;
         self.n += 1;
-        let n = b.slots.len().max(1);
-        let slots = wrap(&b.slots.iter().map(|w| format!("{w}u")).chain(["0u".into()]).collect::<Vec<_>>());
+        let relations = &self.s.model.machine.relations;
+        let bits = b.discrete.iter().filter_map(|s| match s {
+            Step::Relation(i) => {
+                let r = &relations[*i];
+                (matches!(r.kind, RelationKind::Sign(_)) && r.time.is_none() && !r.frozen).then_some(r.var)
+            }
+            _ => None,
+        });
+        let bits: Vec<u32> = bits.collect();
+        self.mixed = self.mixed.max(2 * b.slots.len() + b.continuous_slots.len());
+        let o = &mut self.blocks;
+        for (name, slots) in [("slots", &b.slots), ("bits", &bits), ("open", &b.continuous_slots)] {
+            let list = slots.iter().map(|w| format!("{w}u")).chain(["0u".into()]);
+            let _ = writeln!(o, "static const uint32_t {name}{k}[] = {{\n{}}};", wrap(&list.collect::<Vec<_>>()));
+        }
+        for (name, text) in [("solve", continuous), ("decide", discrete)] {
+            let _ = writeln!(
+                o,
+                "static int {name}{k}(NAME *m, double *v) {{\n  (void)m; (void)v;\n{text}  return SALTUS_OK;\n}}"
+            );
+        }
+        let sizes = format!("{}, {}, {}", b.slots.len(), bits.len(), b.continuous_slots.len());
         let _ = writeln!(
-            self.blocks,
-            "static int mixed{k}(NAME *m, double *v) {{\n  static const uint32_t slots[] = {{\n{slots}  }};\n  double before[{n}];\n  (void)m;\n  for (int round = 0; round < 40; round++) {{\n  int same = 1;\n  for (int i = 0; i < {len}; i++) before[i] = v[slots[i]];\n{continuous}{discrete}  for (int i = 0; i < {len}; i++) same &= before[i] == v[slots[i]];\n  if (same) return SALTUS_OK;\n  }}\n  return SALTUS_EVENTS;\n}}\n",
-            len = b.slots.len()
+            o,
+            "static const mixed_loop mixed{k} = {{{sizes}, slots{k}, bits{k}, open{k}, solve{k}, decide{k}}};\n"
         );
         Ok(k)
     }
@@ -834,7 +912,7 @@ impl Writer<'_> {
                     if let Some((b, s)) = &slots.value {
                         let b = self.batch(b)?;
                         inside = format!(
-                            "{{ {b} m->reset_slot[m->resets] = {}u; m->reset_value[m->resets++] = v[{s}]; }}",
+                            "{{ {b} m->reset_slot[m->resets] = {}u; m->reset_by[m->resets] = {k}; m->reset_value[m->resets++] = v[{s}]; }}",
                             slots.target
                         );
                     }

@@ -3,7 +3,10 @@
 /* Why a call did not succeed. */
 enum { SALTUS_OK = 0, SALTUS_UNSOLVED = 1, SALTUS_DOMAIN = 2, SALTUS_ASSERT = 3, SALTUS_EVENTS = 4, SALTUS_TERMINATED = 5,
        SALTUS_HISTORY = 6 /* a delay reaches further back than DELAY_CAPACITY points */,
-       SALTUS_MODE = 7 /* a mode that cannot be entered */ };
+       SALTUS_MODE = 7 /* a mode that cannot be entered */,
+       SALTUS_IMPULSE = 8 /* an impulse stands in an equation where it is not linear: it has no meaning */,
+       SALTUS_ZENO = 9 /* infinitely many events in a finite time */,
+       SALTUS_STATES = 10 /* the states that were chosen no longer determine the others */ };
 #define SALTUS_NONE 0xffffffffu
 
 /* Solves a[n][n] x = b in place by elimination with row pivoting; b becomes x. */
@@ -129,16 +132,31 @@ static int saltus_solve(const saltus_block *b, double *v, double *work) {
 #ifndef DELAY_CAPACITY
 #define DELAY_CAPACITY 10000
 #endif
-typedef struct { double t[DELAY_CAPACITY], x[DELAY_CAPACITY], reach; int first, count; } saltus_line;
+typedef struct { double t[DELAY_CAPACITY], x[DELAY_CAPACITY], reach, lock; int first, count; } saltus_line;
 
-/* The signal at time t: where it jumped, the value after the jump; before the start, the first one. */
+/* The first jump after time t that is on its way. */
+static double saltus_jump(const saltus_line *l, double t) {
+    for (int k = 1; k < l->count; k++) {
+        int i = (l->first + k - 1) % DELAY_CAPACITY, j = (l->first + k) % DELAY_CAPACITY;
+        double size = fabs(l->x[i]) > fabs(l->x[j]) ? fabs(l->x[i]) : fabs(l->x[j]);
+        if (l->t[j] > t && l->t[i] == l->t[j] && fabs(l->x[j] - l->x[i]) > 1e-12 * size) return l->t[j];
+    }
+    return INFINITY;
+}
+
+/* The signal at time t: where it jumped, the value after the jump, unless that has not arrived (`lock`); before the start, the
+   first one. */
 static double saltus_delayed(const saltus_line *l, double t) {
     int low = 0, high = l->count;
     if (t < l->t[l->first]) t = l->t[l->first];
+    int before = t >= l->lock;
+    if (before) t = l->lock;
     while (low < high) {
         int mid = (low + high) / 2;
-        if (l->t[(l->first + mid) % DELAY_CAPACITY] <= t) low = mid + 1; else high = mid;
+        double at = l->t[(l->first + mid) % DELAY_CAPACITY];
+        if (before ? at < t : at <= t) low = mid + 1; else high = mid;
     }
+    if (before) return l->x[(l->first + low) % DELAY_CAPACITY];
     int i = (l->first + low - 1) % DELAY_CAPACITY, j = (l->first + low) % DELAY_CAPACITY;
     if (low == l->count) return l->x[i];
     return l->x[i] + (l->x[j] - l->x[i]) * (t - l->t[i]) / (l->t[j] - l->t[i]);
@@ -155,6 +173,7 @@ static int saltus_note(saltus_line *l, double t, double x, double delay) {
     int at = (l->first + l->count++) % DELAY_CAPACITY;
     l->t[at] = t;
     l->x[at] = x;
+    if (l->lock == INFINITY) l->lock = saltus_jump(l, t - 1e-300 - 0.5 * fabs(t) * 2.2e-16);
     return 1;
 }
 
@@ -162,8 +181,8 @@ static int saltus_note(saltus_line *l, double t, double x, double delay) {
 typedef struct { uint32_t out, value, length; } saltus_delay;
 
 /* A relation: its truth value is held between events. kind 0..3: g < 0, g <= 0, g > 0, g >= 0; 4: floor(g).
-   With `timed` it is slope*time + rest and switches exactly then. */
-typedef struct { uint32_t g, var, slope, rest; int kind, timed; } saltus_relation;
+   With `timed` it is slope*time + rest and switches exactly then. What is larger than `finest` is told from zero. */
+typedef struct { uint32_t g, var, slope, rest; int kind, timed; double finest; } saltus_relation;
 
 /* A sampler. */
 typedef struct { uint32_t slot, pre; double start, interval; } saltus_ticker;
@@ -172,24 +191,50 @@ typedef struct { uint32_t slot, pre; double start, interval; } saltus_ticker;
 typedef struct { uint32_t slot, pre; } saltus_memory;
 
 /* A mode: whether it has a solution; its states, discrete variables that constraints read, conditions (slot, value), all its
-   continuous values; which relations are watched; from which modes its own conditions must be searched for. */
+   continuous values; which relations are watched; which of its conditions depend on what they guard as it is entered from each
+   mode (0: none); which derivatives of what order the states are, counted down, and their sizes; the same of what is reset, -1
+   where it is a state or unknown. */
 typedef struct {
     int known, states, latent, conditions, cells;
     const saltus_memory *state, *late, *condition;
     const uint32_t *cell;
-    const unsigned char *active, *searched;
+    const unsigned char *active;
+    const unsigned short *searched;
+    const int *stage, *target;
+    const double *nominal;
 } saltus_mode;
 
 /* What decides the values on entry to a mode: equations i differentiated c[i] times, variables j with highest derivative d[j];
    per stage the slots of the derivatives of order d - s and of the equations differentiated c - s times. Equations and
-   variables are in the order of a block triangular form, whose blocks begin at block[k]; entries are sorted by equation. */
+   variables are in the order of a block triangular form, whose blocks begin at block[k]; entries are sorted by equation. Products
+   of variables in an equation leave impulses of both without a meaning. A push is how a relation follows a variable. */
+typedef struct { int equation, a, b; } saltus_product;
 typedef struct {
-    int n, stages, entries, blocks;
+    int n, stages, entries, blocks, products, pushes;
     const int *c, *d, *block;
     const saltus_entry *entry;
     const uint32_t *value, *level;
+    const saltus_product *product;
+    const saltus_entry *push;
     void (*evaluate)(double *v);
+    void (*evaluate_pushes)(double *v);
 } saltus_restart;
+
+/* What the impulses of an entry do to relation i: of the highest order alone. */
+static double saltus_push(const saltus_restart *b, const double *v, const double *impulse, int i) {
+    int order = 0;
+    double sum = 0.0;
+    for (int e = 0; e < b->pushes; e++) {
+        const saltus_entry *x = &b->push[e];
+        for (int s = b->d[x->col] + 1; x->row == i && s <= b->stages; s++) {
+            double size = impulse[(s - 1) * b->n + x->col];
+            if (size == 0.0 || s - b->d[x->col] < order) continue;
+            if (s - b->d[x->col] > order) { order = s - b->d[x->col]; sum = 0.0; }
+            sum += size * x->sign * v[x->slot];
+        }
+    }
+    return sum;
+}
 
 /* Solves the equations of a restart block by block; r becomes the solution. The matrix a has room for the largest block. */
 static int saltus_triangular(const saltus_restart *b, const double *v, double *a, double *r) {
@@ -208,11 +253,10 @@ static int saltus_triangular(const saltus_restart *b, const double *v, double *a
     return SALTUS_OK;
 }
 
-/* Right limits from left limits, stage by stage; counts variables with an impulse. */
-static int saltus_enter(const saltus_restart *b, double *v, double *work, int *impulses) {
+/* Right limits from left limits, stage by stage, and the impulses of the variables: s - d times integrated ones of stage s. */
+static int saltus_enter(const saltus_restart *b, double *v, double *work, double *impulse) {
     int n = b->n;
     double *r = work, *u = r + n, *left = u + n, *size = left + n, *a = size + n;
-    *impulses = 0;
     for (int s = b->stages; s >= 1; s--) {
         const uint32_t *value = b->value + (s - 1) * n, *level = b->level + (s - 1) * n;
         int done = 0;
@@ -248,7 +292,17 @@ static int saltus_enter(const saltus_restart *b, double *v, double *work, int *i
             if (step < 1e-14 || (iteration > 3 && step < 1e-11)) done = 1;
         }
         if (!done) return SALTUS_MODE;
-        for (int j = 0; j < n; j++) *impulses += b->d[j] + 1 == s && fabs(u[j]) > 1e-9;
+        /* Jumps as small as the errors of the integration project these: no impulse made them. */
+        int jumped = 0;
+        for (int j = 0; j < n; j++)
+            jumped |= b->d[j] >= s && fabs(u[j] - left[j]) > 1e-6 * (fabs(u[j]) > fabs(left[j]) ? fabs(u[j]) : fabs(left[j]));
+        for (int j = 0; j < n; j++) {
+            double change = b->d[j] >= s ? u[j] - left[j] : u[j], size = fabs(left[j]) > 1.0 ? fabs(left[j]) : 1.0;
+            impulse[(s - 1) * n + j] = jumped && b->d[j] < s && fabs(u[j]) > 1e-9 ? u[j] : 0.0;
+            left[j] = jumped && fabs(change) > 1e-9 * size;
+        }
+        for (int k = 0; k < b->products; k++)
+            if (b->c[b->product[k].equation] < s && left[b->product[k].a] != 0.0 && left[b->product[k].b] != 0.0) return SALTUS_IMPULSE;
     }
     return SALTUS_OK;
 }

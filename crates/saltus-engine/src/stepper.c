@@ -14,7 +14,10 @@ static int saltus_told(NAME *m, int status) {
     return status;
 }
 
-static double saltus_band(const NAME *m, int i) { return 1e-12 * (m->size[i] > 1e-2 ? m->size[i] : 1e-2); }
+static double saltus_band(const NAME *m, int i) {
+    double band = 1e-12 * (m->size[i] > 1e-2 ? m->size[i] : 1e-2);
+    return band < relations[i].finest ? band : relations[i].finest;
+}
 
 /* Evaluates a relation into its variable: the held value stays unless g is beyond doubt on the other side. */
 static void relation(NAME *m, int i) {
@@ -22,12 +25,13 @@ static void relation(NAME *m, int i) {
     const saltus_relation *r = &relations[i];
     crossing(v, i);
     double g = v[r->g], old = v[r->var], band = saltus_band(m, i);
+    if (m->held) return;
     if (r->timed) {
         timing(v, i);
         v[r->var] = saltus_switch(r->kind, v[r->slope], v[r->rest], v[TIME], &next);
     } else if (r->kind == 4) {
         double w = band > 1e-9 ? band : 1e-9;
-        if (g < old - w || g >= old + 1.0 + w) v[r->var] = floor(g + w);
+        if (!(fabs(g - m->left[i]) <= 4.0 * w) || g < old - w || g >= old + 1.0 + w) v[r->var] = floor(g + w);
     } else if (!(fabs(g - m->left[i]) <= 4.0 * band)) {
         v[r->var] = saltus_plain(r->kind, fabs(g) <= band ? 0.0 : g);
     } else {
@@ -49,6 +53,46 @@ static int mode_now(const NAME *m) {
         if (same) return k;
     }
     return -1;
+}
+
+/* A loop through discrete and continuous unknowns: iterated to a fixed point; if there is none, the nearest of its modes that
+   agrees with itself. */
+static int solve_mixed(NAME *m, const mixed_loop *b) {
+    double *v = m->v, *first = m->mixed, *before = first + b->slots, *guess = before + b->slots;
+    const char *message = m->message;
+    int status = SALTUS_EVENTS, same = 0;
+    for (int i = 0; i < b->slots; i++) first[i] = v[b->slot[i]];
+    for (int i = 0; i < b->unknowns; i++) guess[i] = v[b->unknown[i]];
+    for (unsigned round = 0; round < 40; round++) {
+        for (int i = 0; i < b->slots; i++) before[i] = v[b->slot[i]];
+        if ((status = saltus_told(m, b->continuous(m, v)))) break;
+        if ((status = saltus_told(m, b->discrete(m, v)))) return status;
+        same = 1;
+        for (int i = 0; i < b->slots; i++) same &= before[i] == v[b->slot[i]];
+        if (same) return SALTUS_OK;
+        status = SALTUS_EVENTS;
+    }
+    if (m->held || b->bits > 12) return status;
+    for (int weight = 1; weight <= b->bits; weight++)
+        for (unsigned mask = 1; mask < 1u << b->bits; mask++) {
+            int flips = 0;
+            for (int i = 0; i < b->bits; i++) flips += mask >> i & 1;
+            if (flips != weight) continue;
+            for (int i = 0; i < b->slots; i++) v[b->slot[i]] = first[i];
+            for (int i = 0; i < b->unknowns; i++) v[b->unknown[i]] = guess[i];
+            for (int i = 0; i < b->bits; i++) if (mask >> i & 1) v[b->bit[i]] = v[b->bit[i]] == 0.0;
+            m->held = 1;
+            int failed = saltus_told(m, b->discrete(m, v));
+            m->held = 0;
+            for (int i = 0; i < b->slots; i++) before[i] = v[b->slot[i]];
+            if (failed || saltus_told(m, b->continuous(m, v)) || saltus_told(m, b->discrete(m, v))) continue;
+            same = 1;
+            for (int i = 0; i < b->slots; i++) same &= before[i] == v[b->slot[i]];
+            if (same) { m->message = message; return SALTUS_OK; }
+        }
+    for (int i = 0; i < b->slots; i++) v[b->slot[i]] = first[i];
+    for (int i = 0; i < b->unknowns; i++) v[b->unknown[i]] = guess[i];
+    return status;
 }
 
 /* What a mode change starts from. */
@@ -101,41 +145,184 @@ static void leave_zero(NAME *m) {
         if (moved[i] != 0.0) { m->v[relations[i].var] = saltus_plain(relations[i].kind, moved[i]); m->left[i] = here[i]; }
 }
 
-/* Enters a mode; if its conditions depend on what they guard, one that agrees with them is looked for. */
-static int enter_mode(NAME *m, int to) {
+/* Restarts in a mode from the values in `base` and says which mode its conditions then ask for: they read impulses first, then
+   values, then where these go. */
+static int try_mode(NAME *m, int to, int *reached) {
     double *v = m->v;
-    int from = m->mode, status, impulses;
-    if (N_MODES == 1) return SALTUS_OK;
-    memcpy(m->base, v, sizeof m->base);
-    for (int tries = 0; tries < 2 * N_MODES; tries++) {
-        if (to < 0 || !modes[to].known) return SALTUS_MODE;
-        m->mode = to;
-        if ((status = saltus_enter(&restarts[to], v, m->work, &impulses))) return status;
-        if (!modes[to].searched[from]) { leave_zero(m); return SALTUS_OK; }
-        if (impulses) { m->message = "impulses in a mode whose conditions depend on what they guard"; return SALTUS_MODE; }
-        if ((status = saltus_told(m, continuous_steps(m, v)))) return status;
-        leave_zero(m);
-        memcpy(m->kept, v, sizeof m->kept);
-        for (int i = 0; i < N_RELATIONS; i++) if (modes[to].active[i]) relation(m, i);
-        if ((status = saltus_told(m, definition_steps(m, v)))) return status;
-        int reached = mode_now(m);
-        if (reached == to) { memcpy(v, m->kept, sizeof m->kept); return SALTUS_OK; }
-        memcpy(v, m->base, sizeof m->base);
-        to = reached;
-        for (int i = 0; to >= 0 && i < modes[to].conditions; i++)
-            v[modes[to].condition[i].slot] = modes[to].condition[i].pre;
+    const saltus_restart *b = &restarts[to];
+    int status;
+    memcpy(v, m->base, sizeof m->base);
+    if (!modes[to].known) return SALTUS_MODE;
+    for (int i = 0; i < modes[to].conditions; i++) v[modes[to].condition[i].slot] = modes[to].condition[i].pre;
+    m->mode = to;
+    if ((status = saltus_enter(b, v, m->work, m->impulse))) return status;
+    if ((status = saltus_told(m, continuous_steps(m, v)))) return status;
+    leave_zero(m);
+    memcpy(m->kept, v, sizeof m->kept);
+    if (b->pushes) b->evaluate_pushes(v);
+    for (int i = 0; i < N_RELATIONS; i++) {
+        if (!modes[to].active[i]) continue;
+        double push = saltus_push(b, v, m->impulse, i);
+        if (push != 0.0) v[relations[i].var] = saltus_plain(relations[i].kind, push);
+        else relation(m, i);
     }
-    return SALTUS_EVENTS;
+    if ((status = saltus_told(m, definition_steps(m, v)))) return status;
+    *reached = mode_now(m);
+    if (*reached == to) memcpy(v, m->kept, sizeof m->kept);
+    return SALTUS_OK;
 }
 
-/* Handles the event at the present time; `fired` is a relation that has just crossed, or -1. */
-static int event_at(NAME *m, int fired) {
+/* Enters a mode. If its conditions depend on what they guard, it must agree with them: else the mode that they ask for is tried
+   from the same values, then those nearby. */
+static int enter_mode(NAME *m, int key) {
+    int from = m->mode, status, failure = SALTUS_MODE, first = 0, last = 0, reached = key;
+    short queue[N_MODES];
+    unsigned char tried[N_MODES], queued[N_MODES];
+    const char *message = m->message;
+    if (key < 0 || !modes[key].known) return SALTUS_MODE;
+    if (N_MODES == 1 || !modes[key].searched[from]) {
+        m->mode = key;
+        if ((status = saltus_enter(&restarts[key], m->v, m->work, m->impulse))) return status;
+        leave_zero(m);
+        return SALTUS_OK;
+    }
+    memset(tried, 0, sizeof tried);
+    memset(queued, 0, sizeof queued);
+    memcpy(m->base, m->v, sizeof m->base);
+    for (;;) {
+        while ((reached < 0 || tried[reached]) && first < last) reached = queue[first++];
+        if (reached < 0 || tried[reached]) break;
+        int to = reached;
+        tried[to] = 1;
+        if ((status = try_mode(m, to, &reached))) {
+            if (failure == SALTUS_MODE) failure = status;
+            reached = -1;
+        } else if (reached == to) { m->message = message; return SALTUS_OK; }
+        /* Neighbours: one more condition changed. */
+        const uint32_t *guards = guard_lists[modes[to].searched[from]];
+        for (uint32_t g = 0; guards && g < guards[0]; g++) {
+            memcpy(m->v, m->base, sizeof m->base);
+            for (int i = 0; i < modes[to].conditions; i++) m->v[modes[to].condition[i].slot] = modes[to].condition[i].pre;
+            m->v[guards[g + 1]] = m->v[guards[g + 1]] == 0.0;
+            int near = mode_now(m);
+            if (near >= 0 && !tried[near] && !queued[near]) { queued[near] = 1; queue[last++] = (short)near; }
+        }
+    }
+    memcpy(m->v, m->base, sizeof m->base);
+    m->mode = from;
+    if (!m->message) m->message = "no mode agrees with its own conditions";
+    return failure;
+}
+
+/* After a reset in a mode whose constraints are guarded: the mode that the conditions ask for if the constraints were to undo
+   it. Whether another mode was entered. */
+static int released(NAME *m) {
+    int from = m->mode;
+    const char *message = m->message;
+    if (N_MODES == 1 || !restarts[from].stages || !modes[from].searched[from]) return 0;
+    memcpy(m->before, m->v, sizeof m->before);
+    memcpy(m->judging, m->judged, sizeof m->judged);
+    if (!enter_mode(m, from) && m->mode != from) return 1;
+    m->mode = from;
+    m->message = message;
+    memcpy(m->v, m->before, sizeof m->before);
+    memcpy(m->judged, m->judging, sizeof m->judged);
+    return 0;
+}
+
+/* Moves states of one stage by the least change so that variables that are reset and are no states take their values; 0 if the
+   equations do not let them. */
+static int impose_stage(NAME *m, int stage, const unsigned char *fixed) {
+    double *v = m->v, *rate = m->rates, *a = m->work, *r = a + N_IMPOSED * N_IMPOSED, *now = r + N_IMPOSED;
+    const saltus_mode *mode = &modes[m->mode];
+    int which[N_IMPOSED + 1], n = 0;
+    for (int i = 0; i < m->resets; i++) if (mode->target[m->reset_by[i]] == stage) which[n++] = i;
+    for (int round = 0; round < 30; round++) {
+        int met = 1;
+        double size = 0.0;
+        if (continuous_steps(m, v)) return 0;
+        memcpy(m->kept, v, sizeof m->v);
+        for (int i = 0; i < n; i++) {
+            double want = m->reset_value[which[i]];
+            now[i] = v[m->reset_slot[which[i]]];
+            r[i] = want - now[i];
+            met &= fabs(r[i]) <= 1e-12 * (fabs(want) + 1e-3);
+        }
+        if (met) return 1;
+        for (int i = 0; i < n * n; i++) a[i] = 0.0;
+        for (int s = 0; s < mode->states; s++) {
+            if (mode->stage[s] != stage || fixed[s]) continue;
+            uint32_t slot = mode->state[s].slot;
+            v[slot] += 1e-7 * (fabs(v[slot]) + mode->nominal[s]);
+            double h = v[slot] - m->kept[slot];
+            if (continuous_steps(m, v)) return 0;
+            for (int i = 0; i < n; i++) rate[s * N_IMPOSED + i] = (v[m->reset_slot[which[i]]] - now[i]) / h * mode->nominal[s];
+            memcpy(v, m->kept, sizeof m->v);
+            for (int i = 0; i < n; i++)
+                for (int j = 0; j < n; j++) a[i * n + j] += rate[s * N_IMPOSED + i] * rate[s * N_IMPOSED + j];
+        }
+        for (int i = 0; i < n; i++) if (a[i * (n + 1)] > size) size = a[i * (n + 1)];
+        for (int i = 0; i < n; i++) a[i * (n + 1)] += 1e-12 * size;
+        if (size == 0.0 || saltus_lu(n, a, r)) return 0;
+        for (int s = 0; s < mode->states; s++) {
+            if (mode->stage[s] != stage || fixed[s]) continue;
+            for (int i = 0; i < n; i++) v[mode->state[s].slot] += mode->nominal[s] * rate[s * N_IMPOSED + i] * r[i];
+        }
+    }
+    return 0;
+}
+
+/* The same, highest derivatives' integrals first; what was reset itself stays. */
+static void impose(NAME *m, int done) {
+    unsigned char fixed[N_STATES + 1];
+    const char *message = m->message;
+    for (int stage = 8; N_IMPOSED && stage >= 0; stage--) {
+        int any = 0;
+        for (int i = 0; i < m->resets; i++) any |= modes[m->mode].target[m->reset_by[i]] == stage;
+        if (!any) continue;
+        for (int s = 0; s < modes[m->mode].states; s++) {
+            fixed[s] = 0;
+            for (int k = 0; k < done; k++) fixed[s] |= m->reset_done[k] == modes[m->mode].state[s].slot;
+        }
+        memcpy(m->before, m->v, sizeof m->v);
+        if (!impose_stage(m, stage, fixed)) memcpy(m->v, m->before, sizeof m->v);
+        m->message = message;
+    }
+}
+
+/* A mode that ends in the instant it began in has values all the same: the next one starts from them. */
+static void transient_values(NAME *m) {
     double *v = m->v;
-    int ticked = 0, status;
-    remember(v);
+    const char *message = m->message;
+    int fine = 1;
+    for (int i = 0; i < N_DISCRETE; i++) { m->decided[i] = v[memory[i].slot]; v[memory[i].slot] = m->conditions[i]; }
+    for (int i = 0; i < modes[m->mode].cells; i++) v[modes[m->mode].cell[i]] = m->left_values[i];
+    fine = !saltus_told(m, continuous_steps(m, v));
+    for (int i = 0; i < modes[m->mode].cells; i++) fine &= isfinite(v[modes[m->mode].cell[i]]) != 0;
+    if (fine) hold_cells(m);
+    m->message = message;
+    for (int i = 0; i < N_DISCRETE; i++) v[memory[i].slot] = m->decided[i];
+}
+
+/* Whether resets by one relation accumulate: their distances shrink, and what is left of them is short. */
+static int accumulates(NAME *m, int i) {
+    double t = m->v[TIME], gap = t - m->last[i], ratio = gap / m->gap[i], span = STOP - start_values[TIME];
+    m->shrinking[i] = ratio < 0.995 ? m->shrinking[i] + 1 : 0;
+    if (m->shrinking[i] < 2 || ratio > m->ratio[i]) m->ratio[i] = ratio;
+    m->last[i] = t;
+    m->gap[i] = gap;
+    return m->shrinking[i] >= 4 && gap * m->ratio[i] / (1.0 - m->ratio[i]) < 1e-5 * span;
+}
+
+/* Handles the event at the present time; relations with `fired` have just crossed. */
+static int event_at(NAME *m) {
+    double *v = m->v;
+    int ticking = 0, status;
+    for (int i = 0; i < N_MEMORY; i++) v[memory[i].pre] = v[memory[i].slot];
     for (int i = 0; i < N_RELATIONS; i++) { crossing(v, i); m->left[i] = v[relations[i].g]; }
-    if (fired >= 0) {
-        const saltus_relation *r = &relations[fired];
+    for (int i = 0; i < N_RELATIONS; i++) {
+        const saltus_relation *r = &relations[i];
+        if (!m->fired[i]) continue;
         if (r->kind < 4) v[r->var] = 1.0 - v[r->var];
         else v[r->var] += v[r->g] < v[r->var] + 0.5 ? -1.0 : 1.0;
     }
@@ -145,14 +332,15 @@ static int event_at(NAME *m, int fired) {
             m->ticks[k] += 1.0;
             v[tickers[k].slot] = 1.0;
             v[tickers[k].pre] = 0.0;
-            ticked = 1;
+            ticking = 1;
         }
-    int reset = 0, changes = 0;
+    int reset = 0, changes = 0, fresh = 0;
     hold_cells(m);
     memset(m->judged, 0, sizeof m->judged);
     for (int iteration = 0;; iteration++) {
-        int changed = 0, over = 0, switched, displaced = 0;
-        if (iteration > 200) return SALTUS_EVENTS;
+        int changed = 0, moved = 0, over = 0, switched, displaced = 0;
+        if (iteration > 200) { m->message = "discrete values find no end of changes"; return SALTUS_EVENTS; }
+        if (fresh) for (int i = 0; i < N_DISCRETE; i++) m->conditions[i] = v[memory[i].slot];
         if (N_MODES > 1) {
             /* Conditions first: if they end the mode, its equations are not solved again. */
             for (int i = 0; i < N_DISCRETE; i++) m->kept[i] = v[memory[i].slot];
@@ -161,12 +349,16 @@ static int event_at(NAME *m, int fired) {
             for (int i = 0; i < N_DISCRETE && !over; i++) v[memory[i].slot] = m->kept[i];
         }
         if (!over && (status = saltus_told(m, event_steps(m, v)))) return status;
+        m->resets = 0;
         if ((status = reactions(m, v, &changed))) return status;
         for (int i = 0; i < N_DISCRETE; i++) changed |= v[memory[i].slot] != v[memory[i].pre];
         switched = N_MODES > 1 && mode_now(m) != m->mode;
-        if (!switched && !m->resets && !reset)
-            for (int i = 0; i < modes[m->mode].latent; i++)
-                displaced |= v[modes[m->mode].late[i].slot] != v[modes[m->mode].late[i].pre];
+        /* A constraint that reads a discrete variable may move the states although the mode stays. */
+        for (int i = 0; !switched && i < modes[m->mode].latent; i++)
+            displaced |= v[modes[m->mode].late[i].slot] != v[modes[m->mode].late[i].pre];
+        if (fresh && switched) transient_values(m);
+        else if (fresh && !displaced) hold_cells(m);
+        fresh = 0;
         if (switched || displaced)
             for (int i = 0; i < modes[m->mode].cells; i++) {
                 int free = 1;
@@ -174,27 +366,38 @@ static int event_at(NAME *m, int fired) {
                 if (free) v[modes[m->mode].cell[i]] = m->left_values[i];
             }
         for (int i = 0; i < m->resets; i++) {
-            changed |= v[m->reset_slot[i]] != m->reset_value[i];
+            moved |= v[m->reset_slot[i]] != m->reset_value[i];
             v[m->reset_slot[i]] = m->reset_value[i];
-            if (reset < N_RESETS) m->reset_done[reset++] = m->reset_slot[i];
+            int known = 0;
+            for (int k = 0; k < reset; k++) known |= m->reset_done[k] == m->reset_slot[i];
+            if (!known && reset < N_RESETS) m->reset_done[reset++] = m->reset_slot[i];
         }
-        m->resets = 0;
+        /* A guarded constraint may give way to what a reset wants. */
+        int gone = 0;
+        if (!switched && !displaced && m->resets && !(gone = released(m))) impose(m, reset);
         remember(v);
+        int was = m->mode;
         if (switched) {
-            if (++changes > 64) return SALTUS_EVENTS;
             if ((status = enter_mode(m, mode_now(m)))) return status;
-            changed = 1;
-        } else if (displaced) {
-            int impulses;
-            if ((status = saltus_enter(&restarts[m->mode], v, m->work, &impulses))) return status;
+        } else if (displaced && (status = enter_mode(m, was))) return status;
+        switched |= gone || m->mode != was;
+        if (switched) {
+            if (++changes > 64) { m->message = "the modes change without end"; return SALTUS_EVENTS; }
+            fresh = 1;
         }
         if (switched || displaced) hold_cells(m);
-        if (!changed) break;
-    }
-    if (ticked) {
+        if (changed || moved || switched) continue;
+        if (!ticking) break;
+        ticking = 0;
+        hold_cells(m);
         for (int k = 0; k < N_TICKERS; k++) v[tickers[k].slot] = v[tickers[k].pre] = 0.0;
         if ((status = saltus_told(m, event_steps(m, v)))) return status;
-        remember(v);
+        /* A mode that holds at the tick alone ends with it. */
+        if (N_MODES == 1 || mode_now(m) == m->mode) { remember(v); break; }
+    }
+    for (int i = 0; i < N_RELATIONS; i++) {
+        if (m->fired[i] && reset && accumulates(m, i)) { m->message = "infinitely many events in a finite time"; return SALTUS_ZENO; }
+        m->fired[i] = 0;
     }
     return SALTUS_OK;
 }
@@ -211,6 +414,14 @@ double NAME_next_event(NAME *m) {
         timing(m->v, i);
         double value = saltus_switch(relations[i].kind, m->v[relations[i].slope], m->v[relations[i].rest], t, &at);
         if (value != m->v[relations[i].var]) at = t;
+        if (at < next) next = at;
+    }
+    /* Jumps of delayed signals arrive. */
+    for (int k = 0; k < N_DELAYS; k++) {
+        if (m->line[k].lock == INFINITY) continue;
+        delay_length(m->v, k);
+        at = m->line[k].lock + m->v[delays[k].length];
+        if (at < t) at = t;
         if (at < next) next = at;
     }
     return next;
@@ -238,6 +449,16 @@ static void read_delays(NAME *m) {
     }
 }
 
+/* Jumps that have arrived are read from now on. */
+static void arrive_delays(NAME *m) {
+    double t = m->v[TIME], tiny = 1e-12 * (fabs(t) > 1e-3 ? fabs(t) : 1e-3);
+    for (int k = 0; k < N_DELAYS; k++) {
+        delay_length(m->v, k);
+        if (t - m->v[delays[k].length] >= m->line[k].lock - tiny) m->line[k].lock = saltus_jump(&m->line[k], m->line[k].lock);
+    }
+    read_delays(m);
+}
+
 /* The derivatives of the states at time t, all relations held. */
 int NAME_derivatives(NAME *m, double t, const double *x, double *dx) {
     m->v[TIME] = t;
@@ -262,10 +483,14 @@ int NAME_start(NAME *m) {
     m->host.call_der = saltus_call_der;
     m->host.self = &m->functions;
 #endif
-    m->resets = 0;
+    m->resets = m->held = 0;
     m->message = 0;
+    memset(m->fired, 0, sizeof m->fired);
+    memset(m->shrinking, 0, sizeof m->shrinking);
+    for (int i = 0; i < N_RELATIONS; i++) m->last[i] = m->gap[i] = -INFINITY;
     (void)&saltus_solve; /* not every model needs all of the above */
     (void)&relation;
+    (void)&solve_mixed;
     for (int i = 0; i < N_RELATIONS; i++) m->size[i] = 0.0;
     for (int k = 0; k < N_TICKERS; k++) {
         double t = m->v[TIME];
@@ -273,11 +498,11 @@ int NAME_start(NAME *m) {
     }
     (void)&saltus_delayed;
     /* Signals that are delayed have always had the values they start with. */
-    int status = event_at(m, -1);
-    for (int k = 0; k < N_DELAYS; k++) { m->line[k].first = m->line[k].count = 0; m->line[k].reach = 0.0; }
+    int status = event_at(m);
+    for (int k = 0; k < N_DELAYS; k++) { m->line[k].first = m->line[k].count = 0; m->line[k].reach = 0.0; m->line[k].lock = INFINITY; }
     if (status || (status = note_delays(m)) || !N_DELAYS) return status;
     read_delays(m);
-    if ((status = event_at(m, -1))) return status;
+    if ((status = event_at(m))) return status;
     return note_delays(m);
 }
 
@@ -295,8 +520,9 @@ static int rk4(NAME *m, double t, double h, const double *x, double *y) {
     return NAME_derivatives(m, t + h, y, k);
 }
 
-/* The first relation that has left its held value, or -1. */
+/* Marks the relations that have left their held values; whether there are any. */
 static int crossed(NAME *m) {
+    int any = 0;
     for (int i = 0; i < N_RELATIONS; i++) {
         const saltus_relation *r = &relations[i];
         if (r->timed || !modes[m->mode].active[i]) continue;
@@ -305,9 +531,9 @@ static int crossed(NAME *m) {
         if (fabs(g) > m->size[i]) m->size[i] = fabs(g);
         if (r->kind == 4 ? (g < old - 1e-9 || g >= old + 1.0 + 1e-9)
                          : ((old != 0.0) == (r->kind >= 2) ? g : -g) < -saltus_band(m, i))
-            return i;
+            m->fired[i] = any = 1;
     }
-    return -1;
+    return any;
 }
 
 /* Goes on by h, through all events on the way; `event` is called before and after each. */
@@ -316,8 +542,8 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
     int status, guard = 0;
     while (t < end - 1e-12 * (fabs(h) + fabs(t))) {
         double due = NAME_next_event(m), to = due < end ? due : end;
-        int fired = -1;
-        if (++guard > 10000) return SALTUS_EVENTS;
+        int fired = 0;
+        if (++guard > 10000) { m->message = "too many events in one step: it may be a slide along a switching line"; return SALTUS_EVENTS; }
         if (due > t) {
             NAME_get_states(m, x);
             status = rk4(m, t, to - t, x, y);
@@ -331,29 +557,41 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
                 if (status) return status;
                 to = t + part;
             } else if (status) return status;
-            fired = crossed(m);
-            if (fired >= 0) {
-                /* The end of the step is beyond the event: bisection of the step. */
-                double a = 0.0, b = to - t;
+            m->message = 0;
+            if ((fired = crossed(m))) {
+                /* The end of the step is beyond the event: bisection of the step. What crosses within a billionth of the step
+                   crosses at the same instant. */
+                double a = 0.0, b = to - t, hair = 1e-9 * b;
                 for (int i = 0; i < 60 && b - a > 1e-14 * (fabs(t) + b); i++) {
                     double c = 0.5 * (a + b);
-                    status = rk4(m, t, c, x, y);
-                    int now = status ? fired : crossed(m);
-                    if (now >= 0) { b = c; if (!status) fired = now; } else a = c;
+                    memset(m->fired, 0, sizeof m->fired);
+                    if (rk4(m, t, c, x, y) || crossed(m)) b = c; else a = c;
                 }
+                memset(m->fired, 0, sizeof m->fired);
+                if (!rk4(m, t, b + hair, x, y)) crossed(m);
                 if ((status = rk4(m, t, b, x, y))) return status;
+                crossed(m);
+                m->message = 0;
                 t += b;
             } else t = to;
             m->v[TIME] = t;
             if ((status = note_delays(m))) return status;
         }
-        if (fired >= 0 || due <= t + 1e-13 * (fabs(t) > 1e-3 ? fabs(t) : 1e-3)) {
+        if (fired || due <= t + 1e-13 * (fabs(t) > 1e-3 ? fabs(t) : 1e-3)) {
             if (event) event(m, user);
-            if ((status = event_at(m, fired)) || (status = note_delays(m))) return status;
+            arrive_delays(m);
+            if ((status = event_at(m)) || (status = note_delays(m))) return status;
             if (event) event(m, user);
         }
     }
     return assertions(m, m->v);
+}
+
+/* The end of the run: what waits for terminal() happens. */
+int NAME_finish(NAME *m) {
+    if (TERMINAL == SALTUS_NONE) return SALTUS_OK;
+    m->v[TERMINAL % N_VALUES] = 1.0;
+    return event_at(m);
 }
 
 #ifdef SALTUS_MAIN
@@ -380,6 +618,7 @@ int main(int argc, char **argv) {
         double t = k == steps ? stop : begin + (stop - begin) * k / steps;
         if (!(status = NAME_step(&m, t - m.v[TIME], row, 0))) { m.v[TIME] = t; row(&m, 0); }
     }
+    if (!status && TERMINAL != SALTUS_NONE && !(status = NAME_finish(&m))) row(&m, 0);
     if (status == SALTUS_TERMINATED) return 0;
     if (status) fprintf(stderr, "stopped at time %g: status %d%s%s\n", m.v[TIME], status, m.message ? ": " : "", m.message ? m.message : "");
     return status;

@@ -25,6 +25,12 @@ pub struct Restart {
     pub levels: Vec<Vec<Option<u32>>>,
     /// Computes entries and equations.
     pub evaluation: Chain,
+    /// (equation, variable, variable): the product of both stands in it, so that impulses of both have no meaning.
+    pub products: Vec<(usize, usize, usize)>,
+    /// (relation, variable, slot, sign): how crossing functions follow variables that may carry impulses.
+    pub pushes: Vec<(usize, usize, u32, f64)>,
+    /// Computes the slots of the pushes.
+    pub pushing: Chain,
 }
 
 impl Model {
@@ -62,9 +68,10 @@ impl Model {
         slots
     }
 
-    /// Whether conditions of the mode `key` depend on what they guard as it is entered from `old`.
-    pub fn guards_itself(&self, old: &ModeProgram, key: &ModeKey) -> bool {
-        !self.guarded(old, key).is_empty()
+    /// Where the conditions of the mode `key` are found that depend on what they guard as it is entered from `old`.
+    pub fn guarded_slots(&mut self, old: &ModeProgram, key: &ModeKey) -> Vec<u32> {
+        let guarded = self.guarded(old, key);
+        guarded.into_iter().filter_map(|v| Some(self.locate(v).ok()?.0)).collect()
     }
 
     /// The restart equations of a mode.
@@ -74,6 +81,7 @@ impl Model {
         let d: Vec<u8> = plan.vars.iter().map(|v| plan.d[v]).collect();
         let column: rustc_hash::FxHashMap<VarId, usize> = plan.vars.iter().enumerate().map(|(j, &v)| (v, j)).collect();
         let (mut entries, mut rows): (Vec<_>, Vec<(u32, Row)>) = (Vec::new(), Vec::new());
+        let mut products = Vec::new();
         if stages > 0 {
             for (i, (_, row)) in plan.rows.iter().enumerate() {
                 let mut seen: Vec<usize> = Vec::new();
@@ -84,16 +92,42 @@ impl Model {
                         continue;
                     }
                     seen.push(j);
+                    let highest = |a: &Operand| match *a {
+                        Operand::Var { var, order, .. } => {
+                            column.get(&var).copied().filter(|&k| d[k] == order + plan.c[i])
+                        }
+                        _ => None,
+                    };
                     for (sign, part) in self.ops.partial_wrt(&mut self.sys.dae, row, var, order) {
                         let slot = self.layout.scratch(0.0);
+                        products.extend(part.args.iter().filter_map(highest).map(|k| (i, j, k)));
                         entries.push((i, j, slot, sign));
                         rows.push((slot, part));
                     }
                 }
             }
         }
+        products.sort_unstable();
+        products.dedup();
+        let (mut pushes, mut pushed): (Vec<_>, Vec<(u32, Row)>) = (Vec::new(), Vec::new());
+        for i in program.crossings.relations().filter(|_| stages > 0) {
+            let row = self.sys.relations[i].g.clone();
+            for (j, &v) in plan.vars.iter().enumerate() {
+                if d[j] >= stages || !row.args.iter().any(|a| a.variable() == Some(v)) {
+                    continue;
+                }
+                for (sign, part) in self.ops.partial_wrt(&mut self.sys.dae, &row, v, 0) {
+                    let slot = self.layout.scratch(0.0);
+                    pushes.push((i, j, slot, sign));
+                    pushed.push((slot, part));
+                }
+            }
+        }
         let order = Order::new(plan.vars.len(), &entries);
         entries = order.entries(entries);
+        let (row, col) = order.places();
+        products.iter_mut().for_each(|p| *p = (row[p.0], col[p.1], col[p.2]));
+        pushes.iter_mut().for_each(|p| p.1 = col[p.1]);
         let (c, d) =
             (order.rows.iter().map(|&i| plan.c[i]).collect(), order.cols.iter().map(|&j| d[j]).collect::<Vec<u8>>());
         let (mut values, mut levels) = (Vec::new(), Vec::new());
@@ -112,7 +146,8 @@ impl Model {
             levels.push(level);
         }
         let evaluation = self.compile(|c| rows.iter().map(|(slot, row)| c.batch(*slot, row)).collect());
-        Restart { blocks: order.blocks, c, d, entries, values, levels, evaluation }
+        let pushing = self.compile(|c| pushed.iter().map(|(slot, row)| c.batch(*slot, row)).collect());
+        Restart { blocks: order.blocks, c, d, entries, values, levels, evaluation, products, pushes, pushing }
     }
 }
 
@@ -143,14 +178,19 @@ impl Order {
         order
     }
 
-    /// The entries with their new places.
-    fn entries(&self, mut entries: Vec<(usize, usize, u32, f64)>) -> Vec<(usize, usize, u32, f64)> {
+    /// The new places of equations and variables.
+    fn places(&self) -> (Vec<usize>, Vec<usize>) {
         let place = |list: &[usize]| {
             let mut at = vec![0; list.len()];
             list.iter().enumerate().for_each(|(new, &old)| at[old] = new);
             at
         };
-        let (row, col) = (place(&self.rows), place(&self.cols));
+        (place(&self.rows), place(&self.cols))
+    }
+
+    /// The entries with their new places.
+    fn entries(&self, mut entries: Vec<(usize, usize, u32, f64)>) -> Vec<(usize, usize, u32, f64)> {
+        let (row, col) = self.places();
         entries.iter_mut().for_each(|e| (e.0, e.1) = (row[e.0], col[e.1]));
         entries.sort_by_key(|e| (e.0, e.1));
         entries
