@@ -168,7 +168,7 @@ fn write_kernel(plan: &Plan, name: &str, o: &mut String) -> std::fmt::Result {
     writeln!(o, "  (void)host;")?;
     writeln!(o, "  for (; rows > 0; rows--, words += {}) {{", plan.holes + 1)?;
     write_steps(plan, o, &|k| format!("saltus_load(values, words[{}])", k + 1))?;
-    writeln!(o, "    values[words[0] & 0x7fffffffu] = {};", value_c(plan, &plan.result))?;
+    writeln!(o, "    values[words[0] & 0x7fffffffu] = {};", value_c(plan, &plan.results[0]))?;
     writeln!(o, "  }}\n}}")
 }
 
@@ -198,7 +198,7 @@ fn write_run(plan: &Plan, pattern: &[Advance], independent: bool, name: &str, o:
         Some(p) => format!("{}h{}[{}]", if p.negate { "-" } else { "" }, k + 1, at(p.by)),
         None => "NAN".into(),
     })?;
-    writeln!(o, "    to[{}] = {};", at(pattern.first().map_or(1, |p| p.by)), value_c(plan, &plan.result))?;
+    writeln!(o, "    to[{}] = {};", at(pattern.first().map_or(1, |p| p.by)), value_c(plan, &plan.results[0]))?;
     writeln!(o, "  }}\n}}")
 }
 

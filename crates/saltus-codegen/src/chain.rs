@@ -73,7 +73,7 @@ impl Joiner {
             };
             map.push(self.push(op, key, depth == 0));
         }
-        let (slot, value) = (slot_of(words[0]) as u32, map[plan.result as usize]);
+        let (slot, value) = (slot_of(words[0]) as u32, map[plan.results[0] as usize]);
         self.ops.push(Op::Store(slot, value));
         self.slots.insert(slot, value);
     }
@@ -121,7 +121,8 @@ impl Joiner {
             _ => 0,
         });
         let values = last.max().unwrap_or(0);
-        let plan = Plan { ops: self.ops, args: self.args, result: 0, consts: 0, holes: 0, holes_declared: true };
+        let plan =
+            Plan { ops: self.ops, args: self.args, results: Vec::new(), consts: 0, holes: 0, holes_declared: true };
         (plan, values)
     }
 }

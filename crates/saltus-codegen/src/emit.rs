@@ -1,8 +1,8 @@
 //! A plan as Cranelift IR: one function that loops over the rows.
 //!
 //! ```text
-//! entry(values, words, rows, host):  end = words + rows*stride*4;  jump row(words)
-//! row(p):                            …steps…;  store values[p[0]];  p' = p + stride*4;  brif p' != end, row(p'), exit
+//! entry(values, words, rows, host, to):  end = words + rows*stride*4;  jump row(words)
+//! row(p):                                …steps…;  store to[p[0]];  p' = p + stride*4;  brif p' != end, row(p'), exit
 //! ```
 //!
 //! Rows of a [`Run`](saltus_program::Run) need no words but the first row's: their kernel counts rows and computes two at
@@ -38,6 +38,8 @@ struct Emitter<'a> {
     vals: Vec<Option<Val>>,
     word: Type,
     holes: Holes,
+    /// The word of the first hole in a row.
+    first_hole: u32,
     /// In runs: offsets of rows, steps, and their products.
     offsets: Vec<(Value, i32, Value)>,
 }
@@ -66,7 +68,7 @@ pub(crate) fn kernel(
     imports: &mut Imports,
 ) -> Result<(), JitError> {
     let word = module.target_config().pointer_type();
-    let stride = i64::try_from(4 * (plan.holes + 1)).unwrap_or(i64::MAX);
+    let stride = i64::try_from(4 * plan.stride()).unwrap_or(i64::MAX);
     if !plan.holes_declared || stride > i64::from(i32::MAX) || word != types::I64 {
         return Err(JitError("template not fit for native code".into()));
     }
@@ -78,17 +80,19 @@ pub(crate) fn kernel(
     e.s.b.append_block_params_for_function_params(entry);
     let at = e.s.b.append_block_param(row, word);
     e.s.b.switch_to_block(entry);
-    let [values, words, rows, host] = *e.s.b.block_params(entry) else { unreachable!("four parameters") };
+    let [values, words, rows, host, to] = *e.s.b.block_params(entry) else { unreachable!("five parameters") };
     let bytes = e.s.b.ins().imul_imm_s(rows, stride);
     let end = e.s.b.ins().iadd(words, bytes);
     e.s.b.ins().jump(row, &[BlockArg::Value(words)]);
 
     e.s.b.switch_to_block(row);
     e.steps(plan, values, at, host)?;
-    let result = e.real(plan.result);
-    let dest = e.word_at(at, 0);
-    let dest = e.slot_address(values, dest);
-    e.s.b.ins().store(MemFlagsData::trusted(), result, dest, 0);
+    for (&r, k) in plan.results.iter().zip(0..) {
+        let result = e.real(r);
+        let dest = e.word_at(at, k);
+        let dest = e.slot_address(to, dest);
+        e.s.b.ins().store(MemFlagsData::trusted(), result, dest, 0);
+    }
     let next = e.s.b.ins().iadd_imm_s(at, stride);
     let more = e.s.b.ins().icmp(IntCC::NotEqual, next, end);
     e.s.b.ins().brif(more, row, &[BlockArg::Value(next)], exit, &[]);
@@ -113,7 +117,7 @@ pub(crate) fn chain(
     let entry = e.s.b.create_block();
     e.s.b.append_block_params_for_function_params(entry);
     e.s.b.switch_to_block(entry);
-    let [values, words, _, host] = *e.s.b.block_params(entry) else { unreachable!("four parameters") };
+    let [values, words, _, host, _] = *e.s.b.block_params(entry) else { unreachable!("five parameters") };
     e.steps(plan, values, words, host)?;
     e.s.b.ins().return_(&[]);
     e.s.b.seal_all_blocks();
@@ -121,7 +125,7 @@ pub(crate) fn chain(
     Ok(())
 }
 
-/// Writes the kernel of a plan for runs of one pattern: `fn(values, words of the first row, rows, host)`. Values that stay
+/// Writes the kernel of a plan for runs of one pattern: `fn(values, words of the first row, rows, host, to)`. Values that stay
 /// are loaded once, the others are next to each other; where rows are independent and the plan is arithmetic alone, two
 /// rows are computed at a time.
 pub(crate) fn run_kernel(
@@ -134,7 +138,7 @@ pub(crate) fn run_kernel(
     imports: &mut Imports,
 ) -> Result<(), JitError> {
     let word = module.target_config().pointer_type();
-    if !plan.holes_declared || word != types::I64 || pattern.len() != plan.holes + 1 {
+    if !plan.holes_declared || word != types::I64 || pattern.len() != plan.stride() {
         return Err(JitError("template not fit for native code".into()));
     }
     let config = module.target_config();
@@ -142,10 +146,15 @@ pub(crate) fn run_kernel(
     let entry = e.s.b.create_block();
     e.s.b.append_block_params_for_function_params(entry);
     e.s.b.switch_to_block(entry);
-    let [values, words, rows, host] = *e.s.b.block_params(entry) else { unreachable!("four parameters") };
-    let mut places = Vec::new();
+    let [values, words, rows, host, to] = *e.s.b.block_params(entry) else { unreachable!("five parameters") };
+    let (mut places, mut targets) = (Vec::new(), Vec::new());
     for (p, k) in pattern.iter().zip(0u32..) {
         let w = e.word_at(words, k);
+        if (k as usize) < plan.results.len() {
+            let at = e.slot_address(to, w);
+            targets.push((at, p.by));
+            continue;
+        }
         let at = e.slot_address(values, w);
         places.push(match p {
             // Nothing in the run writes it.
@@ -156,7 +165,6 @@ pub(crate) fn run_kernel(
             Advance { by, negate } => (Place::At(at, *by), *negate),
         });
     }
-    let (Place::At(dest, step), _) = places.remove(0) else { unreachable!("destinations move") };
     let zero = e.s.b.ins().iconst(types::I64, 0);
     let end = e.s.b.ins().ishl_imm_s(rows, 3);
     let exit = e.s.b.create_block();
@@ -175,11 +183,14 @@ pub(crate) fn run_kernel(
         e.s.b.ins().brif(any, pair, &[BlockArg::Value(zero)], rest, &[BlockArg::Value(zero)]);
         e.s.b.switch_to_block(pair);
         e.scale_offsets(p, pattern.iter().map(|p| p.by));
-        let v = e.pairs(plan, &places, &fixed, p);
-        let to = e.row_address(dest, step, p);
-        if step == 1 {
-            e.s.b.ins().store(UNALIGNED, v, to, 0);
-        } else {
+        let vals = e.pairs(plan, &places, &fixed, p);
+        for (&r, &(dest, step)) in plan.results.iter().zip(&targets) {
+            let v = vals[r as usize];
+            let to = e.row_address(dest, step, p);
+            if step == 1 {
+                e.s.b.ins().store(UNALIGNED, v, to, 0);
+                continue;
+            }
             for lane in 0..2 {
                 let v = e.s.b.ins().extractlane(v, lane);
                 e.s.b.ins().store(UNALIGNED, v, to, i32::from(lane) * 8 * step);
@@ -197,9 +208,11 @@ pub(crate) fn run_kernel(
     e.scale_offsets(at, pattern.iter().map(|p| p.by));
     e.holes = Holes::Run(places, at);
     e.steps(plan, values, at, host)?;
-    let result = e.real(plan.result);
-    let to = e.row_address(dest, step, at);
-    e.s.b.ins().store(MemFlagsData::trusted(), result, to, 0);
+    for (&r, (dest, step)) in plan.results.iter().zip(targets) {
+        let result = e.real(r);
+        let to = e.row_address(dest, step, at);
+        e.s.b.ins().store(MemFlagsData::trusted(), result, to, 0);
+    }
     let next = e.s.b.ins().iadd_imm_s(at, 8);
     let more = e.s.b.ins().icmp(IntCC::NotEqual, next, end);
     e.s.b.ins().brif(more, row, &[BlockArg::Value(next)], exit, &[]);
@@ -230,7 +243,7 @@ fn in_pairs(plan: &Plan, op: &Op) -> bool {
 }
 
 impl<'a> Emitter<'a> {
-    /// A function of four words (values, words, rows, host), not yet begun.
+    /// A function of five words (values, words, rows, host, to), not yet begun.
     fn of(
         plan: &Plan,
         module: &'a mut JITModule,
@@ -240,12 +253,13 @@ impl<'a> Emitter<'a> {
     ) -> Emitter<'a> {
         let word = module.target_config().pointer_type();
         func.signature = module.make_signature();
-        func.signature.params.extend([AbiParam::new(word); 4]);
+        func.signature.params.extend([AbiParam::new(word); 5]);
         Emitter {
             s: Scalars::new(FunctionBuilder::new(func, context), module, imports),
             vals: vec![None; plan.ops.len()],
             word,
             holes: Holes::Words,
+            first_hole: plan.results.len() as u32,
             offsets: Vec::new(),
         }
     }
@@ -306,8 +320,8 @@ impl Emitter<'_> {
         all
     }
 
-    /// The steps of an arithmetic plan for two rows; gives the two results.
-    fn pairs(&mut self, plan: &Plan, places: &[(Place, bool)], fixed: &[Option<Value>], offset: Value) -> Value {
+    /// The steps of an arithmetic plan for two rows.
+    fn pairs(&mut self, plan: &Plan, places: &[(Place, bool)], fixed: &[Option<Value>], offset: Value) -> Vec<Value> {
         let mut vals: Vec<Value> = Vec::with_capacity(plan.ops.len());
         for (op, fixed) in plan.ops.iter().zip(fixed) {
             if let Some(v) = fixed {
@@ -354,7 +368,7 @@ impl Emitter<'_> {
             };
             vals.push(v);
         }
-        vals[plan.result as usize]
+        vals
     }
 
     fn steps(&mut self, plan: &Plan, values: Value, row: Value, host: Value) -> Result<(), JitError> {
@@ -436,7 +450,7 @@ impl Emitter<'_> {
                 Place::At(first, by) => self.moving((first, by), offset, negate, types::F64),
             };
         }
-        let word = self.word_at(row, k + 1);
+        let word = self.word_at(row, self.first_hole + k);
         let address = self.slot_address(values, word);
         let bits = self.s.b.ins().load(types::I64, PURE, address, 0);
         let high = self.s.b.ins().ushr_imm_s(word, 31);

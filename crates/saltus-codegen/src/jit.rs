@@ -28,14 +28,19 @@ pub(crate) const LARGEST: usize = 5_000;
 #[derive(Default)]
 pub(crate) struct Plans {
     pub plans: Vec<Plan>,
-    index: FxHashMap<(ExprId, usize), KernelId>,
+    index: FxHashMap<(Box<[ExprId]>, usize), KernelId>,
 }
 
 impl Plans {
     /// The kernel of a template; planned on first use.
     pub fn kernel(&mut self, pool: &Pool, template: ExprId, holes: usize) -> KernelId {
-        *self.index.entry((template, holes)).or_insert_with(|| {
-            self.plans.push(Plan::new(pool, template, holes));
+        self.joint(pool, &[template], holes)
+    }
+
+    /// The kernel of several templates over the same holes.
+    pub fn joint(&mut self, pool: &Pool, templates: &[ExprId], holes: usize) -> KernelId {
+        *self.index.entry((templates.into(), holes)).or_insert_with(|| {
+            self.plans.push(Plan::joint(pool, templates, holes));
             KernelId(self.plans.len() as u32 - 1)
         })
     }
@@ -112,7 +117,7 @@ impl Backend for Jit {
         let k = batch.kernel.0 as usize;
         let plan = &self.plans.plans[k];
         match (&self.code, self.natives.get(k)) {
-            (Some(code), Some(Some(native))) if batch.rows.stride == plan.holes + 1 => {
+            (Some(code), Some(Some(native))) if batch.rows.stride == plan.stride() => {
                 code.run(*native, &batch.rows, values, host);
             }
             _ => tape::run(plan, &batch.rows, values, host, &self.scratch),

@@ -3,7 +3,7 @@
 //! What makes it sound:
 //! - a [`Native`] kernel is only run through [`Code::run`], which holds the module alive and checks the row stride
 //!   and every index word against the values before entering it;
-//! - kernels write `values[destination]` only, read `values` and `words` only, and keep no pointer;
+//! - kernels write `to[destination]` only, read `values` and `words` only, and keep no pointer;
 //! - a call back into the host goes through [`HostRef`], which lives on the stack of [`Code::run`]; a panic of the host
 //!   is carried around the native frames, never through them.
 
@@ -18,12 +18,13 @@ use cranelift_frontend::FunctionBuilderContext;
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId as ModuleFunc, Module, default_libcall_names};
 use saltus_expr::{Binary, FuncId, Unary, binary, unary};
-use saltus_program::{Advance, CallHost, Rows, Run};
+use saltus_program::{Advance, CallHost, Rows, Run, Window, slot_of};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// The signature of a compiled kernel.
-type Entry = unsafe extern "C" fn(values: *mut f64, words: *const u32, rows: usize, host: *mut HostRef<'_>);
+/// The signature of a compiled kernel; results go to `to`, which are the values themselves unless told otherwise.
+type Entry =
+    unsafe extern "C" fn(values: *mut f64, words: *const u32, rows: usize, host: *mut HostRef<'_>, to: *mut f64);
 
 /// A compiled kernel, valid as long as the [`Code`] it came from.
 #[derive(Clone, Copy)]
@@ -188,7 +189,7 @@ impl Code {
                         .declare_anonymous_function(&self.context.func.signature)
                         .map_err(|e| JitError(e.to_string()))?;
                     module.define_function(id, &mut self.context).map_err(|e| JitError(format!("{e:?}")))?;
-                    Ok((id, plan.holes + 1))
+                    Ok((id, plan.stride()))
                 });
             ids.push(made);
         }
@@ -230,7 +231,8 @@ impl Code {
         assert!(values.len() >= chain.stride, "a chain names values that are not there");
         let mut host = HostRef { host, panic: None };
         // SAFETY: the code is alive (`self` owns it) and names the first `stride` values only.
-        unsafe { (chain.entry)(values.as_mut_ptr(), std::ptr::null(), 0, &mut host) };
+        let values = values.as_mut_ptr();
+        unsafe { (chain.entry)(values, std::ptr::null(), 0, &mut host, values) };
         if let Some(panic) = host.panic {
             resume_unwind(panic);
         }
@@ -249,22 +251,33 @@ impl Code {
         let address = module.get_finalized_function(id);
         // SAFETY: the function was defined with the signature of `Entry` and is finalised.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(address) };
-        Ok(Native { entry, stride: plan.holes + 1 })
+        Ok(Native { entry, stride: plan.stride() })
     }
 
     /// Runs a kernel made by [`Code::compile_run`] for the pattern of this run.
     ///
     /// # Panics
     /// If the rows do not have the kernel's stride or a word names no value.
-    pub fn run_run(&self, kernel: Native, run: &Run, rows: &Rows, values: &mut [f64], host: &mut dyn CallHost) {
+    pub fn run_run(
+        &self,
+        kernel: Native,
+        run: &Run,
+        rows: &Rows,
+        values: &mut [f64],
+        window: Option<&mut Window<'_>>,
+        host: &mut dyn CallHost,
+    ) {
         assert_eq!(rows.stride, kernel.stride, "row stride differs from the kernel's");
         let first = &rows.words()[run.start * rows.stride..][..rows.stride];
-        let inside = first.iter().zip(&run.pattern);
-        let inside = inside.map(|(w, p)| p.reach(*w, run.len)).all(|r| r.is_some_and(|r| r.1 < values.len()));
+        let reach = |k: usize| run.pattern[k].reach(first[k], run.len);
+        let inside = (0..first.len()).all(|k| reach(k).is_some_and(|r| r.1 < values.len()));
+        let to = target(values, window, |low, high| {
+            (0..rows.results()).all(|k| reach(k).is_some_and(|r| low <= r.0 && r.1 < high))
+        });
         assert!(inside && run.pattern.len() == rows.stride && run.len > 0, "index word outside the values");
         let mut host = HostRef { host, panic: None };
         // SAFETY: the code is alive (`self` owns it), and every value from the first to the last row's is there.
-        unsafe { (kernel.entry)(values.as_mut_ptr(), first.as_ptr(), run.len, &mut host) };
+        unsafe { (kernel.entry)(values.as_mut_ptr(), first.as_ptr(), run.len, &mut host, to) };
         if let Some(panic) = host.panic {
             resume_unwind(panic);
         }
@@ -275,7 +288,7 @@ impl Code {
     /// # Panics
     /// If the rows do not have the kernel's stride or a word names no value.
     pub fn run(&self, kernel: Native, rows: &Rows, values: &mut [f64], host: &mut dyn CallHost) {
-        self.run_rows(kernel, rows, 0..rows.len(), values, host);
+        self.run_rows(kernel, rows, 0..rows.len(), values, None, host);
     }
 
     /// The same over some of the rows.
@@ -285,6 +298,7 @@ impl Code {
         rows: &Rows,
         some: std::ops::Range<usize>,
         values: &mut [f64],
+        window: Option<&mut Window<'_>>,
         host: &mut dyn CallHost,
     ) {
         debug_assert!(self.module.is_some());
@@ -294,13 +308,27 @@ impl Code {
         }
         assert!(rows.top() <= values.len(), "index word outside the values");
         let (n, words) = (some.len(), &rows.words()[some.start * rows.stride..some.end * rows.stride]);
+        let to = target(values, window, |low, high| {
+            let inside = |w: &u32| (low..high).contains(&slot_of(*w));
+            words.chunks_exact(rows.stride).all(|row| row[..rows.results()].iter().all(inside))
+        });
         let mut host = HostRef { host, panic: None };
         // SAFETY: the code is alive (`self` owns it), every word names a value, and there are `n` whole rows.
-        unsafe { (kernel.entry)(values.as_mut_ptr(), words.as_ptr(), n, &mut host) };
+        unsafe { (kernel.entry)(values.as_mut_ptr(), words.as_ptr(), n, &mut host, to) };
         if let Some(panic) = host.panic {
             resume_unwind(panic);
         }
     }
+}
+
+/// What destinations are counted from: the values, or what stands for them in a window.
+///
+/// # Panics
+/// If destinations are not inside the window.
+fn target(values: &mut [f64], window: Option<&mut Window<'_>>, inside: impl FnOnce(usize, usize) -> bool) -> *mut f64 {
+    let Some(w) = window else { return values.as_mut_ptr() };
+    assert!(inside(w.base, w.base + w.to.len()), "results outside their window");
+    w.to.as_mut_ptr().wrapping_sub(w.base)
 }
 
 impl Drop for Code {

@@ -73,8 +73,8 @@ pub(crate) struct Plan {
     pub ops: Vec<Op>,
     /// Operands of calls.
     pub args: Vec<Step>,
-    /// The step whose value is stored.
-    pub result: Step,
+    /// The steps whose values are stored.
+    pub results: Vec<Step>,
     /// Number of leading [`Op::Const`] steps.
     pub consts: usize,
     /// Holes of a row, as declared.
@@ -180,11 +180,11 @@ struct Info {
     calls: bool,
 }
 
-/// Nodes below and including `root`, children before parents, children in the order `order` leaves them.
-fn postorder(pool: &Pool, root: ExprId, mut order: impl FnMut(ExprId, &mut Vec<ExprId>)) -> Vec<ExprId> {
+/// Nodes below and including `roots`, children before parents, children in the order `order` leaves them.
+fn postorder(pool: &Pool, roots: &[ExprId], mut order: impl FnMut(ExprId, &mut Vec<ExprId>)) -> Vec<ExprId> {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut out = Vec::new();
-    let mut stack = vec![(root, false)];
+    let mut stack: Vec<(ExprId, bool)> = roots.iter().rev().map(|&r| (r, false)).collect();
     let mut children = Vec::new();
     while let Some((e, expanded)) = stack.pop() {
         if expanded {
@@ -227,13 +227,23 @@ impl Plan {
         self.ops.iter().any(|op| matches!(op, Op::Call { .. } | Op::CallDer { .. }))
     }
 
+    /// Words of a row: its destinations, then its holes.
+    pub fn stride(&self) -> usize {
+        self.results.len() + self.holes
+    }
+
     /// The steps of a template.
     pub fn new(pool: &Pool, template: ExprId, holes: usize) -> Plan {
+        Self::joint(pool, &[template], holes)
+    }
+
+    /// The steps of several templates over the same holes; what they share is computed once.
+    pub fn joint(pool: &Pool, templates: &[ExprId], holes: usize) -> Plan {
         // Costs, bottom-up; then the order of evaluation: the operand that needs more registers first, except where
         // calls are involved, which keep the interpreter's order.
         let mut info: FxHashMap<ExprId, Info> = FxHashMap::default();
         let mut holes_declared = true;
-        for e in postorder(pool, template, |_, _| {}) {
+        for e in postorder(pool, templates, |_, _| {}) {
             let node = pool.node(e);
             let mut i =
                 Info { cost: cost_of(node), need: 1, calls: matches!(node, Node::Call { .. } | Node::CallDer { .. }) };
@@ -251,7 +261,7 @@ impl Plan {
             i.need = needs.iter().zip(0u32..).map(|(n, k)| n + k).fold(1, u32::max);
             info.insert(e, i);
         }
-        let order = postorder(pool, template, |e, children| {
+        let order = postorder(pool, templates, |e, children| {
             if children.len() == 2 && !info[&e].calls && info[&children[1]].need > info[&children[0]].need {
                 children.swap(0, 1);
             }
@@ -263,7 +273,7 @@ impl Plan {
         let mut placer = Placer { regions: Vec::new(), placed: 0, soft: 4 * n + 1000, hard: 64 * n + 100_000 };
         placer.region(0);
         let mut uses: Vec<Vec<u32>> = vec![Vec::new(); n];
-        uses[n - 1].push(0);
+        templates.iter().for_each(|t| uses[local[t] as usize].push(0));
         for x in (0..n).rev() {
             let e = order[x];
             let mut regions = std::mem::take(&mut uses[x]);
@@ -295,7 +305,9 @@ impl Plan {
                 }
             }
         }
-        Self::write(pool, &order, &local, &placer.regions, holes, holes_declared)
+        let mut plan = Self::write(pool, &order, &local, &placer.regions, templates, holes);
+        plan.holes_declared = holes_declared;
+        plan
     }
 
     /// Writes the regions down, each at its `if`.
@@ -304,16 +316,16 @@ impl Plan {
         order: &[ExprId],
         local: &FxHashMap<ExprId, u32>,
         regions: &[Region],
+        templates: &[ExprId],
         holes: usize,
-        holes_declared: bool,
     ) -> Plan {
         let mut plan = Plan {
             ops: Vec::with_capacity(order.len()),
             args: Vec::new(),
-            result: 0,
+            results: Vec::new(),
             consts: 0,
             holes,
-            holes_declared,
+            holes_declared: true,
         };
         // The step of each node where it was last placed: the placements of a node are in disjoint regions.
         let mut step: Vec<Step> = vec![Step::MAX; order.len()];
@@ -393,7 +405,7 @@ impl Plan {
             step[x as usize] = plan.ops.len() as Step;
             plan.ops.push(op);
         }
-        plan.result = step[order.len() - 1];
+        plan.results = templates.iter().map(|t| step[local[t] as usize]).collect();
         plan
     }
 }

@@ -23,8 +23,11 @@ pub(crate) fn run(plan: &Plan, rows: &Rows, values: &mut [f64], host: &mut dyn C
         }
     }
     for row in rows.words().chunks_exact(rows.stride.max(1)) {
-        run_row(plan, &row[1..], values, &mut steps, &mut args, host);
-        values[slot_of(row[0])] = steps[plan.result as usize];
+        let (to, holes) = row.split_at(plan.results.len());
+        run_row(plan, holes, values, &mut steps, &mut args, host);
+        for (to, s) in to.iter().zip(&plan.results) {
+            values[slot_of(*to)] = steps[*s as usize];
+        }
     }
     scratch.0.set((steps, args));
 }
@@ -99,7 +102,7 @@ pub(crate) fn enclose(plan: &Plan, rows: &Rows, values: &[f64], region: &mut Reg
             let range = match op {
                 Op::Const(v) => Interval::point(*v),
                 Op::Load(_) | Op::Store(..) => unreachable!("chains are compiled, never run on the tape"),
-                Op::Hole(k) => region.get(row[1 + *k as usize], values),
+                Op::Hole(k) => region.get(row[plan.results.len() + *k as usize], values),
                 Op::Unary(op, a) => enclose_unary(*op, v(a)),
                 Op::Binary(op, a, b) => enclose_binary(*op, v(a), v(b)),
                 Op::Select(c, a, b) => enclose_select(v(c), v(a), v(b)),
@@ -131,6 +134,8 @@ pub(crate) fn enclose(plan: &Plan, rows: &Rows, values: &[f64], region: &mut Reg
             };
             steps[pc] = range;
         }
-        region.set(slot_of(row[0]) as u32, steps[plan.result as usize]);
+        for (to, s) in row.iter().zip(&plan.results) {
+            region.set(slot_of(*to) as u32, steps[*s as usize]);
+        }
     }
 }

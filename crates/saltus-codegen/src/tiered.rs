@@ -10,7 +10,8 @@ use rustc_hash::FxHashMap;
 use saltus_expr::{ExprId, Pool};
 use saltus_function::Function;
 use saltus_program::{
-    Advance, Backend, Batch, CallHost, Chain, ChainState, FEW_ROWS, Functions, KernelId, Region, Run, Seconds, slot_of,
+    Advance, Backend, Batch, CallHost, Chain, ChainState, FEW_ROWS, Functions, KernelId, Region, Run, Seconds, Window,
+    slot_of,
 };
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -101,7 +102,7 @@ impl CodeStore {
 
 /// Everything that the code of a plan depends on.
 fn content(plan: &Plan) -> String {
-    format!("{} {:?} {:?} {}", plan.holes, plan.ops, plan.args, plan.result)
+    format!("{} {:?} {:?} {:?}", plan.holes, plan.ops, plan.args, plan.results)
 }
 
 /// A kernel for runs of one pattern; `None` if it could not be compiled.
@@ -251,6 +252,7 @@ impl Tiered {
             let near = words.iter().all(|w| slot_of(*w) < 1 << 27);
             let joins = b.rows.len() <= FEW_ROWS
                 && b.rows.stride == plan.holes + 1
+                && plan.results.len() == 1
                 && plan.holes_declared
                 && near
                 && size <= PIECE
@@ -298,6 +300,34 @@ impl Tiered {
         self.tiers.borrow_mut()[k] = tier;
         tier
     }
+
+    /// Runs a batch, with results in a window if there is one.
+    fn run_to(&self, batch: &Batch, values: &mut [f64], mut window: Option<&mut Window<'_>>, host: &mut dyn CallHost) {
+        let k = batch.kernel.0 as usize;
+        let plan = &self.plans.plans[k];
+        let fits = batch.rows.stride == plan.stride() && batch.rows.results() == plan.results.len();
+        match self.promote(k, batch.rows.len()) {
+            Tier::Native(native) if fits => {
+                for run in batch.rows.runs() {
+                    let special = if run.pattern.is_empty() { None } else { self.run_kernel(k, run) };
+                    let code = self.store.code().expect("native kernels have code").borrow();
+                    match special {
+                        Some(kernel) => code.run_run(kernel, run, &batch.rows, values, window.as_deref_mut(), host),
+                        None => {
+                            let some = run.start..run.start + run.len;
+                            code.run_rows(native, &batch.rows, some, values, window.as_deref_mut(), host);
+                        }
+                    }
+                }
+            }
+            _ => {
+                tape::run(plan, &batch.rows, values, host, &self.scratch);
+                if let Some(w) = window {
+                    w.collect(&batch.rows, values);
+                }
+            }
+        }
+    }
 }
 
 impl Backend for Tiered {
@@ -313,23 +343,18 @@ impl Backend for Tiered {
 
     fn finish(&mut self) {}
 
+    fn joint(&mut self, pool: &Pool, templates: &[ExprId], holes: usize) -> Option<KernelId> {
+        let id = self.plans.joint(pool, templates, holes);
+        self.tiers.get_mut().resize(self.plans.plans.len(), Tier::Tape(0));
+        Some(id)
+    }
+
     fn run(&self, batch: &Batch, values: &mut [f64], host: &mut dyn CallHost) {
-        let k = batch.kernel.0 as usize;
-        let plan = &self.plans.plans[k];
-        let fits = batch.rows.stride == plan.holes + 1;
-        match self.promote(k, batch.rows.len()) {
-            Tier::Native(native) if fits => {
-                for run in batch.rows.runs() {
-                    let special = if run.pattern.is_empty() { None } else { self.run_kernel(k, run) };
-                    let code = self.store.code().expect("native kernels have code").borrow();
-                    match special {
-                        Some(kernel) => code.run_run(kernel, run, &batch.rows, values, host),
-                        None => code.run_rows(native, &batch.rows, run.start..run.start + run.len, values, host),
-                    }
-                }
-            }
-            _ => tape::run(plan, &batch.rows, values, host, &self.scratch),
-        }
+        self.run_to(batch, values, None, host);
+    }
+
+    fn run_chain_into(&self, chain: &Chain, values: &mut [f64], mut window: Window<'_>, host: &mut dyn CallHost) {
+        chain.iter().for_each(|b| self.run_to(b, values, Some(&mut window), host));
     }
 
     fn run_chain(&self, chain: &Chain, values: &mut [f64], host: &mut dyn CallHost) {

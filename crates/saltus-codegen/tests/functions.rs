@@ -545,8 +545,13 @@ fn statement(depth: u32) -> BoxedStrategy<FStmtKind> {
     .boxed()
 }
 
+/// 150 functions in ordinary tests; `PROPTEST_CASES` asks for more.
+fn cases() -> u32 {
+    std::env::var("PROPTEST_CASES").ok().and_then(|c| c.parse().ok()).unwrap_or(150)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(cases()))]
     #[test]
     fn random_functions_agree(
         body in proptest::collection::vec(statement(2), 1..6),

@@ -5,7 +5,7 @@ use saltus_base::Diagnostic;
 use saltus_dae::HybridDae;
 use saltus_expr::{ExprId, Pool};
 use saltus_function::Function;
-use saltus_program::{Backend, Batch, CallHost, Chain, Functions, KernelId, NEGATE, Region, slot_of};
+use saltus_program::{Backend, Batch, CallHost, Chain, Functions, KernelId, NEGATE, Region, Window, slot_of};
 use saltus_sim::Model;
 use saltus_sim::compile::Step;
 use saltus_sim::model::ModeProgram;
@@ -33,6 +33,15 @@ impl Backend for Recorder {
         }
         k
     }
+    fn joint(&mut self, pool: &Pool, templates: &[ExprId], holes: usize) -> Option<KernelId> {
+        let k = self.inner.joint(pool, templates, holes)?;
+        let mut list = self.templates.borrow_mut();
+        if list.len() == k.0 as usize {
+            // Only Jacobians have these, which nobody writes.
+            list.push((templates[0], holes));
+        }
+        Some(k)
+    }
     fn calls(&self, kernel: KernelId) -> bool {
         self.inner.calls(kernel)
     }
@@ -45,6 +54,9 @@ impl Backend for Recorder {
     }
     fn run_chain(&self, chain: &Chain, values: &mut [f64], host: &mut dyn CallHost) {
         self.inner.run_chain(chain, values, host);
+    }
+    fn run_chain_into(&self, chain: &Chain, values: &mut [f64], window: Window<'_>, host: &mut dyn CallHost) {
+        self.inner.run_chain_into(chain, values, window, host);
     }
     fn enclose(&self, batch: &Batch, values: &[f64], region: &mut Region, host: &mut dyn CallHost) {
         self.inner.enclose(batch, values, region, host);

@@ -1,13 +1,20 @@
 //! ∂f/∂x by the chain rule against differences of the right-hand side.
 
+use saltus_codegen::Tiered;
 use saltus_engine::{Engine, Options};
-use saltus_program::Interpreter;
+use saltus_program::{Backend, Interpreter};
 use saltus_sim::Model;
 use saltus_solver::ode::JacobianMatrix;
 use saltus_structure::{RowOps, SimplifyOptions, analyse_modes, lower, simplify};
 
-/// Largest difference between the two, relative to the entries' size.
 fn check(name: &str, text: &str) {
+    check_with(name, text, Box::new(Interpreter::new()));
+    check_with(name, text, Box::new(Tiered::new()));
+    check_with(name, text, Box::new(Tiered::with_threshold(0)));
+}
+
+/// Largest difference between the two, relative to the entries' size.
+fn check_with(name: &str, text: &str, backend: Box<dyn Backend>) {
     let path = std::env::temp_dir().join(format!("saltus-jacobian-{}-{name}.mo", std::process::id()));
     std::fs::write(&path, text).expect("a temporary file");
     let mut engine = Engine::new(Options::default());
@@ -18,7 +25,7 @@ fn check(name: &str, text: &str) {
     let mut ops = RowOps::default();
     simplify(&mut sys, &mut ops, SimplifyOptions::default());
     let modes = analyse_modes(&mut sys);
-    let mut model = Model::new(sys, ops, modes, Box::new(Interpreter::new())).expect("a model");
+    let mut model = Model::new(sys, ops, modes, backend).expect("a model");
     let program = model.initialize(0.0).expect("initial values");
     let n = program.states.len();
     let m = &mut model.machine;
@@ -119,4 +126,27 @@ fn of_a_sparse_system() {
            for i in 2:n - 1 loop der(u[i]) = u[i - 1]*u[i + 1] - 2*u[i]; end for;
            der(u[n]) = -u[n] + u[n - 1]; end M;",
     );
+}
+
+#[test]
+fn of_many_rows_of_one_template() {
+    // Conductivities as variables, cheap and dear ones, as part of the equation, and as fluxes that two rows share.
+    for (name, flux) in [
+        ("inside", "q[i] = (1 + 0.1*(u[i] + u[i + 1]))*(u[i] - u[i + 1]); k[i] = 1;"),
+        ("cheap", "q[i] = k[i]*(u[i] - u[i + 1]); k[i] = 1 + u[i]*u[i + 1];"),
+        ("dear", "q[i] = k[i]*(u[i] - u[i + 1]); k[i] = exp(-u[i]) + sqrt(4 + u[i + 1]);"),
+        ("signs", "q[i] = -k[i]; -k[i] = u[i]^3 - u[i + 1];"),
+    ] {
+        check(
+            name,
+            &format!(
+                "model M parameter Integer n = 80; Real u[n](each fixed = true, start = {{sin(i) for i in 1:n}}), q[n - 1], k[n - 1];
+                 equation
+                   for i in 1:n - 1 loop {flux} end for;
+                   der(u[1]) = -q[1];
+                   for i in 2:n - 1 loop der(u[i]) = q[i - 1] - q[i] - u[i]*abs(u[i]); end for;
+                   der(u[n]) = q[n - 1]; end M;"
+            ),
+        );
+    }
 }

@@ -20,12 +20,15 @@ pub fn slot_of(word: u32) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelId(pub u32);
 
-/// Index words of the rows of a batch, `stride` words a row: destination first, then one word per hole.
-#[derive(Clone, Debug, Default)]
+/// Index words of the rows of a batch, `stride` words a row: destination first (destinations, if the kernel is a joint one),
+/// then one word per hole.
+#[derive(Clone, Debug)]
 pub struct Rows {
     words: Vec<u32>,
     /// Words per row (1 + number of holes).
     pub stride: usize,
+    /// Destinations among them.
+    results: usize,
     /// Found when first asked for.
     runs: OnceCell<Box<[Run]>>,
     top: OnceCell<usize>,
@@ -90,7 +93,17 @@ impl Advance {
 impl Rows {
     /// Rows of `stride` words each.
     pub fn new(words: Vec<u32>, stride: usize) -> Rows {
-        Rows { words, stride, runs: OnceCell::new(), top: OnceCell::new() }
+        Self::joint(words, stride, 1)
+    }
+
+    /// Rows of a joint kernel: `stride` words each, the first `results` of them destinations.
+    pub fn joint(words: Vec<u32>, stride: usize, results: usize) -> Rows {
+        Rows { words, stride, results, runs: OnceCell::new(), top: OnceCell::new() }
+    }
+
+    /// Destinations of a row.
+    pub fn results(&self) -> usize {
+        self.results
     }
 
     /// All words.
@@ -116,7 +129,7 @@ impl Rows {
 
     /// The rows cut into runs; rows that follow no rule are runs without a pattern.
     pub fn runs(&self) -> &[Run] {
-        self.runs.get_or_init(|| find_runs(&self.words, self.stride))
+        self.runs.get_or_init(|| find_runs(&self.words, self.stride, self.results))
     }
 
     /// Number of rows.
@@ -132,20 +145,20 @@ impl Rows {
 /// Runs shorter than this are not worth their own loop.
 const SHORTEST: usize = 16;
 
-fn find_runs(words: &[u32], stride: usize) -> Box<[Run]> {
+fn find_runs(words: &[u32], stride: usize, results: usize) -> Box<[Run]> {
     let n = words.len().checked_div(stride).unwrap_or(0);
     let row = |r: usize| &words[r * stride..][..stride];
     let mut out: Vec<Run> = Vec::new();
     let mut plain = 0;
     let mut at = 0;
     while at < n {
-        // As far as every word moves as it did before; the destination does move.
+        // As far as every word moves as it did before; destinations do move.
         let mut len = 1;
         let mut pattern: Vec<Advance> = Vec::new();
         while at + len < n {
             let (a, b) = (row(at + len - 1), row(at + len));
             let same = |(k, (x, y)): (usize, (&u32, &u32))| {
-                Advance::between(*x, *y).filter(|p| if len == 1 { k > 0 || p.by != 0 } else { *p == pattern[k] })
+                Advance::between(*x, *y).filter(|p| if len == 1 { k >= results || p.by != 0 } else { *p == pattern[k] })
             };
             let next: Option<Vec<Advance>> = a.iter().zip(b).enumerate().map(same).collect();
             let Some(next) = next else { break };
@@ -164,8 +177,8 @@ fn find_runs(words: &[u32], stride: usize) -> Box<[Run]> {
             plain = 0;
         }
         let first = row(at);
-        let to = (pattern[0], first[0]);
-        let independent = first[1..].iter().zip(&pattern[1..]).all(|(w, p)| p.apart(*w, to, len));
+        let apart = |(w, p): (&u32, &Advance)| (0..results).all(|k| p.apart(*w, (pattern[k], first[k]), len));
+        let independent = first.iter().zip(&pattern).skip(results).all(apart);
         out.push(Run { start: at, len, pattern: pattern.into(), independent });
         at += len;
     }
@@ -266,6 +279,14 @@ impl Chain {
         Chain::from(out)
     }
 
+    /// All slots that are read.
+    pub fn reads(&self) -> impl Iterator<Item = u32> {
+        self.batches.iter().flat_map(|b| {
+            let rows = b.rows.words.chunks_exact(b.rows.stride.max(1));
+            rows.flat_map(|row| &row[b.rows.results..]).map(|w| slot_of(*w) as u32)
+        })
+    }
+
     /// All rows in order, each with its kernel.
     pub fn rows(&self) -> impl Iterator<Item = (KernelId, &[u32])> {
         self.batches.iter().flat_map(|b| b.rows.words.chunks_exact(b.rows.stride.max(1)).map(|row| (b.kernel, row)))
@@ -292,6 +313,25 @@ impl<'a> IntoIterator for &'a Chain {
     type IntoIter = std::slice::Iter<'a, Batch>;
     fn into_iter(self) -> Self::IntoIter {
         self.batches.iter()
+    }
+}
+
+/// Where results go instead of the values: what would become `values[base + k]` becomes `to[k]`.
+pub struct Window<'a> {
+    /// The slot of the first.
+    pub base: usize,
+    /// The results.
+    pub to: &'a mut [f64],
+}
+
+impl Window<'_> {
+    /// Takes over what rows have written to the values.
+    pub fn collect(&mut self, rows: &Rows, values: &[f64]) {
+        for row in rows.words.chunks_exact(rows.stride.max(1)) {
+            for w in &row[..rows.results] {
+                self.to[slot_of(*w) - self.base] = values[slot_of(*w)];
+            }
+        }
     }
 }
 
@@ -363,6 +403,11 @@ pub trait Backend {
     /// The kernel of a template with `holes` holes; compiled on first use. The template must hold no event-generating
     /// node ([`saltus_expr::Node::Relation`] and `EventFloor` are evaluated as their plain counterparts).
     fn kernel(&mut self, pool: &Pool, template: ExprId, holes: usize) -> KernelId;
+    /// One kernel for several templates over the same holes, which computes what they share once; `None` where that brings
+    /// nothing.
+    fn joint(&mut self, _pool: &Pool, _templates: &[ExprId], _holes: usize) -> Option<KernelId> {
+        None
+    }
     /// Whether a kernel may call functions: then the order of its rows counts.
     fn calls(&self, _: KernelId) -> bool {
         true
@@ -376,6 +421,11 @@ pub trait Backend {
         for b in chain {
             self.run(b, values, host);
         }
+    }
+    /// The same with results in a window, where all of them belong; the values there are lost.
+    fn run_chain_into(&self, chain: &Chain, values: &mut [f64], mut window: Window<'_>, host: &mut dyn CallHost) {
+        self.run_chain(chain, values, host);
+        chain.iter().for_each(|b| window.collect(&b.rows, values));
     }
     /// Encloses what a batch computes while the values it reads lie in a region; the results become part of the region. The
     /// array of values holds what the region does not tell, and is not written.

@@ -16,6 +16,7 @@ mod seconds;
 pub use enclose::{Interval, Region, enclose_binary, enclose_function, enclose_select, enclose_unary};
 pub use interpret::Interpreter;
 pub use kernel::{
-    Advance, Backend, Batch, CallHost, Chain, ChainState, FEW_ROWS, Functions, KernelId, NEGATE, Rows, Run, slot_of,
+    Advance, Backend, Batch, CallHost, Chain, ChainState, FEW_ROWS, Functions, KernelId, NEGATE, Rows, Run, Window,
+    slot_of,
 };
 pub use seconds::{Passage, Seconds};

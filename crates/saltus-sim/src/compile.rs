@@ -2,11 +2,12 @@
 
 use crate::block::{SolveBlock, SolveWork, Torn};
 use crate::elimination::{Elimination, Eliminator, Entry, Unknown};
+use crate::formula::Formula;
 use crate::layout::Layout;
 use saltus_dae::{Operand, Row, VarType};
 use saltus_expr::{Binary, Coefficient, ExprId, Node, Pool, Unary};
 use saltus_graph::{Bipartite, Matching, block_order};
-use saltus_program::{Backend, Batch, Chain, NEGATE, Rows};
+use saltus_program::{Backend, Batch, Chain, NEGATE, Rows, slot_of};
 use saltus_solver::linear::{LinearSolver, Pattern};
 use saltus_structure::{Block, Cell, Item, Loop, Role, RowOps, Sequence, System, solved};
 use std::cell::RefCell;
@@ -122,7 +123,7 @@ pub struct Compiler<'a> {
 
 /// Roots with arguments hardly below zero count as roots of (almost) zero: a tank runs empty, two levels meet,
 /// and no step can end exactly there. Further below they stay outside their domain, which cuts the step.
-fn round_edges(pool: &mut Pool, template: ExprId) -> ExprId {
+pub(crate) fn round_edges(pool: &mut Pool, template: ExprId) -> ExprId {
     const BELOW: f64 = 1e-7;
     // Its root is small, and the slope there is finite.
     const ALMOST_ZERO: f64 = 1e-24;
@@ -146,47 +147,79 @@ fn round_edges(pool: &mut Pool, template: ExprId) -> ExprId {
 /// Partial derivatives to be computed, equal ones once.
 #[derive(Default)]
 pub(crate) struct Partials {
-    rows: Vec<(u32, Row)>,
-    known: rustc_hash::FxHashMap<(ExprId, Box<[u32]>), u32>,
+    /// In which round (what reads others of them comes after those), where to, and what.
+    rows: Vec<(u32, u32, Formula)>,
+    known: rustc_hash::FxHashMap<Formula, u32>,
+    rounds: rustc_hash::FxHashMap<u32, u32>,
 }
 
 impl Partials {
     /// Where the value of a row will be.
     pub fn slot(&mut self, c: &mut Compiler<'_>, row: Row) -> u32 {
-        if let Some(v) = c.sys.dae.pool.as_const(row.template) {
+        let formula = Formula::new(c, &row);
+        self.place(c, &formula)
+    }
+
+    /// The same for a formula.
+    pub fn place(&mut self, c: &mut Compiler<'_>, formula: &Formula) -> u32 {
+        if let Some(v) = c.sys.dae.pool.as_const(formula.template) {
             return c.layout.word(c.sys, Operand::Const(v));
         }
-        let words = row.args.iter().map(|&a| c.layout.word(c.sys, a)).collect();
-        *self.known.entry((row.template, words)).or_insert_with(|| {
-            let slot = c.layout.scratch(0.0);
-            self.rows.push((slot, row));
-            slot
-        })
+        if let Some(known) = self.known.get(formula) {
+            return *known;
+        }
+        let read = formula.words.iter().filter_map(|w| self.rounds.get(&(slot_of(*w) as u32)));
+        let round = read.max().map_or(0, |r| r + 1);
+        let slot = c.layout.scratch(0.0);
+        self.rows.push((round, slot, formula.clone()));
+        self.known.insert(formula.clone(), slot);
+        self.rounds.insert(slot, round);
+        slot
     }
 
     /// What computes them.
     pub fn chain(mut self, c: &mut Compiler<'_>) -> Chain {
-        gather(&mut self.rows, |p| &p.1);
-        c.chain(self.rows.iter().map(|p| (p.0, &p.1)))
+        self.rows.sort_by_key(|r| r.0);
+        self.rows.chunk_by_mut(|a, b| a.0 == b.0).for_each(|round| gather(round, |r| r.2.template));
+        let batches: Chain = self.rows.iter().map(|(_, slot, f)| c.batch_of(*slot, f.template, &f.words)).collect();
+        batches.gathered(|k| c.backend.calls(k))
+    }
+
+    /// What computes those that are `needed` by others, with what they need themselves.
+    pub fn chain_for(&self, c: &mut Compiler<'_>, mut needed: rustc_hash::FxHashSet<u32>) -> Chain {
+        let mut some = Partials::default();
+        for row in self.rows.iter().rev() {
+            if needed.contains(&row.1) {
+                needed.extend(row.2.words.iter().map(|w| slot_of(*w) as u32));
+                some.rows.push(row.clone());
+            }
+        }
+        some.rows.reverse();
+        some.chain(c)
     }
 }
 
 /// Brings rows of one template together, where there are enough of them for a loop of their own. The others stay in the
 /// order of their equations: neighbours share subexpressions. The order must be free.
-fn gather<T>(rows: &mut [T], row: impl Fn(&T) -> &Row) {
+fn gather<T>(rows: &mut [T], template: impl Fn(&T) -> ExprId) {
     let mut count: rustc_hash::FxHashMap<ExprId, usize> = rustc_hash::FxHashMap::default();
-    rows.iter().for_each(|r| *count.entry(row(r).template).or_insert(0) += 1);
-    rows.sort_by_key(|r| Some(row(r).template).filter(|t| count[t] > saltus_program::FEW_ROWS));
+    rows.iter().for_each(|r| *count.entry(template(r)).or_insert(0) += 1);
+    rows.sort_by_key(|r| Some(template(r)).filter(|t| count[t] > saltus_program::FEW_ROWS));
 }
 
 impl Compiler<'_> {
     /// One assignment as a batch of one row.
     pub fn batch(&mut self, dest: u32, row: &Row) -> Batch {
-        let template = round_edges(&mut self.sys.dae.pool, row.template);
-        let kernel = self.backend.kernel(&self.sys.dae.pool, template, row.args.len());
-        let mut words = Vec::with_capacity(row.args.len() + 1);
-        self.layout.words(self.sys, dest, row, &mut words);
-        Batch { kernel, rows: Rows::new(words, row.args.len() + 1) }
+        let words: Vec<u32> = row.args.iter().map(|&a| self.layout.word(self.sys, a)).collect();
+        self.batch_of(dest, row.template, &words)
+    }
+
+    /// The same for a template and the words of its holes.
+    fn batch_of(&mut self, dest: u32, template: ExprId, holes: &[u32]) -> Batch {
+        let template = round_edges(&mut self.sys.dae.pool, template);
+        let kernel = self.backend.kernel(&self.sys.dae.pool, template, holes.len());
+        let words = [&[dest], holes].concat();
+        Batch { kernel, rows: Rows::new(words, holes.len() + 1) }
     }
 
     /// Appends an assignment, joining it to those before it.
@@ -405,7 +438,7 @@ impl Compiler<'_> {
         let n = unknowns.len();
         let column: rustc_hash::FxHashMap<Cell, usize> = unknowns.iter().enumerate().map(|(j, &c)| (c, j)).collect();
         let mut rows: Vec<(Row, usize, u8)> = rows.to_vec();
-        gather(&mut rows, |r| &r.0);
+        gather(&mut rows, |r| r.0.template);
         let residual_slots: Vec<u32> = rows.iter().map(|_| self.layout.scratch(0.0)).collect();
         let residual = self.chain(residual_slots.iter().copied().zip(rows.iter().map(|r| &r.0)));
         let mut linear = true;

@@ -2,7 +2,7 @@
 //! later only appends.
 
 use rustc_hash::FxHashMap;
-use saltus_dae::{Operand, Row};
+use saltus_dae::Operand;
 use saltus_program::NEGATE;
 use saltus_structure::{Cell, System};
 
@@ -60,15 +60,6 @@ impl Layout {
                     s
                 }
             },
-        }
-    }
-
-    /// Index words of a row: destination, then operands.
-    pub fn words(&mut self, sys: &System, dest: u32, row: &Row, out: &mut Vec<u32>) {
-        out.push(dest);
-        for &a in &row.args {
-            let w = self.word(sys, a);
-            out.push(w);
         }
     }
 

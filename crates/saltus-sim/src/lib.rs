@@ -4,8 +4,8 @@
 //! - [`machine`], [`block`], `pivot`: run steps; mixed loops, Newton, complementarity.
 //! - [`model`]: a prepared model with the programs of the modes entered so far.
 //! - [`choice`]: which integrator and why.
-//! - `slice`, [`dependence`], `tangent`, `progression`: what derivatives need; pattern and values of their Jacobian, its lists
-//!   of indices as arithmetic progressions.
+//! - `slice`, [`dependence`], `tangent`, `formula`, `progression`: what derivatives need; pattern and values of their Jacobian,
+//!   its rows as kernels, its lists of indices as arithmetic progressions.
 //! - `implicit`: the same as F(t, z, ż) = 0, blocks unsolved.
 //! - [`crossings`], `location`, `exclusion`, [`enclosure`], `sampling`, `touching`: crossing functions of a mode, where they cross in a step,
 //!   where they cannot, what values they take in a box, and what a few values tell.
@@ -38,6 +38,7 @@ pub mod elimination;
 pub mod enclosure;
 pub mod events;
 mod exclusion;
+mod formula;
 mod forward;
 mod implicit;
 mod journal;

@@ -8,7 +8,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId};
 use saltus_expr::{FuncId, Node, RelOp};
 use saltus_function::{ExecError, Function};
-use saltus_program::{Backend, Batch, CallHost, Chain, Functions, Interval};
+use saltus_program::{Backend, Batch, CallHost, Chain, Functions, Interval, Window};
 use saltus_solver::nonlinear::{
     Method, PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, piecewise::LockedFailure, solve_piecewise,
 };
@@ -464,6 +464,11 @@ impl Machine {
     /// Runs assignments.
     pub fn chain(&mut self, c: &Chain) {
         self.backend.run_chain(c, &mut self.values, &mut self.host);
+    }
+
+    /// The same with results in a window.
+    pub fn chain_into(&mut self, c: &Chain, window: Window<'_>) {
+        self.backend.run_chain_into(c, &mut self.values, window, &mut self.host);
     }
 
     /// Whether a search should be given up because somebody wants it all to end.

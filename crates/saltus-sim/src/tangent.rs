@@ -3,17 +3,21 @@
 //! An assignment w = φ(u) passes derivatives on by ∂w/∂x_j = Σ ∂φ/∂u_k ∂u_k/∂x_j; a block r(z, u) = 0 by
 //! ∂r/∂z ∂z/∂x_j = −Σ ∂r/∂u_k ∂u_k/∂x_j. The partial derivatives are kernels of the templates, computed once per point, equal
 //! ones once; of the ∂u/∂x_j only those exist that are not zero by structure, so the work is that of the products left.
-//! Sums of one term need none: ∂φ/∂u of a state is the partial derivative itself, and factors ±1 are signs.
+//! Sums of one term need none: ∂φ/∂u of a state is the partial derivative itself, and factors ±1 are signs. Where a template has
+//! many rows, sums are formulas ([`crate::formula`]), and all entries of a row of the matrix are computed by one kernel, straight
+//! into their places.
 //!
 //! The same terms give ∂f/∂x · v along one direction, without any matrix ([`Tangent::along`]).
 
 use crate::block::SolveBlock;
 use crate::compile::{Compiler, Partials, Step};
+use crate::formula::{Factors, Formula, Formulas, MOST_RESULTS, Together};
 use crate::machine::Machine;
 use crate::progression::{Piece, pieces};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row};
-use saltus_program::{Chain, NEGATE, slot_of};
+use saltus_expr::ExprId;
+use saltus_program::{Chain, FEW_ROWS, NEGATE, Window, slot_of};
 use saltus_solver::linear::Pattern;
 use saltus_solver::ode::JacobianMatrix;
 use std::cell::RefCell;
@@ -55,12 +59,19 @@ struct Solve {
 
 /// The derivatives of a right-hand side, ready to be propagated.
 pub struct Tangent {
+    /// All partial derivatives, for [`Tangent::along`].
     partials: Chain,
+    /// Those that products and entries read; `None`: all of them.
+    some: Option<Chain>,
+    /// Rows of the matrix computed straight into their places, the first of which would be this slot.
+    rows: Option<(Chain, usize)>,
     products: Products,
     /// ∂u/∂x_j of every u on the way; the first is 1.
     dots: RefCell<Vec<f64>>,
     /// `[position in the matrix, which derivative]`.
     entries: Vec<[u32; 2]>,
+    /// Whether some places of the matrix get nothing.
+    gaps: bool,
     runs: Vec<Piece<2>>,
     /// The chain rule along one direction.
     flow: Flow,
@@ -82,8 +93,19 @@ struct Flow {
 /// More than this that may change from step to step is not looked at to see whether the matrix has changed.
 const FEW_READS: usize = 200;
 
-/// Which states a slot depends on, and where its derivatives are.
-type Dots = Rc<[(u32, u32)]>;
+/// Which states a slot depends on, and what its derivatives are.
+type Dots = Rc<[(u32, Dot)]>;
+
+/// A derivative by a state.
+#[derive(Clone)]
+enum Dot {
+    /// That of the state itself.
+    One,
+    /// Computed by products; [`NEGATE`] is its sign.
+    At(u32),
+    /// Not yet computed.
+    Formula(Formula),
+}
 
 struct Builder<'a, 'c> {
     c: &'a mut Compiler<'c>,
@@ -91,6 +113,9 @@ struct Builder<'a, 'c> {
     count: u32,
     products: Products,
     partials: Partials,
+    formulas: Formulas,
+    /// Templates of many rows.
+    many: FxHashSet<ExprId>,
     /// Of each slot that moves: its place in a flow.
     places: FxHashMap<u32, u32>,
     flow: Flow,
@@ -101,8 +126,17 @@ struct Term {
     slot: u32,
     source: Dots,
     partial: u32,
+    /// The factor without its sign, which is that of `partial`.
+    formula: Formula,
     /// The factor is one, but for its sign.
     unit: bool,
+}
+
+/// Templates with enough rows for a loop.
+fn templates_of_many<'r>(rows: impl Iterator<Item = &'r Row>) -> FxHashSet<ExprId> {
+    let mut count: FxHashMap<ExprId, usize> = FxHashMap::default();
+    rows.for_each(|r| *count.entry(r.template).or_insert(0) += 1);
+    count.into_iter().filter(|c| c.1 > FEW_ROWS).map(|c| c.0).collect()
 }
 
 impl Builder<'_, '_> {
@@ -122,44 +156,82 @@ impl Builder<'_, '_> {
             }
             let constant = self.c.sys.dae.pool.as_const(p.template);
             let sign = if constant == Some(-1.0) { NEGATE } else { 0 };
-            let partial = match constant {
-                Some(-1.0) => self.c.layout.word(self.c.sys, Operand::Const(1.0)),
-                _ => self.partials.slot(self.c, p),
-            };
+            let mut formula = Formula::new(self.c, &p);
+            if sign != 0 {
+                formula.template = self.c.sys.dae.pool.num(1.0);
+            }
+            let partial = self.partials.place(self.c, &formula);
             let unit = matches!(constant, Some(v) if v.abs() == 1.0);
-            out.push(Term { slot, source, partial: partial ^ sign ^ (word & NEGATE), unit });
+            out.push(Term { slot, source, partial: partial ^ sign ^ (word & NEGATE), formula, unit });
         }
         out
     }
 
-    /// The derivatives of an assigned value by the states `reach`: sums of one term are what they consist of.
-    fn assigned(&mut self, terms: &[Term], reach: &[u32]) -> Dots {
-        let mut parts: Vec<Vec<(u32, u32, bool)>> = vec![Vec::new(); reach.len()];
+    /// The derivatives of an assigned value by the states `reach`: sums of one term are what they consist of; where there are
+    /// many rows like this one, sums are formulas.
+    fn assigned(&mut self, terms: &[Term], reach: &[u32], many: bool) -> Dots {
+        let mut parts: Vec<Vec<(&Term, &Dot)>> = vec![Vec::new(); reach.len()];
         for t in terms {
-            for &(state, from) in t.source.iter() {
-                parts[reach.partition_point(|s| *s < state)].push((t.partial, from, t.unit));
+            for (state, from) in t.source.iter() {
+                parts[reach.partition_point(|s| s < state)].push((t, from));
             }
         }
-        let dot = |(state, parts): (&u32, Vec<(u32, u32, bool)>)| {
-            let at = match parts[..] {
-                [(partial, ONE, _)] => partial | IN_VALUES,
-                [(partial, from, true)] => from ^ (partial & NEGATE),
-                _ => {
-                    let to = self.count;
-                    self.count += 1;
-                    for (k, &(partial, from, _)) in parts.iter().enumerate() {
-                        self.product(if k == 0 { to | FIRST } else { to }, from, partial);
-                    }
-                    to
+        reach.iter().zip(parts).map(|(state, parts)| (*state, self.dot(&parts, many))).collect()
+    }
+
+    fn dot(&mut self, parts: &[(&Term, &Dot)], many: bool) -> Dot {
+        let pool = &mut self.c.sys.dae.pool;
+        match parts {
+            [(t, Dot::One)] if t.partial & NEGATE == 0 => return Dot::Formula(t.formula.clone()),
+            [(t, Dot::One)] => return Dot::Formula(t.formula.negated(pool)),
+            [(t, Dot::At(from))] if t.unit => return Dot::At(from ^ (t.partial & NEGATE)),
+            [(t, Dot::Formula(f))] if t.unit && t.partial & NEGATE == 0 => return Dot::Formula(f.clone()),
+            [(t, Dot::Formula(f))] if t.unit => return Dot::Formula(f.negated(pool)),
+            _ if many => {
+                if let Some(f) = self.sum_of(parts) {
+                    return Dot::Formula(f);
+                }
+            }
+            _ => {}
+        }
+        let to = self.count;
+        self.count += 1;
+        for (k, (t, from)) in parts.iter().enumerate() {
+            self.product(if k == 0 { to | FIRST } else { to }, from, t.partial);
+        }
+        Dot::At(to)
+    }
+
+    /// A sum as a formula, if it is one of formulas.
+    fn sum_of(&mut self, parts: &[(&Term, &Dot)]) -> Option<Formula> {
+        let mut factors: Vec<Factors> = Vec::with_capacity(parts.len());
+        for (t, from) in parts {
+            let q = match from {
+                Dot::One => None,
+                Dot::At(_) => return None,
+                Dot::Formula(f) if self.formulas.is_cheap(&self.c.sys.dae.pool, f.template) => Some(f.clone()),
+                Dot::Formula(f) => {
+                    let slot = self.partials.place(self.c, f);
+                    Some(Formula::value(self.c, slot))
                 }
             };
-            (*state, at)
-        };
-        reach.iter().zip(parts).map(dot).collect()
+            factors.push((t.formula.clone(), t.partial & NEGATE, q));
+        }
+        self.formulas.sum(&mut self.c.sys.dae.pool, &factors)
+    }
+
+    /// Where a derivative is, its sign included: among those of products, or with a bit among the values.
+    fn place(&mut self, dot: &Dot) -> u32 {
+        match dot {
+            Dot::One => ONE,
+            Dot::At(at) => *at,
+            Dot::Formula(f) => self.partials.place(self.c, f) | IN_VALUES,
+        }
     }
 
     /// Appends a product; the sign of what it is made from goes to the factor.
-    fn product(&mut self, to: u32, from: u32, partial: u32) {
+    fn product(&mut self, to: u32, from: &Dot, partial: u32) {
+        let from = self.place(from);
         self.products.list.push([to, from & !NEGATE, partial ^ (from & NEGATE)]);
     }
 
@@ -183,8 +255,8 @@ impl Builder<'_, '_> {
     /// Appends Σ terms; `to` says where the derivative by a state goes, `flip` negates.
     fn sum(&mut self, terms: &[Term], to: impl Fn(usize) -> u32, states: &[u32], flip: u32) {
         for t in terms {
-            for &(state, from) in t.source.iter() {
-                let column = states.partition_point(|s| *s < state);
+            for (state, from) in t.source.iter() {
+                let column = states.partition_point(|s| s < state);
                 self.product(to(column), from, t.partial ^ flip);
             }
         }
@@ -203,25 +275,31 @@ impl Tangent {
     ) -> Option<Tangent> {
         let mut b = Builder {
             c,
-            dots: states.iter().zip(0..).map(|(s, k)| (s.0, Rc::from([(k, ONE)]))).collect(),
+            dots: states.iter().zip(0..).map(|(s, k)| (s.0, Rc::from([(k, Dot::One)]))).collect(),
             count: 1,
             products: Products::default(),
             partials: Partials::default(),
+            formulas: Formulas::default(),
+            many: FxHashSet::default(),
             places: states.iter().zip(0..).map(|(s, k)| (s.0, k)).collect(),
             flow: Flow::default(),
         };
+        let chains = steps.iter().filter_map(|s| if let Step::Assign(chain) = s { Some(chain) } else { None });
+        b.many = templates_of_many(chains.flat_map(Chain::rows).filter_map(|(_, words)| assigned.get(&words[0])));
         let mut moving = states.len() as u32;
         for step in steps {
             match step {
                 Step::Assign(chain) => {
                     for (_, words) in chain.rows() {
-                        let terms = b.terms(assigned.get(&words[0])?, &[]);
+                        let row = assigned.get(&words[0])?;
+                        let terms = b.terms(row, &[]);
                         let reach = Builder::states(terms.iter());
                         if reach.is_empty() {
                             b.dots.remove(&words[0]);
                             continue;
                         }
-                        let dots = b.assigned(&terms, &reach);
+                        let many = b.many.contains(&row.template);
+                        let dots = b.assigned(&terms, &reach, many);
                         b.flows(&terms, moving, 0, true);
                         b.dots.insert(words[0], dots);
                         b.places.insert(words[0], moving);
@@ -240,7 +318,7 @@ impl Tangent {
                         b.sum(t, |column| first + column as u32 * n + row, &reach, NEGATE);
                     }
                     for (&u, row) in block.unknowns.iter().zip(0..) {
-                        let at = |(column, state): (u32, &u32)| (*state, first + column * n + row);
+                        let at = |(column, state): (u32, &u32)| (*state, Dot::At(first + column * n + row));
                         b.dots.insert(u, (0..).zip(&reach).map(at).collect());
                     }
                     for (t, row) in terms.iter().zip(moving..) {
@@ -259,14 +337,47 @@ impl Tangent {
         }
         let n = states.len();
         let mut entries = Vec::new();
+        let mut together = Together::default();
+        let mut formulas: Vec<(usize, Vec<(u32, Formula)>)> = Vec::new();
+        let mut filled = 0;
         for (i, (_, derivative)) in states.iter().enumerate() {
-            for &(j, at) in b.dots.get(derivative).into_iter().flat_map(|d| d.iter()) {
-                let position = pattern.map_or(Some(j as usize * n + i), |p| p.find(i, j as usize))?;
-                entries.push([u32::try_from(position).ok()?, at]);
+            let dots = b.dots.get(derivative).cloned();
+            let mut row = Vec::new();
+            for (j, dot) in dots.iter().flat_map(|d| d.iter()) {
+                let position = pattern.map_or(Some(*j as usize * n + i), |p| p.find(i, *j as usize))?;
+                let position = u32::try_from(position).ok()?;
+                filled += 1;
+                match dot {
+                    Dot::Formula(f) => row.push((position, f.clone())),
+                    dot => entries.push([position, b.place(dot)]),
+                }
+            }
+            for part in row.chunks(MOST_RESULTS) {
+                formulas.push((together.kind(part), part.to_vec()));
+            }
+        }
+        let size = pattern.map_or(n * n, Pattern::nnz);
+        let base = b.c.layout.len();
+        let last = u32::try_from(base + size).ok()?;
+        let many: Vec<bool> = formulas.iter().map(|(kind, _)| together.are_many(*kind)).collect();
+        let rows = if many.contains(&true) { together.chain(b.c, last - size as u32) } else { None };
+        if rows.is_some() {
+            (0..size).for_each(|_| _ = b.c.layout.scratch(0.0));
+        }
+        for ((_, row), many) in formulas.into_iter().zip(many) {
+            if rows.is_none() || !many {
+                let each = row.into_iter().map(|(position, f)| [position, b.place(&Dot::Formula(f))]);
+                entries.extend(each.collect::<Vec<_>>());
             }
         }
         let ends = states.iter().map(|(_, d)| b.places.get(d).filter(|_| b.dots.contains_key(d)).copied()).collect();
         let Builder { c, count, mut products, partials, mut flow, .. } = b;
+        let some = rows.is_some().then(|| {
+            let read = products.list.iter().flat_map(|p| [Some(p[2] & !NEGATE), values_slot(p[1])]);
+            let read = read.chain(entries.iter().map(|e| values_slot(e[1] & !NEGATE))).flatten();
+            let read = read.chain(rows.iter().flat_map(Chain::reads));
+            partials.chain_for(c, read.collect())
+        });
         products.cut();
         flow.products.cut();
         flow.ends = ends;
@@ -274,8 +385,7 @@ impl Tangent {
         let mut dots = vec![0.0; count as usize];
         dots[0] = 1.0;
         let partials = partials.chain(c);
-        let mut reads: Vec<u32> =
-            partials.rows().flat_map(|(_, row)| row[1..].iter().map(|w| slot_of(*w) as u32)).collect();
+        let mut reads: Vec<u32> = partials.reads().collect();
         reads.sort_unstable();
         reads.dedup();
         // What nothing here computes stays between events: then it is always worth looking.
@@ -291,6 +401,9 @@ impl Tangent {
             reads: Some(reads).filter(|r| products.solves.is_empty() && held(r)),
             last: RefCell::default(),
             partials,
+            some,
+            rows: rows.map(|r| (r, base)),
+            gaps: filled < size,
             products,
             dots: RefCell::new(dots),
             runs: pieces(&entries, |_| false),
@@ -320,22 +433,26 @@ impl Tangent {
     }
 
     /// Partial derivatives and factors of blocks at the point at which the steps have just been evaluated.
-    fn prepare(&self, m: &mut Machine) -> bool {
-        m.chain(&self.partials);
+    fn prepare(&self, m: &mut Machine, partials: &Chain) -> bool {
+        m.chain(partials);
         self.products.solves.iter().all(|s| m.factor_full(&s.block))
     }
 
     fn compute(&self, m: &mut Machine, jac: &mut JacobianMatrix) -> bool {
-        if !self.prepare(m) {
+        if !self.prepare(m, self.some.as_ref().unwrap_or(&self.partials)) {
             return false;
         }
         let mut dots = self.dots.borrow_mut();
         self.products.run(&m.values, &mut dots);
         let values = jac.values_mut();
-        if self.entries.len() < values.len() {
+        if self.gaps {
             values.fill(0.0);
         }
         let mut finite = true;
+        if let Some((rows, base)) = &self.rows {
+            m.chain_into(rows, Window { base: *base, to: values });
+            finite = are_finite(values);
+        }
         for p in &self.runs {
             match p {
                 Piece::Each(range) => {
@@ -371,7 +488,7 @@ impl Tangent {
     /// ∂f/∂x · v at the point at which the steps have just been evaluated, in one pass over what the derivatives are
     /// computed from; false if it is not a vector of numbers.
     pub fn along(&self, m: &mut Machine, v: &[f64], out: &mut [f64]) -> bool {
-        if !self.prepare(m) {
+        if !self.prepare(m, &self.partials) {
             return false;
         }
         let flow = &self.flow;
@@ -383,6 +500,22 @@ impl Tangent {
         }
         out.iter().all(|v| v.is_finite())
     }
+}
+
+/// Whether all of them are numbers: their sum tells, unless it is too large.
+fn are_finite(values: &[f64]) -> bool {
+    let mut sums = [0.0; 8];
+    let (eights, rest) = values.as_chunks::<8>();
+    for eight in eights {
+        sums.iter_mut().zip(eight).for_each(|(s, v): (&mut f64, &f64)| *s += v);
+    }
+    let sum = sums.iter().chain(rest).sum::<f64>();
+    sum.is_finite() || values.iter().all(|v| v.is_finite())
+}
+
+/// The slot of a derivative that stands among the values.
+fn values_slot(at: u32) -> Option<u32> {
+    (at & IN_VALUES != 0).then_some(at & !IN_VALUES)
 }
 
 /// Where a derivative stands: among the values, or computed here.
