@@ -146,6 +146,7 @@ impl Forward {
                 model.machine.values[model.machine.time as usize] = start;
                 model.start_tickers(start)?;
                 model.handle_event(&program, &[], &[], EventKind::Initial, &mut Quiet)?;
+                model.tickers.clear();
                 sides.push(model.machine.values.clone());
             }
             let held = self.difference(model, &sides, shift, start)?;

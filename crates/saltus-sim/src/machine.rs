@@ -561,7 +561,11 @@ impl Machine {
             let Some((batch, slot)) = self.relations[i].threshold.clone() else { continue };
             self.backend.run(&batch, &mut self.values, &mut self.host);
             let at = self.values[slot as usize].abs();
-            self.relations[i].finest = if at > 0.0 { 0.1 * at } else { f64::INFINITY };
+            let r = &mut self.relations[i];
+            r.finest = if at > 0.0 { 0.1 * at } else { f64::INFINITY };
+            if at > 0.0 {
+                r.nominal = r.nominal.min(100.0 * at);
+            }
         }
         self.host.error = None;
     }

@@ -23,6 +23,7 @@ pub fn content(sys: &System) -> u64 {
         external,
         settled,
         emptied,
+        vacuous,
         original,
         shared,
     } = sys;
@@ -68,10 +69,12 @@ pub fn content(sys: &System) -> u64 {
         d.row(row);
         d.shown(index);
     });
-    d.list(emptied, |d, (origin, row)| {
-        d.origin(origin);
-        d.row(row);
-    });
+    for rows in [emptied, vacuous] {
+        d.list(rows, |d, (origin, row)| {
+            d.origin(origin);
+            d.row(row);
+        });
+    }
     dae.vars.iter().for_each(|(v, _)| d.shown(&alias[v]));
     let mut known: Vec<VarId> = external.iter().copied().collect();
     known.sort_unstable();
