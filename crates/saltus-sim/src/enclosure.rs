@@ -16,8 +16,9 @@ use crate::model::ModeProgram;
 use rustc_hash::FxHashMap;
 use saltus_program::{Chain, Interval, Region};
 
-/// Blocks with more unknowns are not enclosed.
+/// Blocks with more unknowns are not enclosed, and those with more than so many have an allowance of their own: others shall not starve.
 const LARGEST_BLOCK: usize = 200;
+const LARGE_BLOCK: usize = 24;
 /// How often a box of unknowns is widened before it is given up.
 const WIDENINGS: usize = 8;
 
@@ -27,6 +28,9 @@ pub struct Enclosure {
     region: Region,
     /// Rows enclosed so far; a call of a function counts as many.
     pub work: u64,
+    /// The same for blocks that count as large, and what it may come to.
+    large: u64,
+    pub(crate) large_allowed: f64,
     /// Approximate inverses of blocks, by the slots of their unknowns. Any will do that makes the operator contract.
     inverses: FxHashMap<Vec<u32>, Vec<f64>>,
 }
@@ -63,6 +67,7 @@ impl Enclosure {
         states: &[(usize, Interval)],
     ) -> Interval {
         let f = &program.crossings.functions[k];
+        m.host.opaque = false;
         self.region.clear();
         self.region.set(m.time, t);
         for &(state, range) in states {
@@ -109,9 +114,20 @@ impl Enclosure {
     /// Encloses the solution of a block.
     fn solve(&mut self, m: &mut Machine, b: &SolveBlock) -> Option<()> {
         let n = b.unknowns.len();
-        if n > LARGEST_BLOCK {
+        if n <= LARGE_BLOCK {
+            return self.solve_block(m, b);
+        }
+        if n > LARGEST_BLOCK || self.large as f64 > self.large_allowed {
             return None;
         }
+        let before = self.work;
+        let found = self.solve_block(m, b);
+        self.large += std::mem::replace(&mut self.work, before) - before;
+        found
+    }
+
+    fn solve_block(&mut self, m: &mut Machine, b: &SolveBlock) -> Option<()> {
+        let n = b.unknowns.len();
         let y: Vec<f64> = b.unknowns.iter().map(|&s| m.values[s as usize]).collect();
         self.place(b, y.iter().map(|&v| Interval::point(v)));
         let slopes = self.slopes(m, b);

@@ -24,10 +24,12 @@ const MOST: usize = 400;
 /// Steps to wait before enclosures are tried again that told nothing.
 const PAUSE: u32 = 32;
 
-/// What enclosing a row costs, in rows evaluated; what enclosures may cost of all evaluations; what they may cost in any case,
+/// What enclosing a row costs, in rows evaluated; what enclosures may cost of all evaluations, and which part of that those of large
+/// blocks may cost beside it; what they may cost in any case,
 /// for models of up to so many rows: larger ones take longer for each enclosure, and need none the more.
 const COST: f64 = 60.0;
 const SHARE: f64 = 0.05;
+const LARGE_SHARE: f64 = 0.2;
 const FREE: f64 = 2e7;
 const SMALL: f64 = 50.0;
 
@@ -45,7 +47,7 @@ struct Record {
     pause: u32,
     /// How often it was given up.
     failures: u32,
-    /// Enclosures have never told anything.
+    /// Enclosures will never tell anything.
     blind: bool,
 }
 
@@ -81,6 +83,7 @@ impl Exclusion {
         self.rows = derivatives.iter().map(rows).sum();
         if self.allowed == 0.0 {
             self.allowed = FREE * (SMALL / self.rows as f64).min(1.0);
+            self.enclosure.large_allowed = self.allowed / COST;
         }
     }
 
@@ -88,7 +91,9 @@ impl Exclusion {
     pub fn earn(&mut self, evaluations: usize) {
         let new = evaluations.checked_sub(self.evaluations).unwrap_or(evaluations);
         self.evaluations = evaluations;
-        self.allowed += SHARE * new as f64 * self.rows as f64;
+        let earned = SHARE * new as f64 * self.rows as f64;
+        self.allowed += earned;
+        self.enclosure.large_allowed += LARGE_SHARE * earned / COST;
     }
 
     /// How often a step may be halved before values are asked.
@@ -116,10 +121,11 @@ impl Exclusion {
         }
     }
 
-    /// Nothing is known about this function: it may take long before that changes.
-    pub fn blind(&mut self, k: usize) {
+    /// Nothing is known about this function: it may take long before that changes. `opaque`: it reads foreign code, and nothing ever
+    /// will be.
+    pub fn blind(&mut self, k: usize, opaque: bool) {
         self.records[k].depth = 0;
-        self.records[k].blind = true;
+        self.records[k].blind = opaque;
         self.failed(k);
     }
 

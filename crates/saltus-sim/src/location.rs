@@ -512,7 +512,7 @@ impl Location {
         let clear = |g: Interval| side.clear(g);
         let depth = self.exclusion.depth(k);
         let Some(stretches) = self.exclusion.doubtful(&mut model.machine, step, k, (from, to), depth, clear) else {
-            self.exclusion.blind(k);
+            self.exclusion.blind(k, model.machine.host.opaque);
             return false;
         };
         let known = self.ahead.len();

@@ -171,6 +171,10 @@ pub struct Host {
     pub error: Option<ExecError>,
     /// Calls over intervals since last taken note of.
     pub(crate) enclosed: u64,
+    /// Of each function: whether it is foreign code.
+    foreign: Vec<bool>,
+    /// Foreign code was asked about intervals.
+    pub(crate) opaque: bool,
 }
 
 impl Host {
@@ -187,6 +191,8 @@ impl Host {
             scratch: Vec::new(),
             error: None,
             enclosed: 0,
+            foreign: functions.iter().map(|f| f.external.is_some()).collect(),
+            opaque: false,
         }
     }
 
@@ -300,6 +306,7 @@ impl CallHost for Host {
             return range;
         }
         self.enclosed += 1;
+        self.opaque |= self.foreign.get(func.0 as usize) == Some(&true);
         let known = self.functions.enclose(func, args);
         known.ok().and_then(|v| v.get(out as usize).copied()).unwrap_or(Interval::WHOLE)
     }

@@ -1,7 +1,8 @@
 //! `saltus bench events`: what an event costs beside crossing functions that it does not touch.
 //!
-//! A saw-tooth makes 2·10⁵ events per second of model time (each bound is passed both ways) beside 1,000 states. Other crossing functions of the states are added in three
-//! ways, and none of them crosses. The cost of one event is the difference between a long and a short run.
+//! A saw-tooth makes 2·10⁵ events per second of model time (each bound is passed both ways) beside 1,000 states. Other crossing
+//! functions of the states are added in three ways, and none of them crosses. The cost of one event is the difference between a long
+//! and a short run.
 
 use super::{Scratch, small_model};
 use crate::console;
