@@ -43,7 +43,7 @@ struct Profile {
 const STENCIL: usize = 6;
 
 /// Polynomials that one enclosure looks at.
-const MOST_CELLS: usize = 64;
+const MOST_CELLS: usize = 2000;
 
 impl Profile {
     fn end(&self) -> i64 {

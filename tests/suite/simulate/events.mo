@@ -527,6 +527,28 @@ time,x,f,g,n,m,more
 3.000000000001362,3.000000000001362,-1.362021606610142e-12,1.362021606610142e-12,1,1,1
 6.0,6.0,-3.0,3.0,1,1,1
 
+--- a-short-visit-through-a-delay simulate --stop 10 --intervals 1 ---
+// The delayed signal is above the level for a sixtieth of a step.
+model M
+  Real x(start = 0, fixed = true), y(start = 0);
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  y = delay(1/(1 + ((x - 3.37)/0.01)^2), 4);
+  when y > 0.9 then
+    n = pre(n) + 1;
+  end when;
+end M;
+
+--- expect ---
+time,x,y,n
+0.0,0.0,8.805142203046579e-6,0
+7.366662885547185,7.366662885547185,0.9000000000010977,0
+7.366662885547185,7.366662885547185,0.9000000000010977,1
+7.3733371016306055,7.3733371016306055,0.8999999999989226,1
+7.3733371016306055,7.3733371016306055,0.8999999999989226,1
+10.0,10.0,0.000014457134600337355,1
+
 --- a-short-visit-through-a-loop-of-thirty simulate --stop 10 --intervals 1 --variables x,n ---
 model M
   Real x(start = 0, fixed = true);
