@@ -93,7 +93,7 @@ impl ModeProgram {
 }
 
 /// States that were asked for are given up where they determine the others by less than this part of what they did at best.
-const FALLEN: f64 = 0.02;
+const FALLEN: f64 = 0.1;
 
 /// The choice of a mode's states, and what computes the entries of the Jacobian it rests on.
 struct StateWatch {

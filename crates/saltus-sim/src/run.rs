@@ -140,6 +140,7 @@ pub fn run(
         standstill: (start, 0),
         crowd: (start, 0),
         vain: 0,
+        off: false,
         due: None,
     };
     // The instant of touching has no derivative.
@@ -206,6 +207,8 @@ struct Runner<'a> {
     crowd: (f64, usize),
     /// How many steps in a row were taken again in vain.
     vain: usize,
+    /// Dense output is off the equations where the present event was found.
+    off: bool,
     /// Next time events: one that steps must end at, one that they may pass over. Known until the next event.
     due: Option<(f64, f64)>,
 }
@@ -252,6 +255,15 @@ fn failing(model: &Model) -> Option<usize> {
         .iter()
         .zip(&model.sys.assertions)
         .position(|(&s, (_, index))| model.machine.values[s as usize] == 0.0 && model.sys.dae.assertions[*index].error)
+}
+
+/// Whether the slope of the dense output inside a step is far from what the states x there demand.
+fn off_course(integrator: &dyn Integrator, t: f64, x: &[f64], demanded: &[f64]) -> bool {
+    let (h, o) = (integrator.t() - integrator.t_prev(), integrator.options());
+    let mut dx = vec![0.0; x.len()];
+    integrator.interpolate_derivative(t, &mut dx);
+    let far = |i: usize| ((demanded[i] - dx[i]) * h).abs() > STRAY * (o.rtol * x[i].abs() + o.atol[i]);
+    (0..x.len()).any(far)
 }
 
 impl Runner<'_> {
@@ -855,7 +867,11 @@ impl Runner<'_> {
             self.vain = 0;
             let kind = if timed { EventKind::Time } else { EventKind::State };
             let fired = fired.unwrap_or_default();
+            let state = |s: &(u32, u32)| (model.machine.values[s.0 as usize], model.machine.values[s.1 as usize]);
+            let (x, dx): (Vec<f64>, Vec<f64>) = p.states.iter().map(state).unzip();
+            self.off = !fired.is_empty() && off_course(&**integrator, end, &x, &dx);
             let after = self.event(model, &p, &fired, kind, end, sink, observer, true)?;
+            self.off = false;
             if after.restart.is_some() || self.report.terminated.is_some() {
                 self.follow(after, program, integrator, restart)?;
                 return Ok(end);
@@ -949,15 +965,13 @@ impl Runner<'_> {
         if !(begin < t && t < end) || n == 0 || !SWINGING.contains(&integrator.name()) || self.forward.is_some() {
             return false;
         }
-        let (mut x, mut dx, mut f) = (vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        let (mut x, mut f) = (vec![0.0; n], vec![0.0; n]);
         integrator.interpolate(t, &mut x);
-        integrator.interpolate_derivative(t, &mut dx);
-        let o = integrator.options().clone();
         if self.rhs(model, program).rhs(t, &x, &mut f).is_err() {
             return false;
         }
         self.report.evaluations += 1;
-        (0..n).any(|i| ((f[i] - dx[i]) * (end - begin)).abs() > STRAY * (o.rtol * x[i].abs() + o.atol[i]))
+        off_course(integrator, t, &x, &f)
     }
 
     /// What a step failed by; if it does not tell, what the one before failed by near here. Equations without a solution are to
@@ -1455,8 +1469,8 @@ impl Runner<'_> {
     }
 
     /// Relations whose functions have just crossed by dense output alone, and what their functions may be wrong by. Where the
-    /// equations lead back at once, the states are off what they decay to in no time: within these errors it is no crossing
-    /// when they do so after a restart.
+    /// equations lead back at once, or states are off what they decay to in no time: within these errors it is no crossing when
+    /// they do so after a restart.
     fn pulled_back(&self, model: &mut Model, program: &ModeProgram, fired: &[usize], t: f64) -> Vec<(usize, f64)> {
         if self.sliding.is_some() || program.states.is_empty() {
             return Vec::new();
@@ -1480,7 +1494,7 @@ impl Runner<'_> {
             };
             let mut g = [0.0];
             model.machine.crossing_values(&[i], &mut g);
-            if side * rate > 0.0 && g[0].abs() <= error {
+            if (self.off || side * rate > 0.0) && g[0].abs() <= error {
                 pulled.push((i, error));
             }
         }
