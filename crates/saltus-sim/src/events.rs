@@ -258,7 +258,7 @@ impl Model {
                             let (slot, value) = (self.reactions[k].target, self.machine.values[s as usize]);
                             let close = 1e-12 * value.abs().max(1e-3);
                             match restarts.iter().find(|r| r.1 == slot && (r.2 - value).abs() > close) {
-                                Some(other) => return Err(self.two_resets(t, k, other.2, value)),
+                                Some(other) => return Err(self.two_resets(t, k, var, (other.2, value))),
                                 None => restarts.push((var, slot, value)),
                             }
                         }
@@ -546,9 +546,8 @@ impl Model {
     }
 
     /// Reaction k and one before it in the same instant want different values.
-    fn two_resets(&self, t: f64, k: usize, first: f64, second: f64) -> Diagnostic {
+    fn two_resets(&self, t: f64, k: usize, var: VarId, (first, second): (f64, f64)) -> Diagnostic {
         let r = &self.sys.reactions[k];
-        let Action::Reinit { var, .. } = r.action else { return self.no_end(t, &[]) };
         let name = &self.sys.dae.vars[var].name;
         let text = format!("at time {t:?}: {name} is reset to {first} and to {second} at once");
         let mut d = Diagnostic::error(Stage::Run, r.origin.span.unwrap_or(Span::NONE), text)
