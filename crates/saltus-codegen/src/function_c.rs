@@ -17,6 +17,14 @@ use std::fmt::Write;
 
 const RUNTIME: &str = include_str!("functions.c");
 const ARRAYS: &str = include_str!("arrays.c");
+const RANDOM: &str = include_str!("random.c");
+
+/// The name of a random generator of the library, and how many numbers its state has.
+fn random_call(symbol: &str) -> Option<(&str, usize)> {
+    let name = symbol.strip_prefix("ModelicaRandom_")?;
+    let list = [("xorshift64star", 2), ("xorshift128plus", 4), ("xorshift1024star", 33)];
+    list.into_iter().find(|r| r.0 == name)
+}
 
 /// What stands for text that is built at run time; constant text is known by its handle, which is positive.
 const BUILT_TEXT: f64 = -1.0;
@@ -61,6 +69,14 @@ fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<&'a ExternalCall, Stri
     if x.symbol == "ModelicaInternal_print" && l.outputs.is_empty() {
         return Ok(x);
     }
+    // The state before; the state after and a number.
+    if random_call(&x.symbol).is_some()
+        && matches!(&l.inputs[..], [i] if matches!(i.slot, Slot::A(_)))
+        && l.outputs.len() == 2
+        && l.outputs.iter().filter(|o| matches!(o.slot, Slot::A(_))).count() == 1
+    {
+        return Ok(x);
+    }
     let numbers = one
         && x.language == "C"
         && x.passing.iter().all(|p| *p == Passing::Plain)
@@ -84,8 +100,27 @@ fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<&'a ExternalCall, Stri
 /// The functions that kernels call, and all those call, as C: to be put after [`crate::PRELUDE_C`] and before the kernels. The text
 /// defines `saltus_functions`, a structure with their memory, and `saltus_call` and `saltus_call_der` for a
 /// `saltus_host` whose `self` points to one (cleared). Failed calls give NaN and set its `message`. Tables among the `objects`,
-/// given by their handles, become data.
-pub fn functions_c(functions: &[Function], called: &[Called], objects: &[f64]) -> Result<String, NotInC> {
+/// given by their handles, become data. Of `shared` calls (function, call, result) the call evaluates and the result reads.
+pub fn functions_c(
+    functions: &[Function],
+    called: &[Called],
+    shared: &[(FuncId, FuncId, FuncId)],
+    objects: &[f64],
+) -> Result<String, NotInC> {
+    let mut shares = Vec::new();
+    let mut plain = Vec::new();
+    for c in called {
+        if let Some(&(func, call, result)) = shared.iter().find(|s| s.1 == c.func) {
+            let f = functions.get(func.0 as usize);
+            let sizes = f.and_then(|f| f.outputs.iter().map(|&o| f.fixed_len(o)).sum::<Option<usize>>());
+            let Some(outs) = sizes else { return Err(NotInC { func, what: "sizes of its results".into() }) };
+            shares.push((plain.len(), call, result));
+            plain.push(Called { func, outs, ..*c });
+        } else if shared.iter().all(|s| s.2 != c.func) {
+            plain.push(*c);
+        }
+    }
+    let called = &plain[..];
     // Second derivatives are first ones of tangents.
     let mut functions = functions.to_vec();
     let mut made = FxHashMap::default();
@@ -133,7 +168,7 @@ pub fn functions_c(functions: &[Function], called: &[Called], objects: &[f64]) -
     }
     o.push('\n');
     let mut includes: Vec<&str> = Vec::new();
-    let mut tables = false;
+    let (mut tables, mut random) = (false, false);
     for &(f, _) in &needed {
         if let (Some(l), Some(function)) = (executor.lowered(f), functions.get(f.0 as usize))
             && l.external.is_some()
@@ -141,6 +176,7 @@ pub fn functions_c(functions: &[Function], called: &[Called], objects: &[f64]) -
             let x = external_c(function, l).map_err(|what| NotInC { func: f, what })?;
             match table_call(&x.symbol) {
                 Some(_) => tables = true,
+                None if random_call(&x.symbol).is_some() => random = true,
                 None if x.symbol == "ModelicaInternal_print" => {}
                 None => includes.extend(x.includes.iter().map(String::as_str)),
             }
@@ -148,6 +184,9 @@ pub fn functions_c(functions: &[Function], called: &[Called], objects: &[f64]) -
     }
     if tables {
         o.push_str(&tables_c(objects));
+    }
+    if random {
+        o.push_str(RANDOM);
     }
     includes.sort_unstable();
     includes.dedup();
@@ -197,6 +236,17 @@ pub fn functions_c(functions: &[Function], called: &[Called], objects: &[f64]) -
     for (k, c) in called.iter().enumerate() {
         let (p, id, n) = (if c.dual { 'd' } else { 'r' }, c.func.0, c.args);
         let dargs = if c.dual { "dargs" } else { "0" };
+        if let Some((_, call, result)) = shares.iter().find(|s| s.0 == k) {
+            let _ = writeln!(
+                cases[0],
+                "  case {}u: saltus_result(c, {k}, r_run{id}, c->memo + {at}, args, 0, {n}, {outs}, 0); return 0.0;\n  case {}u: return c->valid[{k}] && args[1] < {outs} ? c->memo[{at} + {n} + (size_t)args[1]] : NAN;",
+                call.0,
+                result.0,
+                outs = c.outs
+            );
+            at += n + c.outs;
+            continue;
+        }
         let _ = writeln!(
             cases[usize::from(c.dual)],
             "  case {id}u: return saltus_result(c, {k}, {p}_run{id}, c->memo + {at}, args, {dargs}, {n}, {}, out);",
@@ -356,6 +406,9 @@ impl<'a> Body<'a> {
             let unused: Vec<String> = (0..self.f.inputs.len()).map(|k| format!(" (void)x{k};")).collect();
             return self.line(&format!("(void)c;{}", unused.concat()));
         }
+        if let Some((name, n)) = random_call(symbol) {
+            return self.random(name, n);
+        }
         if let Some(table) = table_call(symbol) {
             return self.table(table, &list);
         }
@@ -385,6 +438,24 @@ impl<'a> Body<'a> {
         self.line(&format!("*y0 = d_({symbol}({value}), 0.0);\n  if (along == 0.0) return;"));
         self.line("h = 1e-6 * (1.0 + saltus_min(size, 1e6)) / saltus_max(along, 1e-300);");
         self.line(&format!("y0->d = ({symbol}({up}) - {symbol}({down})) / (2.0 * h);"));
+    }
+
+    /// A random generator whose state has n numbers. Nothing has a derivative.
+    fn random(&mut self, name: &str, n: usize) {
+        let p = self.p();
+        let array = self.f.outputs.iter().position(|o| matches!(o.slot, Slot::A(_))).unwrap_or(0);
+        let (from, to, drawn) = match self.dual {
+            false => ("x0.at[i]", "out[i]", "number"),
+            true => ("x0.at[i].v", "d_(out[i], 0.0)", "d_(number, 0.0)"),
+        };
+        self.line(&format!("double in[{n}], out[{n}], number;"));
+        self.line(&format!(
+            "if ({p}_count(x0) != {n}) saltus_fail(c, \"the state of a random generator has another size\");"
+        ));
+        self.line(&format!("for (int i = 0; i < {n}; i++) in[i] = {from};"));
+        self.line(&format!("number = saltus_{name}(in, out);\n  *y{array} = {p}_vector(c, {n});"));
+        self.line(&format!("for (int i = 0; i < {n}; i++) y{array}->at[i] = {to};"));
+        self.line(&format!("*y{} = {drawn};", 1 - array));
     }
 
     /// What reads a table; `list` gives the arguments.

@@ -51,6 +51,8 @@ struct Mode {
     conditions: Vec<(u32, bool)>,
     /// `None` if it has no solution by structure.
     program: Option<(Rc<ModeProgram>, Option<Restart>)>,
+    /// Values of conditions (by slot) that leave it without a solution.
+    singular: Vec<Vec<(u32, bool)>>,
     /// By the mode it is entered from: its conditions that depend on what they guard.
     searched: Vec<Vec<u32>>,
 }
@@ -72,7 +74,8 @@ fn modes(s: &mut Started) -> Result<(Vec<Mode>, usize), Diagnostic> {
             let restart = (keys.len() > 1 || !p.latent.is_empty()).then(|| m.restart(p));
             (p.clone(), restart)
         });
-        modes.push(Mode { conditions: m.key_slots(key), program, searched });
+        let singular = program.as_ref().map_or(vec![], |p| m.singular_choices(&p.0));
+        modes.push(Mode { conditions: m.key_slots(key), program, singular, searched });
     }
     Ok((modes, keys.iter().position(|k| *k == now).unwrap_or(0)))
 }
@@ -100,6 +103,7 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         n: 0,
         work: 1,
         mixed: 0,
+        watched: 0,
     };
     let stepped = c.modes(&modes)?;
     let mut crossing = String::new();
@@ -131,8 +135,8 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         line(&mut signals, 1, &format!("case {k}: {value} break;"));
         line(&mut lengths, 1, &format!("case {k}: {length} break;"));
     }
-    let ((kernels, functions), pieces, tables, blocks, work, mixed) =
-        (c.kernels()?, c.pieces, c.tables, c.blocks, c.work, c.mixed);
+    let ((kernels, functions), pieces, tables, blocks, work, mixed, watched) =
+        (c.kernels()?, c.pieces, c.tables, c.blocks, c.work, c.mixed, c.watched);
 
     let id = identifier(name);
     let mut o = String::new();
@@ -173,7 +177,8 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         ("N_IMPOSED", if imposed { m.reactions.len() } else { 0 }),
         ("N_IMPULSES", impulses),
         ("N_MIXED", mixed),
-        ("WORK", work.max(m.reactions.len() * (m.reactions.len() + 2))),
+        ("N_WATCHED", watched),
+        ("WORK", work),
     ];
     let _ = writeln!(o, "\n/* ---- {name} ---- */\n");
     for (k, v) in sizes {
@@ -183,7 +188,7 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
     let _ = writeln!(o, "#define TERMINAL {terminal}\n#define STOP {}\n#define STEPS {steps}\n", number(stop));
     let _ = writeln!(
         o,
-        "#define N_SPARE (N_MODES > 1 || N_IMPOSED ? N_VALUES : 1)\n\n/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1], reset_done[N_RESETS + 1], reset_by[N_RESETS + 1];\n    double left_values[N_CELLS + 1], conditions[N_DISCRETE + 1], decided[N_DISCRETE + 1], impulse[N_IMPULSES + 1], mixed[N_MIXED + 1];\n    double base[N_SPARE], kept[N_SPARE], before[N_SPARE], rates[N_IMPOSED * N_STATES + 1];\n    double last[N_RELATIONS + 1], gap[N_RELATIONS + 1], ratio[N_RELATIONS + 1];\n    unsigned char judged[N_MODES][N_RELATIONS + 1], judging[N_MODES][N_RELATIONS + 1];\n    int resets, mode, held, fired[N_RELATIONS + 1], shrinking[N_RELATIONS + 1];\n    const char *message;\n{}}} {id};\n",
+        "#define N_SPARE (N_MODES > 1 || N_IMPOSED ? N_VALUES : 1)\n\n/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1], reset_done[N_RESETS + 1], reset_by[N_RESETS + 1];\n    double left_values[N_CELLS + 1], conditions[N_DISCRETE + 1], decided[N_DISCRETE + 1], impulse[N_IMPULSES + 1], mixed[N_MIXED + 1];\n    double base[N_SPARE], kept[N_SPARE], before[N_SPARE], rates[N_IMPOSED * (N_STATES + N_IMPOSED + 2) + 1];\n    double pace, last[N_RELATIONS + 1], gap[N_RELATIONS + 1], ratio[N_RELATIONS + 1];\n    unsigned char judged[N_MODES][N_RELATIONS + 1], judging[N_MODES][N_RELATIONS + 1];\n    signed char signs[N_WATCHED + 1];\n#ifdef SALTUS_STIFF\n    double jacobian[N_STATES * N_STATES + 1], factors[N_STATES * N_STATES + 1], drift[N_STATES + 1];\n    int linearized;\n#endif\n    int resets, mode, held, sudden, ending, fired[N_RELATIONS + 1], shrinking[N_RELATIONS + 1];\n    const char *message;\n{}}} {id};\n",
         if functions.is_some() { "    saltus_host host;\n    saltus_functions functions;\n" } else { "" }
     );
     // Kernels are given the values alone, which are the first thing in the structure.
@@ -223,8 +228,9 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         let _ = writeln!(o, "static const unsigned short searched{k}[] = {{\n{}}};", wrap(&list));
         let numbers = |list: Vec<i16>| wrap(&list.iter().map(i16::to_string).chain(["0".into()]).collect::<Vec<_>>());
         let stage = |(cell, d): (&saltus_structure::Cell, &u8)| i16::from(*d) - i16::from(cell.order);
-        let stages =
-            p.map_or(vec![], |p| p.plan.states.iter().map(|c| stage((c, &p.plan.d.get(&c.var).copied().unwrap_or(0)))).collect());
+        let stages = p.map_or(vec![], |p| {
+            p.plan.states.iter().map(|c| stage((c, &p.plan.d.get(&c.var).copied().unwrap_or(0)))).collect()
+        });
         let _ = writeln!(o, "static const int stages{k}[] = {{\n{}}};", numbers(stages));
         let _ = writeln!(o, "static const int targets{k}[] = {{\n{}}};", numbers(p.map_or(vec![], |p| targets(s, p))));
         let nominal = p.map_or(&[][..], |p| &p.nominal).iter().map(|v| number(*v)).chain(["0.0".into()]);
@@ -500,6 +506,8 @@ struct Writer<'a> {
     /// Numbers that solving takes at most, and that loops through discrete unknowns keep.
     work: usize,
     mixed: usize,
+    /// Pivots that choices of states rest on, of one mode at most.
+    watched: usize,
 }
 
 impl Writer<'_> {
@@ -623,7 +631,8 @@ impl Writer<'_> {
             return Ok((o, None));
         }
         let objects = objects(self.s);
-        let functions = functions_c(&dae.functions, &called(calls), &objects).or_else(|e| {
+        let shared: Vec<_> = self.s.model.sys.shared.iter().map(|s| (s.func, s.call, s.result)).collect();
+        let functions = functions_c(&dae.functions, &called(calls), &shared, &objects).or_else(|e| {
             let f = dae.functions.get(e.func.0 as usize);
             refuse_at(
                 f.map_or(Span::NONE, |f| f.span),
@@ -642,7 +651,7 @@ impl Writer<'_> {
             ("definition", "Discrete values without memory."),
         ];
         let mut choice = kinds.map(|_| String::new());
-        let mut restarts = Vec::new();
+        let (mut restarts, mut watches, mut singular) = (Vec::new(), String::new(), String::new());
         for (k, mode) in modes.iter().enumerate() {
             let Some((p, restart)) = &mode.program else {
                 restarts.push(NO_RESTART.into());
@@ -661,6 +670,13 @@ impl Writer<'_> {
                 );
                 line(choice, 1, &format!("case {k}: return {name}{k}(m, v);"));
             }
+            if let Some(checks) = self.watches(k, p)? {
+                line(&mut watches, 1, &format!("case {k}: {checks}"));
+            }
+            for choice in &mode.singular {
+                let tests = choice.iter().map(|(s, b)| format!(" && v[{s}] {}= 0.0", if *b { '!' } else { '=' }));
+                line(&mut singular, 1, &format!("if (m->mode == {k}{}) return 1;", tests.collect::<String>()));
+            }
             restarts.push(match restart {
                 Some(restart) => self.restart(k, restart)?,
                 None => NO_RESTART.into(),
@@ -673,8 +689,42 @@ impl Writer<'_> {
                 "/* {what} */\nstatic int {name}_steps(NAME *m, double *v) {{\n  (void)v;\n  switch (m->mode) {{\n{choice}  default: return SALTUS_MODE;\n  }}\n}}\n"
             );
         }
+        let _ = writeln!(
+            o,
+            "/* Whether the equations depend on each other in the present mode. */\nstatic int singular(NAME *m, double *v) {{\n  (void)m; (void)v;\n{singular}  return 0;\n}}\n"
+        );
+        let _ = writeln!(
+            o,
+            "/* Whether the states that were chosen still determine the others. */\nstatic int states_suit(NAME *m, double *v) {{\n  (void)v; (void)&saltus_suits;\n  switch (m->mode) {{\n{watches}  default: return 1;\n  }}\n}}\n"
+        );
         let _ = writeln!(o, "static const saltus_restart restarts[] = {{\n{}}};\n", wrap(&restarts));
         Ok(o)
+    }
+
+    /// What looks whether the choice of a mode's states suits, if that depends on values.
+    fn watches(&mut self, k: usize, p: &ModeProgram) -> Result<Option<String>, Diagnostic> {
+        let (values, parts) = p.watched();
+        if parts.is_empty() {
+            return Ok(None);
+        }
+        self.function(&format!("watch_values{k}"), &values)?;
+        let (mut checks, mut at) = (Vec::new(), 0);
+        for (i, part) in parts.iter().enumerate() {
+            let pivots: Vec<String> = part.pivots.iter().map(|p| format!("{p}u")).collect();
+            let entry =
+                |(i, j, slot, factor): &(usize, usize, u32, f64)| format!("{{{i}, {j}, {slot}u, {}}}", number(*factor));
+            let entries: Vec<String> = part.entries.iter().map(entry).collect();
+            let o = &mut self.blocks;
+            let _ = writeln!(o, "static const uint32_t pivots{k}_{i}[] = {{\n{}}};", wrap(&pivots));
+            let _ = writeln!(o, "static const saltus_entry watched{k}_{i}[] = {{\n{}}};", wrap(&entries));
+            let sizes = format!("{}, {}, {}", part.pivots.len(), part.columns, part.entries.len());
+            let _ = writeln!(o, "static const saltus_watch watch{k}_{i} = {{{sizes}, pivots{k}_{i}, watched{k}_{i}}};");
+            checks.push(format!("saltus_suits(&watch{k}_{i}, v, m->work, m->signs + {at})"));
+            at += part.pivots.len();
+            self.work = self.work.max(part.pivots.len() * part.columns);
+        }
+        self.watched = self.watched.max(at);
+        Ok(Some(format!("watch_values{k}(v); return {};", checks.join(" && "))))
     }
 
     /// The restart equations of a mode.

@@ -432,8 +432,17 @@ impl Engine {
 
     /// A model as one C99 file that needs nothing but the mathematical functions of the C library.
     pub fn export_c(&mut self, dae: HybridDae, name: &str) -> Option<String> {
-        let mut started = self.started(dae)?;
-        match export_c::write(&mut started, name) {
+        let (mut sys, mut ops, mut modes) = self.prepare(dae);
+        let e = sys.dae.experiment;
+        let start = e.start.unwrap_or(0.0);
+        let span = (start, e.stop.unwrap_or(start + 1.0));
+        let found = modes::check_modes(&mut sys, &mut ops, &mut modes, span, true);
+        self.diagnostics.extend(found);
+        if self.failed() {
+            return None;
+        }
+        let started = program::start(sys, ops, modes, self.tiered(), start);
+        match started.and_then(|mut s| export_c::write(&mut s, name)) {
             Ok(text) => Some(text),
             Err(d) => {
                 self.fail(d);

@@ -34,6 +34,32 @@ static int saltus_lu(int n, double *a, double *b) {
     return SALTUS_OK;
 }
 
+/* The same for several right sides: the factors take the place of a, then each b becomes its x. */
+static int saltus_factor(int n, double *a, int *pivot) {
+    for (int k = 0; k < n; k++) {
+        int p = k;
+        for (int i = k + 1; i < n; i++)
+            if (fabs(a[i * n + k]) > fabs(a[p * n + k])) p = i;
+        pivot[k] = p;
+        if (!(fabs(a[p * n + k]) > 0.0)) return SALTUS_UNSOLVED;
+        for (int j = 0; j < n && p != k; j++) { double t = a[k * n + j]; a[k * n + j] = a[p * n + j]; a[p * n + j] = t; }
+        for (int i = k + 1; i < n; i++) {
+            double f = a[i * n + k] /= a[k * n + k];
+            for (int j = k + 1; j < n && f != 0.0; j++) a[i * n + j] -= f * a[k * n + j];
+        }
+    }
+    return SALTUS_OK;
+}
+static void saltus_back(int n, const double *a, const int *pivot, double *b) {
+    for (int k = 0; k < n; k++) { double t = b[k]; b[k] = b[pivot[k]]; b[pivot[k]] = t; }
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) b[i] -= a[i * n + j] * b[j];
+    for (int i = n - 1; i >= 0; i--) {
+        for (int j = i + 1; j < n; j++) b[i] -= a[i * n + j] * b[j];
+        b[i] /= a[i * n + i];
+    }
+}
+
 /* One entry of a Jacobian: row, column, slot, sign. */
 typedef struct { int row, col; uint32_t slot; double sign; } saltus_entry;
 
@@ -234,6 +260,29 @@ static double saltus_push(const saltus_restart *b, const double *v, const double
         }
     }
     return sum;
+}
+
+/* A matrix that a choice of states rests on, its rows eliminated in order. */
+typedef struct { int rows, columns, entries; const uint32_t *pivot; const saltus_entry *entry; } saltus_watch;
+
+/* Whether no pivot has come near zero, relative to its row, or changed its sign (0: not known yet). */
+static int saltus_suits(const saltus_watch *w, const double *v, double *a, signed char *sign) {
+    int n = w->columns;
+    for (int i = 0; i < w->rows * n; i++) a[i] = 0.0;
+    for (int e = 0; e < w->entries; e++) a[w->entry[e].row * n + w->entry[e].col] += w->entry[e].sign * v[w->entry[e].slot];
+    for (int i = 0; i < w->rows; i++) {
+        double big = 0.0, pivot;
+        for (int k = 0; k < i; k++) {
+            double f = a[i * n + w->pivot[k]];
+            for (int j = 0; j < n && f != 0.0; j++) a[i * n + j] -= f * a[k * n + j];
+        }
+        for (int j = 0; j < n; j++) if (fabs(a[i * n + j]) > big) big = fabs(a[i * n + j]);
+        pivot = a[i * n + w->pivot[i]];
+        if (!(fabs(pivot) > 0.02 * big) || sign[i] * pivot < 0.0) return 0;
+        sign[i] = pivot < 0.0 ? -1 : 1;
+        for (int j = 0; j < n; j++) a[i * n + j] /= pivot;
+    }
+    return 1;
 }
 
 /* Solves the equations of a restart block by block; r becomes the solution. The matrix a has room for the largest block. */

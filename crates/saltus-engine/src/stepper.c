@@ -233,7 +233,7 @@ static int released(NAME *m) {
 /* Moves states of one stage by the least change so that variables that are reset and are no states take their values; 0 if the
    equations do not let them. */
 static int impose_stage(NAME *m, int stage, const unsigned char *fixed) {
-    double *v = m->v, *rate = m->rates, *a = m->work, *r = a + N_IMPOSED * N_IMPOSED, *now = r + N_IMPOSED;
+    double *v = m->v, *rate = m->rates, *a = rate + N_IMPOSED * N_STATES, *r = a + N_IMPOSED * N_IMPOSED, *now = r + N_IMPOSED;
     const saltus_mode *mode = &modes[m->mode];
     int which[N_IMPOSED + 1], n = 0;
     for (int i = 0; i < m->resets; i++) if (mode->target[m->reset_by[i]] == stage) which[n++] = i;
@@ -318,7 +318,8 @@ static int accumulates(NAME *m, int i) {
 static int event_at(NAME *m) {
     double *v = m->v;
     int ticking = 0, status;
-    for (int i = 0; i < N_MEMORY; i++) v[memory[i].pre] = v[memory[i].slot];
+    remember(v);
+    if (m->ending) v[TERMINAL % N_VALUES] = 1.0;
     for (int i = 0; i < N_RELATIONS; i++) { crossing(v, i); m->left[i] = v[relations[i].g]; }
     for (int i = 0; i < N_RELATIONS; i++) {
         const saltus_relation *r = &relations[i];
@@ -395,6 +396,9 @@ static int event_at(NAME *m) {
         /* A mode that holds at the tick alone ends with it. */
         if (N_MODES == 1 || mode_now(m) == m->mode) { remember(v); break; }
     }
+    if (singular(m, v)) { m->message = "equations of this mode depend on each other"; return SALTUS_MODE; }
+    m->sudden = reset || changes;
+    memset(m->signs, 0, sizeof m->signs);
     for (int i = 0; i < N_RELATIONS; i++) {
         if (m->fired[i] && reset && accumulates(m, i)) { m->message = "infinitely many events in a finite time"; return SALTUS_ZENO; }
         m->fired[i] = 0;
@@ -483,13 +487,17 @@ int NAME_start(NAME *m) {
     m->host.call_der = saltus_call_der;
     m->host.self = &m->functions;
 #endif
-    m->resets = m->held = 0;
+    m->resets = m->held = m->ending = m->sudden = 0;
+    m->pace = INFINITY;
+    memset(m->signs, 0, sizeof m->signs);
     m->message = 0;
     memset(m->fired, 0, sizeof m->fired);
     memset(m->shrinking, 0, sizeof m->shrinking);
     for (int i = 0; i < N_RELATIONS; i++) m->last[i] = m->gap[i] = -INFINITY;
     (void)&saltus_solve; /* not every model needs all of the above */
     (void)&relation;
+    (void)&saltus_factor;
+    (void)&saltus_back;
     (void)&solve_mixed;
     for (int i = 0; i < N_RELATIONS; i++) m->size[i] = 0.0;
     for (int k = 0; k < N_TICKERS; k++) {
@@ -520,6 +528,50 @@ static int rk4(NAME *m, double t, double h, const double *x, double *y) {
     return NAME_derivatives(m, t + h, y, k);
 }
 
+#ifdef SALTUS_STIFF
+/* One step of a Rosenbrock method of third order for stiff models (RODAS3: Sandu et al. 1997), L-stable; derivatives by x and t
+   are differences, made once from where the step begins. */
+static int advance(NAME *m, double t, double h, const double *x, double *y) {
+    static const double a[4][3] = {{0.0, 0.0, 0.0}, {0.0, 0.0, 0.0}, {2.0, 0.0, 0.0}, {2.0, 0.0, 1.0}};
+    static const double c[4][3] = {{0.0, 0.0, 0.0}, {4.0, 0.0, 0.0}, {1.0, -1.0, 0.0}, {1.0, -1.0, -8.0 / 3.0}};
+    static const double alpha[4] = {0.0, 0.0, 1.0, 1.0}, gamma[4] = {0.5, 1.5, 0.0, 0.0}, weight[4] = {2.0, 0.0, 1.0, 1.0};
+    double k[4][N_STATES + 1], z[N_STATES + 1], f[N_STATES + 1];
+    int pivot[N_STATES + 1], n = modes[m->mode].states, status;
+    if (!m->linearized) {
+        double dt = 1e-7 * h;
+        if ((status = NAME_derivatives(m, t, x, f)) || (status = NAME_derivatives(m, t + dt, x, m->drift))) return status;
+        for (int i = 0; i < n; i++) { m->drift[i] = (m->drift[i] - f[i]) / dt; z[i] = x[i]; }
+        for (int j = 0; j < n; j++) {
+            double step = 1e-7 * (fabs(x[j]) + modes[m->mode].nominal[j]);
+            z[j] = x[j] + step;
+            if ((status = NAME_derivatives(m, t, z, k[0]))) return status;
+            for (int i = 0; i < n; i++) m->jacobian[i * n + j] = (k[0][i] - f[i]) / (z[j] - x[j]);
+            z[j] = x[j];
+        }
+        m->linearized = 1;
+    }
+    for (int i = 0; i < n * n; i++) m->factors[i] = -m->jacobian[i];
+    for (int i = 0; i < n; i++) { m->factors[i * (n + 1)] += 2.0 / h; y[i] = x[i]; }
+    if (saltus_factor(n, m->factors, pivot)) return SALTUS_UNSOLVED;
+    for (int s = 0; s < 4; s++) {
+        for (int i = 0; i < n; i++) {
+            z[i] = x[i];
+            for (int r = 0; r < s; r++) z[i] += a[s][r] * k[r][i];
+        }
+        if ((status = NAME_derivatives(m, t + alpha[s] * h, z, k[s]))) return status;
+        for (int i = 0; i < n; i++) {
+            k[s][i] += gamma[s] * h * m->drift[i];
+            for (int r = 0; r < s; r++) k[s][i] += c[s][r] / h * k[r][i];
+        }
+        saltus_back(n, m->factors, pivot, k[s]);
+        for (int i = 0; i < n; i++) y[i] += weight[s] * k[s][i];
+    }
+    return NAME_derivatives(m, t + h, y, f);
+}
+#else
+#define advance rk4
+#endif
+
 /* Marks the relations that have left their held values; whether there are any. */
 static int crossed(NAME *m) {
     int any = 0;
@@ -542,17 +594,22 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
     int status, guard = 0;
     while (t < end - 1e-12 * (fabs(h) + fabs(t))) {
         double due = NAME_next_event(m), to = due < end ? due : end;
+        if (to > t + m->pace) to = t + m->pace;
+        m->pace *= 8.0;
+#ifdef SALTUS_STIFF
+        m->linearized = 0;
+#endif
         int fired = 0;
         if (++guard > 10000) { m->message = "too many events in one step: it may be a slide along a switching line"; return SALTUS_EVENTS; }
         if (due > t) {
             NAME_get_states(m, x);
-            status = rk4(m, t, to - t, x, y);
+            status = advance(m, t, to - t, x, y);
             if (status == SALTUS_DOMAIN || status == SALTUS_UNSOLVED) {
                 /* Beyond the edge of a domain: an event may lie before it. */
                 double part = to - t;
                 for (int cut = 0; cut < 50 && status; cut++) {
                     part *= 0.5;
-                    status = rk4(m, t, part, x, y);
+                    status = advance(m, t, part, x, y);
                 }
                 if (status) return status;
                 to = t + part;
@@ -565,22 +622,25 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
                 for (int i = 0; i < 60 && b - a > 1e-14 * (fabs(t) + b); i++) {
                     double c = 0.5 * (a + b);
                     memset(m->fired, 0, sizeof m->fired);
-                    if (rk4(m, t, c, x, y) || crossed(m)) b = c; else a = c;
+                    if (advance(m, t, c, x, y) || crossed(m)) b = c; else a = c;
                 }
                 memset(m->fired, 0, sizeof m->fired);
-                if (!rk4(m, t, b + hair, x, y)) crossed(m);
-                if ((status = rk4(m, t, b, x, y))) return status;
+                if (!advance(m, t, b + hair, x, y)) crossed(m);
+                if ((status = advance(m, t, b, x, y))) return status;
                 crossed(m);
                 m->message = 0;
                 t += b;
             } else t = to;
             m->v[TIME] = t;
+            if (!states_suit(m, m->v)) { m->message = "other variables would have to be states from here on"; return SALTUS_STATES; }
             if ((status = note_delays(m))) return status;
         }
         if (fired || due <= t + 1e-13 * (fabs(t) > 1e-3 ? fabs(t) : 1e-3)) {
             if (event) event(m, user);
             arrive_delays(m);
             if ((status = event_at(m)) || (status = note_delays(m))) return status;
+            /* What was set in motion anew may come back soon. */
+            if (m->sudden) m->pace = 1e-6 * h;
             if (event) event(m, user);
         }
     }
@@ -590,7 +650,7 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
 /* The end of the run: what waits for terminal() happens. */
 int NAME_finish(NAME *m) {
     if (TERMINAL == SALTUS_NONE) return SALTUS_OK;
-    m->v[TERMINAL % N_VALUES] = 1.0;
+    m->ending = 1;
     return event_at(m);
 }
 

@@ -427,6 +427,35 @@ end Foreign;";
 }
 
 #[test]
+fn random_numbers() {
+    let generator = |name: &str, n: usize| {
+        format!(
+            "  function {name} input Integer before[{n}]; output Real r; output Integer after[{n}];
+  external \"C\" ModelicaRandom_{name}(before, after, r); end {name};
+  function sum_{name} input Real seed; output Real y = 0; protected Integer s[{n}] = {{i*7919 + integer(seed) for i in 1:{n}}}; Real r;
+  algorithm
+    for i in 1:40 loop (r, s) := {name}(s); y := y + r*i; end for;
+  end sum_{name};\n"
+        )
+    };
+    let functions = [("xorshift64star", 2), ("xorshift128plus", 4), ("xorshift1024star", 33)];
+    let text: String = functions.iter().map(|(name, n)| generator(name, *n)).collect();
+    let text = format!(
+        "model Random\n{text}  discrete Real a(start = 0, fixed = true), b(start = 0, fixed = true), c(start = 0, fixed = true);
+  Real d = sum_xorshift64star(123456789), x(start = 0, fixed = true);
+equation
+  der(x) = a - b;
+  when sample(0, 0.1) then
+    a = sum_xorshift64star(1000*time + 3);
+    b = sum_xorshift128plus(1000*time + 5);
+    c = sum_xorshift1024star(1000*time + 7);
+  end when;
+end Random;"
+    );
+    check("random", &text, 1.0, 100, 1e-12, true);
+}
+
+#[test]
 fn foreign_functions_are_refused() {
     let folder = folder();
     let file = folder.join("foreign.mo");

@@ -80,6 +80,20 @@ pub struct ModeProgram {
 }
 
 impl ModeProgram {
+    /// What the choice of states rests on, and what computes it.
+    pub fn watched(&self) -> (Chain, Vec<WatchedPart>) {
+        let watch = self.watch.borrow();
+        let part = |w: &Watch| {
+            let rows = w.rows().enumerate();
+            let entries =
+                rows.flat_map(|(i, (_, row))| row.iter().map(move |e| (i, e))).flat_map(|(i, (k, column, size))| {
+                    watch.slots[k].iter().map(move |(sign, slot)| (i, *column as usize, *slot, sign * size))
+                });
+            WatchedPart { columns: w.columns(), pivots: w.rows().map(|r| r.0).collect(), entries: entries.collect() }
+        };
+        (watch.entries.clone(), watch.choice.watch.iter().map(part).collect())
+    }
+
     /// The steps that the derivatives of these states need.
     pub fn part(&self, which: &[usize], time: u32) -> Rc<[Step]> {
         if let Some(steps) = self.parts.borrow().get(which) {
@@ -94,6 +108,16 @@ impl ModeProgram {
 
 /// States that were asked for are given up where they determine the others by less than this part of what they did at best.
 const FALLEN: f64 = 0.1;
+
+/// A constrained part whose choice of states depends on values: a matrix whose rows are eliminated in order.
+pub struct WatchedPart {
+    /// Number of columns.
+    pub columns: usize,
+    /// The columns of the pivots.
+    pub pivots: Vec<u32>,
+    /// (row, column, slot, factor); entries at the same place add up.
+    pub entries: Vec<(usize, usize, u32, f64)>,
+}
 
 /// The choice of a mode's states, and what computes the entries of the Jacobian it rests on.
 struct StateWatch {

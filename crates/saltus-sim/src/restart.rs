@@ -5,7 +5,10 @@ use crate::model::{ModeProgram, Model};
 use saltus_dae::{Operand, Row, VarId};
 use saltus_graph::{Bipartite, block_order, hopcroft_karp};
 use saltus_program::Chain;
-use saltus_structure::{Cell, ModeKey};
+use saltus_structure::{Cell, DiscKind, ModeKey, singular_mode};
+
+/// Conditions of a mode whose values are all tried.
+const MOST_SUSPECTS: usize = 8;
 
 /// The latent equations that decide the right limits on entry to a mode, stage by stage. Equations and variables are in the
 /// order of the block triangular form of their Jacobian, which is that of every stage.
@@ -72,6 +75,38 @@ impl Model {
     pub fn guarded_slots(&mut self, old: &ModeProgram, key: &ModeKey) -> Vec<u32> {
         let guarded = self.guarded(old, key);
         guarded.into_iter().filter_map(|v| Some(self.locate(v).ok()?.0)).collect()
+    }
+
+    /// Values of conditions, by slot, that make a mode singular whatever the order of events: as
+    /// [`Model::singular_by_order`] finds them at run time, of conditions that cannot rest at zero.
+    pub fn singular_choices(&mut self, program: &ModeProgram) -> Vec<Vec<(u32, bool)>> {
+        let key = &program.plan.key;
+        let suspects = self.modes.suspects(key).to_vec();
+        if suspects.len() > MOST_SUSPECTS
+            || !suspects.iter().all(|v| program.early.contains(v) && !self.may_rest(*v, 0))
+        {
+            return Vec::new();
+        }
+        let mut found = Vec::new();
+        for choice in 0..1usize << suspects.len() {
+            let values: Vec<(VarId, bool)> =
+                suspects.iter().enumerate().map(|(k, &v)| (v, choice >> k & 1 == 1)).collect();
+            if !values.is_empty() && singular_mode(&mut self.sys, &mut self.ops, &self.modes, key, &values).is_some() {
+                found.push(values.iter().filter_map(|&(v, b)| Some((self.locate(v).ok()?.0, b))).collect());
+            }
+        }
+        found
+    }
+
+    /// Whether a condition hangs on a relation that may stay at zero.
+    fn may_rest(&self, v: VarId, depth: usize) -> bool {
+        self.sys.discrete.iter().find(|d| d.var == v).is_some_and(|d| match &d.kind {
+            DiscKind::Relation(i) => self.machine.relations[*i].time.is_none(),
+            DiscKind::Value(row) => {
+                depth > 8 || row.args.iter().any(|a| a.variable().is_some_and(|v| self.may_rest(v, depth + 1)))
+            }
+            DiscKind::When(..) => false,
+        })
     }
 
     /// The restart equations of a mode.

@@ -87,6 +87,16 @@ struct WatchRow {
 }
 
 impl Watch {
+    /// Its rows in order of elimination: the column of the pivot, and (index of entry, column, nominal value of the column).
+    pub fn rows(&self) -> impl Iterator<Item = (u32, &[(usize, u32, f64)])> + '_ {
+        self.rows.iter().map(|r| (r.pivot, &self.entries[r.entries.clone()]))
+    }
+
+    /// Number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
     /// Indices of the entries of J it reads.
     pub fn entries(&self) -> impl Iterator<Item = usize> + '_ {
         self.entries.iter().map(|e| e.0)
