@@ -9,7 +9,7 @@ use crate::value::{FuncValue, Rec, Ty, Value, shape_text, stack};
 use crate::{Env, Flattener, Mode, R};
 use saltus_base::{Diagnostic, Name, Span, Stage};
 use saltus_dae::{CallEquation, VarId, Variability};
-use saltus_expr::{ExprId, FuncId};
+use saltus_expr::{Binary, ExprId, FuncId, Node, Pool, RelOp, Unary};
 use saltus_resolve::ClassId;
 use saltus_syntax::ast::{
     Call, ClassBody, ClassKind, ComponentRef, Expr, ExprKind, Ident, RefPart, Subscript, TypeSpec, VariabilityPrefix,
@@ -854,7 +854,8 @@ impl<'t> Flattener<'t> {
         let f = self.function(node, given.clone(), Some(dims.clone()), span)?;
         let key = (f, flat.clone().into_boxed_slice());
         if let Some(list) = self.functions.inlined.get(&key) {
-            let mut it = list.clone().into_iter();
+            let list = list.clone();
+            let mut it = self.with_events(env, node, &flat, list)?.into_iter();
             let outs = outs.iter().map(|o| by_leaves(o, &mut |x, _| it.next().unwrap_or(x))).collect();
             return self.outputs_value(outs, span);
         }
@@ -875,7 +876,7 @@ impl<'t> Flattener<'t> {
                     let count: usize = outs.iter().map(|o| o.scalar_list().len()).sum();
                     if list.len() == count {
                         self.functions.inlined.insert(key, list.clone());
-                        let mut it = list.into_iter();
+                        let mut it = self.with_events(env, node, &flat, list)?.into_iter();
                         let outs = outs.iter().map(|o| by_leaves(o, &mut |x, _| it.next().unwrap_or(x))).collect();
                         return self.outputs_value(outs, span);
                     }
@@ -889,6 +890,35 @@ impl<'t> Flattener<'t> {
             self.derivative_rules(node, f, sig, &given, &dims, span)?;
         }
         self.stay(env, f, flat, outs, span)
+    }
+
+    /// What an inlined function gives, with relations and integer parts of its own that make events if `GenerateEvents` says so.
+    fn with_events(&mut self, env: &Env, node: NodeId, args: &[ExprId], list: Vec<ExprId>) -> R<Vec<ExprId>> {
+        let t = self.template(node)?;
+        let asked = |p: &crate::template::Part| p.def.annotation().is_some_and(|a| a.is_true("GenerateEvents"));
+        if env.plain || !t.parts.iter().any(asked) {
+            return Ok(list);
+        }
+        let mut found = Vec::new();
+        for &e in &list {
+            self.dae.pool.visit(e, |x, n| {
+                let jumps = match n {
+                    Node::Binary(op, ..) => event_relation(*op).is_some(),
+                    Node::Unary(op, _) => matches!(op, Unary::Floor | Unary::Ceil),
+                    _ => false,
+                };
+                if jumps {
+                    found.push(x);
+                }
+            });
+        }
+        found.retain(|&x| {
+            let mut below = Vec::new();
+            self.dae.pool.children(x, |c| below.push(c));
+            below.into_iter().any(|c| self.variability(c) == Variability::Continuous)
+        });
+        let pool = &mut self.dae.pool;
+        Ok(list.into_iter().map(|e| events_at(pool, e, args, &found)).collect())
     }
 
     /// The value of an expression of parameters.
@@ -1338,4 +1368,45 @@ fn part_of(v: &Value, lead: usize, k: usize) -> Value {
         Value::RecArr(a) => Value::records(d.to_vec(), a.e[k * w..(k + 1) * w].to_vec()),
         v => v.clone(),
     }
+}
+
+/// The relation that makes events in place of a comparison.
+fn event_relation(op: Binary) -> Option<RelOp> {
+    match op {
+        Binary::Lt => Some(RelOp::Lt),
+        Binary::Le => Some(RelOp::Le),
+        Binary::Gt => Some(RelOp::Gt),
+        Binary::Ge => Some(RelOp::Ge),
+        _ => None,
+    }
+}
+
+/// An expression whose nodes `at` make events; the arguments that it was made from stay as they are.
+fn events_at(pool: &mut Pool, e: ExprId, arguments: &[ExprId], at: &[ExprId]) -> ExprId {
+    pool.rewrite(e, &mut |pool, x| {
+        if arguments.contains(&x) {
+            return Some(x);
+        }
+        if !at.contains(&x) {
+            return None;
+        }
+        match *pool.node(x) {
+            Node::Binary(op, a, b) => {
+                let op = event_relation(op)?;
+                let [a, b] = [a, b].map(|x| events_at(pool, x, arguments, at));
+                Some(pool.relation(op, a, b))
+            }
+            Node::Unary(Unary::Floor, a) => {
+                let a = events_at(pool, a, arguments, at);
+                Some(pool.event_floor(a))
+            }
+            Node::Unary(_, a) => {
+                let a = events_at(pool, a, arguments, at);
+                let below = pool.neg(a);
+                let floor = pool.event_floor(below);
+                Some(pool.neg(floor))
+            }
+            _ => None,
+        }
+    })
 }
