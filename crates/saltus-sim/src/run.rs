@@ -1345,7 +1345,7 @@ impl Runner<'_> {
             s.freeze(model, true);
         }
         let levels = self.levels(model);
-        let pulled = self.pulled_back(model, program, fired, t);
+        let pulled = self.pulled_back(model, program, fired);
         model.whole_events = self.sliding.is_some() || self.forward.is_some() || arrived;
         let near = self.location.near(program, t, 1e-10 * self.span().max(t.abs()));
         let jump = self.forward.as_ref().map(|f| f.before(model, program, fired, kind)).transpose()?;
@@ -1471,7 +1471,7 @@ impl Runner<'_> {
     /// Relations whose functions have just crossed by dense output alone, and what their functions may be wrong by. Where the
     /// equations lead back at once, or states are off what they decay to in no time: within these errors it is no crossing when
     /// they do so after a restart.
-    fn pulled_back(&self, model: &mut Model, program: &ModeProgram, fired: &[usize], t: f64) -> Vec<(usize, f64)> {
+    fn pulled_back(&self, model: &mut Model, program: &ModeProgram, fired: &[usize]) -> Vec<(usize, f64)> {
         if self.sliding.is_some() || program.states.is_empty() {
             return Vec::new();
         }
@@ -1482,16 +1482,14 @@ impl Runner<'_> {
             let Some(&k) = function.filter(|_| matches!(r.kind, RelationKind::Sign(_))) else { continue };
             let side = if positive_side(&r.kind, model.machine.values[r.var as usize]) { 1.0 } else { -1.0 };
             let m = &mut model.machine;
-            let (rate, error) = match &program.crossings.functions[k].gradient {
-                Some(gradient) => {
-                    let rate = gradient.rate(m, program);
-                    let value = |slot: u32| m.values[slot as usize];
-                    let error =
-                        |&(k, slot, _): &(usize, u32, f64)| value(slot).abs() * weight(k, value(program.states[k].0));
-                    (rate, gradient.states.iter().map(error).sum())
-                }
-                None => self.rate_ahead(model, program, i, t, &weight),
+            // Through equations that are solved, waiting could lead their branches beyond where they have solutions.
+            let Some(gradient) = program.crossings.functions[k].gradient.as_ref().filter(|g| g.affine) else {
+                continue;
             };
+            let rate = gradient.rate(m, program);
+            let value = |slot: u32| m.values[slot as usize];
+            let error = |&(k, slot, _): &(usize, u32, f64)| value(slot).abs() * weight(k, value(program.states[k].0));
+            let error = gradient.states.iter().map(error).sum();
             let mut g = [0.0];
             model.machine.crossing_values(&[i], &mut g);
             if (self.off || side * rate > 0.0) && g[0].abs() <= error {
@@ -1499,37 +1497,6 @@ impl Runner<'_> {
             }
         }
         pulled
-    }
-
-    /// How a crossing function changes at first as the equations have it, and what it may be wrong by, from its values.
-    fn rate_ahead(
-        &self,
-        model: &mut Model,
-        program: &ModeProgram,
-        i: usize,
-        t: f64,
-        weight: &dyn Fn(usize, f64) -> f64,
-    ) -> (f64, f64) {
-        let kept = model.machine.values.clone();
-        let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
-        let dx: Vec<f64> = program.states.iter().map(|s| kept[s.1 as usize]).collect();
-        let errors: Vec<f64> = x.iter().enumerate().map(|(k, &x)| weight(k, x)).collect();
-        // As long as no state moves by more than its error.
-        let h = dx.iter().zip(&errors).map(|(d, e)| e / d.abs()).fold(1e-6 * self.span(), f64::min);
-        let ahead: Vec<f64> = x.iter().zip(&dx).map(|(x, d)| x + h * d).collect();
-        let mut g = [f64::NAN; 2];
-        for (g, (t, x)) in g.iter_mut().zip([(t, &x), (t + h, &ahead)]) {
-            place(&mut model.machine, program, t, x);
-            if model.machine.run(&program.crossings.slice).is_ok() {
-                model.machine.crossing_values(&[i], std::slice::from_mut(g));
-            }
-        }
-        let change = g[1] - g[0];
-        let rate = if change.abs() > model.machine.band(i) { change / h } else { 0.0 };
-        let error = sway(model, program, i, t, &x, &errors);
-        model.machine.values = kept;
-        model.machine.host.error = None;
-        (rate, error)
     }
 
     /// When a body comes back that has just been turned by an impact, if it does not go beyond the errors of the
