@@ -665,6 +665,16 @@ static void row(NAME *m, void *user) {
     printf("\n");
 }
 
+/* What a status means where the model itself has no message. */
+static const char *const status_words[] = {
+    "", "simultaneous equations could not be solved: a shorter step or other start values may help",
+    "a function was called outside its domain", "an assertion failed",
+    "events find no end, or no choice of branches solves the equations", "the model ended the run",
+    "a delay reaches further back than DELAY_CAPACITY points", "the equations have no mode that could be entered here",
+    "an impulse stands where it is not linear", "infinitely many events in a finite time",
+    "other variables would have to be states from here on"
+};
+
 /* usage: model [stop time] [number of steps] */
 int main(int argc, char **argv) {
     static NAME m;
@@ -680,7 +690,7 @@ int main(int argc, char **argv) {
     }
     if (!status && TERMINAL != SALTUS_NONE && !(status = NAME_finish(&m))) row(&m, 0);
     if (status == SALTUS_TERMINATED) return 0;
-    if (status) fprintf(stderr, "stopped at time %g: status %d%s%s\n", m.v[TIME], status, m.message ? ": " : "", m.message ? m.message : "");
+    if (status) fprintf(stderr, "stopped at time %g: status %d: %s\n", m.v[TIME], status, m.message ? m.message : status_words[status]);
     return status;
 }
 #endif
