@@ -333,11 +333,12 @@ impl Engine {
         (sys, ops, modes)
     }
 
-    /// The same, with what was found out about equations of the same content; and a number for that content.
-    fn structure(&mut self, dae: HybridDae) -> (u64, Structure) {
+    /// The same, with what was found out about equations of the same content; and a number for that content, unless the
+    /// system is too large to be kept.
+    fn structure(&mut self, dae: HybridDae) -> (Option<u64>, Structure) {
         let (mut sys, ops) = self.simplified(dae);
-        let content = content(&sys);
-        if let Some(mut known) = self.structures.borrow_mut().take(content) {
+        let content = (sys.equations.len() <= structures::MOST_EQUATIONS).then(|| content(&sys));
+        if let Some(mut known) = content.and_then(|c| self.structures.borrow_mut().take(c)) {
             renew(&mut known.sys, sys);
             return (content, known);
         }
@@ -513,9 +514,10 @@ impl Engine {
             true => saltus_sim::run_instants(&mut model, run, sink, observer),
             false => saltus_sim::run(&mut model, run, sink, observer),
         };
-        match result {
-            Ok(_) if self.options.keep_final => self.last = Some(Box::new(model)),
-            _ => self.structures.borrow_mut().keep(content, model, Some(checked)),
+        match (&result, content) {
+            (Ok(_), _) if self.options.keep_final => self.last = Some(Box::new(model)),
+            (_, Some(content)) => self.structures.borrow_mut().keep(content, model, Some(checked)),
+            (_, None) => {}
         }
         match result {
             Ok(r) => Some(r),

@@ -8,7 +8,7 @@ use saltus_structure::{Modes, RowOps, StructuralPlan, System};
 const MOST: usize = 8;
 
 /// Equations of all kept models at most: beyond, memory is worth more than time.
-const MOST_EQUATIONS: usize = 500_000;
+pub const MOST_EQUATIONS: usize = 500_000;
 
 /// What analysis finds out about a model.
 pub struct Structure {

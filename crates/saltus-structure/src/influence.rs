@@ -106,7 +106,7 @@ mod tests {
         let mut p = Pool::new();
         let h: Vec<ExprId> = (0..8).map(|k| p.hole(k)).collect();
         let (one, zero) = (p.num(1.0), p.num(0.0));
-        let mut value = |p: &mut Pool, c: usize| p.select(h[c], one, zero);
+        let value = |p: &mut Pool, c: usize| p.select(h[c], one, zero);
         // Holes 0 and 1 are columns, 4 to 7 conditions.
         let column = |k: u32| k < 2;
         let (v4, v5, v6) = (value(&mut p, 4), value(&mut p, 5), value(&mut p, 6));
