@@ -1,7 +1,7 @@
 //! Compiling a model again compiles only what is new.
 
 use saltus_engine::{Engine, Options};
-use saltus_results::{Column, Sink};
+use saltus_results::MemorySink;
 use saltus_sim::{Quiet, RunOptions};
 
 const MODEL: &str = "model Oscillator
@@ -111,23 +111,6 @@ fn another_class_recompiles_its_own_templates() {
     assert!(all > new, "{all} in all");
 }
 
-/// The values of the last row of every run.
-#[derive(Default)]
-struct Last(Vec<f64>);
-
-impl Sink for Last {
-    fn begin(&mut self, _: &[Column]) -> std::io::Result<()> {
-        Ok(())
-    }
-    fn row(&mut self, _: f64, values: &[f64], _: Option<&[bool]>) -> std::io::Result<()> {
-        self.0 = values.to_vec();
-        Ok(())
-    }
-    fn finish(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 /// A clutch that opens: modes, a constraint, events.
 const MODES: &str = "model Modes
   parameter Real J = 1;
@@ -164,26 +147,30 @@ equation
   x^2 + y^2 = L^2;
 end Modes;";
 
-/// Runs a model with these parameters: the values at the end.
-fn run(e: &mut Engine, parameters: &[(&str, &str)]) -> Vec<f64> {
+/// Runs a model with these parameters: all values, column by column.
+fn run(e: &mut Engine, parameters: &[(&str, &str)]) -> Vec<Vec<Option<f64>>> {
     e.options.overrides = parameters.iter().map(|(n, v)| (n.to_string(), v.to_string())).collect();
     let dae = e.flatten("Modes").unwrap();
-    let mut last = Last::default();
+    let mut rows = MemorySink::new();
     let options = RunOptions { stop: Some(1.5), ..RunOptions::default() };
-    let report = e.simulate(dae, &options, &mut last, &mut Quiet);
+    let report = e.simulate(dae, &options, &mut rows, &mut Quiet);
     assert!(report.is_some(), "{:?}", e.diagnostics);
-    last.0
+    let rows = rows.into_trajectory();
+    (0..rows.columns().len()).map(|k| rows.series(k).collect()).collect()
+}
+
+/// An engine that has nothing but this file.
+fn opened(file: &std::path::Path) -> Engine {
+    let mut e = Engine::new(Options::default());
+    e.open(file.to_str().unwrap(), None).unwrap();
+    e
 }
 
 #[test]
 fn a_parameter_plans_nothing_again() {
     let file = std::env::temp_dir().join(format!("saltus-modes-{}.mo", std::process::id()));
     std::fs::write(&file, MODES).unwrap();
-    let fresh = || {
-        let mut e = Engine::new(Options::default());
-        e.open(file.to_str().unwrap(), None).unwrap();
-        e
-    };
+    let fresh = || opened(&file);
     let mut e = fresh();
     run(&mut e, &[]);
     let first = e.planned();
@@ -203,11 +190,7 @@ fn a_parameter_plans_nothing_again() {
 fn a_run_does_not_depend_on_those_before_it() {
     let file = std::env::temp_dir().join(format!("saltus-pendulum-{}.mo", std::process::id()));
     std::fs::write(&file, PENDULUM).unwrap();
-    let fresh = || {
-        let mut e = Engine::new(Options::default());
-        e.open(file.to_str().unwrap(), None).unwrap();
-        e
-    };
+    let fresh = || opened(&file);
     let mut e = fresh();
     for length in ["1", "2", "1"] {
         assert_eq!(run(&mut e, &[("L", length)]), run(&mut fresh(), &[("L", length)]), "{length}");

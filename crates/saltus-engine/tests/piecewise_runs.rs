@@ -8,7 +8,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use saltus_engine::{Engine, EngineKind, Options};
-use saltus_results::{Column, Sink};
+use saltus_results::MemorySink;
 use saltus_sim::{EventKind, EventRecord, Observer, RunOptions};
 use std::fmt::Write as _;
 
@@ -164,31 +164,20 @@ impl Switched {
             all_variables: false,
             ..RunOptions::default()
         };
-        let (mut rows, mut log) = (Last::default(), Log::default());
+        let (mut rows, mut log) = (MemorySink::new(), Log::default());
         let done = engine
             .open(&path.to_string_lossy(), None)
             .and_then(|m| engine.flatten(&m))
             .and_then(|dae| engine.simulate(dae, &options, &mut rows, &mut log));
         let _ = std::fs::remove_file(&path);
         match done {
-            Some(_) => Ok((log.0, rows.0)),
+            Some(_) => {
+                let rows = rows.into_trajectory();
+                let end = |k| rows.series(k).last().flatten().unwrap_or(f64::NAN);
+                Ok((log.0, (0..rows.columns().len()).map(end).collect()))
+            }
             None => Err(engine.diagnostics.iter().map(|d| d.message.clone()).collect::<Vec<_>>().join("\n")),
         }
-    }
-}
-
-#[derive(Default)]
-struct Last(Vec<f64>);
-impl Sink for Last {
-    fn begin(&mut self, _: &[Column]) -> std::io::Result<()> {
-        Ok(())
-    }
-    fn row(&mut self, _: f64, values: &[f64], _: Option<&[bool]>) -> std::io::Result<()> {
-        self.0 = values.to_vec();
-        Ok(())
-    }
-    fn finish(&mut self) -> std::io::Result<()> {
-        Ok(())
     }
 }
 
