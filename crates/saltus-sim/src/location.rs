@@ -15,7 +15,7 @@ use crate::exclusion::{DEEPEST, Exclusion};
 use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
 use crate::rhs::place;
-use crate::sampling::{END, MIDDLE, OTHERS, PLACES, Samples, suspicious, unresolved};
+use crate::sampling::{END, MIDDLE, OTHERS, PLACES, Samples};
 use crate::touching;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_program::Interval;
@@ -171,9 +171,14 @@ pub(crate) struct Location {
 }
 
 /// Where a function has to stay: σ (g − offset) ≥ 0.
-struct Side {
-    sides: Sides,
-    band: f64,
+pub(crate) struct Side {
+    pub sides: Sides,
+    /// What counts as zero where a search begins, and what touches it.
+    pub band: f64,
+    /// Rounding.
+    pub tight: f64,
+    /// The offset that calls for an event if the function stays there.
+    pub reached: Option<f64>,
 }
 
 impl Side {
@@ -565,7 +570,8 @@ impl Location {
             // Far enough to see that it comes from further away.
             band = band.max(16.0 * self.weight(&model.machine, step, f).max(TOUCHING * r.size));
         }
-        Side { sides: sides(&r.kind, bit), band }
+        let reached = self.reached(f.relation, &r.kind, bit);
+        Side { sides: sides(&r.kind, bit), band, tight: model.machine.band(f.relation), reached }
     }
 
     /// Forgets the forms of functions that read changed values; all of them if the mode has changed.
@@ -581,6 +587,7 @@ impl Location {
                         *form = None;
                     }
                     self.sleepers.wake(k);
+                    self.samples.forget(k);
                 }
             }
         }
@@ -803,82 +810,60 @@ impl Location {
         }
     }
 
-    /// Looks at functions by their values: at the end and in the middle of the step if that is enough, at more places and closely
-    /// where it is not.
+    /// Looks at functions by their values: at the end of the step if that is enough, at more places and closely where it
+    /// is not.
     fn search_sampled(&mut self, model: &mut Model, step: &SearchedStep<'_>) {
         let relation = |k: usize| step.program.crossings.functions[k].relation;
         let mut s = std::mem::take(&mut self.samples);
         let mut open = std::mem::take(&mut self.looked);
         open.clone_from(&s.which);
-        if !s.begin(step.t0) {
+        if !s.begin(step.t0, step.t1) {
             self.sample(model, step, &mut s, &open, 0);
         }
-        let in_doubt = |model: &Model, s: &Samples, open: &mut Vec<usize>| {
+        for places in [&[END][..], &[MIDDLE], &OTHERS] {
+            for &place in places {
+                self.sample(model, step, &mut s, &open, place);
+            }
             open.clear();
             for (j, &k) in s.which.iter().enumerate() {
-                let r = &model.machine.relations[relation(k)];
-                let sides = sides(&r.kind, model.machine.values[r.var as usize]);
-                if !s.clear(j, &sides, model.machine.band(relation(k))) {
+                let side = self.side(model, step, k);
+                // Where values are all there ever is, they have to show how the function moves within the step.
+                let early = places != OTHERS && self.exclusion.is_blind(k);
+                if early || !s.stays(j, &side) {
                     open.push(k);
                 }
             }
-        };
-        let end_alone = s.end_alone();
-        self.sample(model, step, &mut s, &open, END);
-        if end_alone {
-            in_doubt(model, &s, &mut open);
-        }
-        if !open.is_empty() {
-            self.sample(model, step, &mut s, &open, MIDDLE);
-            in_doubt(model, &s, &mut open);
-        }
-        let doubts = !open.is_empty();
-        // Where values are all there is, they have to show how the function moves.
-        open.extend(s.which.iter().copied().filter(|&k| self.exclusion.is_blind(k)));
-        open.sort_unstable();
-        open.dedup();
-        if end_alone && !doubts && !open.is_empty() {
-            self.sample(model, step, &mut s, &open, MIDDLE);
-        }
-        for place in if open.is_empty() { &[][..] } else { &OTHERS[..] } {
-            self.sample(model, step, &mut s, &open, *place);
+            if open.is_empty() {
+                break;
+            }
         }
         for (j, &k) in s.which.iter().enumerate() {
             let (i, samples) = (relation(k), s.values[j]);
             let big = samples.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
             self.note(&mut model.machine, i, big);
             if !open.contains(&k) {
+                self.approaching.remove(&i);
                 self.went(i, samples[END].abs());
                 continue;
             }
             if self.released.get(&i).is_some_and(|b| big <= *b) {
                 continue;
             }
-            let band = model.machine.band(i);
-            let (kind, bit) = {
-                let r = &model.machine.relations[i];
-                (r.kind.clone(), model.machine.values[r.var as usize])
-            };
-            let level = self.reached(i, &kind, bit);
-            let still = level.is_some_and(|at| samples.iter().all(|g| (g - at).abs() <= band));
             let known = self.ahead.len();
-            let rests = level.is_some_and(|at| (samples[END] - at).abs() <= ROUNDING * big);
-            let near = rests || self.approaching.contains(&i);
-            let blind = self.exclusion.is_blind(k);
-            let doubtful = |&(o, sigma): &(f64, f64)| {
-                suspicious(&samples, o, sigma, band) || (blind && unresolved(&samples, o, sigma))
-            };
-            if still || near || sides(&kind, bit).iter().any(doubtful) {
-                self.isolate_sampled(model, step, k, step.t0, step.t1);
-            }
+            self.isolate_sampled(model, step, k, step.t0, step.t1);
             let until = self.ahead[known..].iter().map(|a| a.after).fold(step.t1, f64::min);
             let before = PLACES.iter().zip(&samples).filter(|(p, _)| step.t0 + *p * (step.t1 - step.t0) <= until);
             let far = before.filter(|(_, g)| g.is_finite()).fold(0.0f64, |m, (_, g)| m.max(g.abs()));
             self.went(i, far);
         }
-        s.end(step.t1, doubts);
+        s.end(step.t1);
         self.looked = open;
         self.samples = s;
+    }
+
+    /// The integration begins anew.
+    pub fn restarted(&mut self) {
+        self.samples.restart();
     }
 
     fn isolate_sampled(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, from: f64, to: f64) {

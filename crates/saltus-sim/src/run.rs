@@ -610,6 +610,7 @@ impl Runner<'_> {
                 restart = Some(Restart::Cold);
             }
             if let Some(kind) = restart.take() {
+                self.location.restarted();
                 x.clear();
                 x.extend(program.states.iter().map(|s| model.machine.values[s.0 as usize]));
                 if let Some(other) = self.reconsider(model, &program, &*integrator, now, &x)? {

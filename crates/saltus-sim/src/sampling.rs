@@ -1,7 +1,15 @@
-//! Crossing functions that are known by their values alone: seen at a few places of a step, they are passed over if they stay far
-//! from zero in terms of how they move, and searched closely ([`crate::location`]) if they come near it.
+//! Crossing functions that are known by their values alone are *appended* to the system, as DSL48E appends its discontinuity
+//! functions: each is followed as a polynomial through its values at the ends of the last steps and at a few places of the present
+//! one, and the error of that polynomial is under control. A function whose polynomial stays on its side by more than the error
+//! does not cross; for the others more places are looked at, and what is still in doubt is searched closely
+//! ([`crate::location`]).
+//!
+//! The polynomial through places s₀ … s_n in Newton's form is p(s) = Σ c_k Π_{i<k} (s − s_i). Its error is taken as what the last place
+//! changed, the last term; so it is for the solution itself in the error test of a multistep method. It vanishes where the
+//! step begins, so that a function may begin at zero: then p(s)/s has to be larger than the error by s.
 
-use crate::crossings::Sides;
+use crate::location::Side;
+use saltus_solver::interp::substitute_affine;
 
 /// Places of a step where functions are sampled.
 pub(crate) const PLACES: [f64; 6] = [0.0, 0.2, 0.45, 0.7, 0.9, 1.0];
@@ -9,15 +17,55 @@ pub(crate) const PLACES: [f64; 6] = [0.0, 0.2, 0.45, 0.7, 0.9, 1.0];
 /// Those that are looked at first, and those that are left where a doubt remains.
 pub(crate) const MIDDLE: usize = 2;
 pub(crate) const END: usize = 5;
-pub(crate) const OTHERS: [usize; 3] = [1, 3, 4];
+pub(crate) const OTHERS: [usize; 3] = [1, 4, 3];
 
-/// A function that moves by less than 1/CALM of its distance from zero is far from it.
-const CALM: f64 = 20.0;
+/// The order in which places enter the polynomial.
+const ORDER: [usize; PLACES.len()] = [0, END, MIDDLE, 1, 4, 3];
 
-/// A function is far from zero, too, if the parabola through three places is by so many times of its bend, and by so many times of what it
-/// moves.
-const BENDS: f64 = 4.0;
-const MOVES: f64 = 0.5;
+/// How many times its error a polynomial has to be away from zero.
+const RESOLVED: f64 = 4.0;
+
+/// How often a step is halved to see where a polynomial is.
+const HALVINGS: u32 = 4;
+
+/// Ends of earlier steps that are kept, and places a polynomial has at most.
+const PAST: usize = 4;
+const MOST: usize = PAST + PLACES.len();
+
+/// What is known of a function from earlier steps: times and values, the latest last, as long as nothing has jumped or
+/// bent it.
+#[derive(Clone, Copy, Default)]
+struct Past {
+    points: [(f64, f64); PAST],
+    count: usize,
+}
+
+impl Past {
+    fn known(&self) -> &[(f64, f64)] {
+        &self.points[..self.count]
+    }
+
+    /// The value at `t0`; forgets what was seen later.
+    fn back_to(&mut self, t0: f64) -> Option<f64> {
+        while self.known().last().is_some_and(|p| p.0 > t0) {
+            self.count -= 1;
+        }
+        self.known().last().filter(|p| p.0 == t0).map(|p| p.1)
+    }
+
+    fn push(&mut self, t: f64, g: f64) {
+        if !g.is_finite() {
+            self.count = 0;
+            return;
+        }
+        if self.count == PAST {
+            self.points.copy_within(1.., 0);
+            self.count -= 1;
+        }
+        self.points[self.count] = (t, g);
+        self.count += 1;
+    }
+}
 
 /// What was seen of sampled functions.
 #[derive(Default)]
@@ -26,128 +74,223 @@ pub(crate) struct Samples {
     pub which: Vec<usize>,
     /// Their values at the places; not numbers where they were not looked at.
     pub values: Vec<[f64; PLACES.len()]>,
-    /// Of all functions: where the last step ended that looked at them, and their values there.
-    ends: Vec<(f64, f64)>,
-    /// Steps since one of them was in doubt.
-    calm: u32,
+    past: Vec<Past>,
+    /// Where the present step begins, and its length.
+    step: (f64, f64),
 }
 
 impl Samples {
     /// Forgets everything; there are so many functions now.
     pub fn reset(&mut self, functions: usize) {
-        self.ends.clear();
-        self.ends.resize(functions, (f64::NAN, f64::NAN));
-        self.calm = 0;
+        self.past.clear();
+        self.past.resize(functions, Past::default());
     }
 
-    /// Begins with a step from `t0`; false if the values there are not known from the last one.
-    pub fn begin(&mut self, t0: f64) -> bool {
+    /// The integration begins anew: nothing of the past can be continued.
+    pub fn restart(&mut self) {
+        self.past.fill(Past::default());
+    }
+
+    /// Something that this function reads has changed.
+    pub fn forget(&mut self, k: usize) {
+        if let Some(p) = self.past.get_mut(k) {
+            p.count = 0;
+        }
+    }
+
+    /// Begins with a step; false if the values at `t0` are not known from the last one.
+    pub fn begin(&mut self, t0: f64, t1: f64) -> bool {
+        self.step = (t0, t1 - t0);
         self.values.clear();
-        let ends = &self.ends;
-        self.values.extend(self.which.iter().map(|&k| {
+        for &k in &self.which {
             let mut v = [f64::NAN; PLACES.len()];
-            v[0] = if ends[k].0 == t0 { ends[k].1 } else { f64::NAN };
-            v
-        }));
+            v[0] = self.past[k].back_to(t0).unwrap_or(f64::NAN);
+            self.values.push(v);
+        }
         self.values.iter().all(|v| v[0].is_finite())
     }
 
-    /// Whether the end is enough for now: all have been calm for a while, and three of four times.
-    pub fn end_alone(&self) -> bool {
-        self.calm >= 2 && !self.calm.is_multiple_of(4)
-    }
-
-    /// The step to `t1` is over.
-    pub fn end(&mut self, t1: f64, doubts: bool) {
+    /// The step is over.
+    pub fn end(&mut self, t1: f64) {
+        let t0 = self.step.0;
         for (&k, v) in self.which.iter().zip(&self.values) {
-            self.ends[k] = (t1, v[END]);
+            let past = &mut self.past[k];
+            if past.known().last().is_none_or(|p| p.0 != t0) {
+                past.count = 0;
+                past.push(t0, v[0]);
+            }
+            past.push(t1, v[END]);
         }
-        self.calm = if doubts { 0 } else { self.calm + 1 };
     }
 
-    /// Whether function `j` of the step stays on its side beyond reasonable doubt, by the places looked at so far.
-    pub fn clear(&self, j: usize, sides: &Sides, band: f64) -> bool {
+    /// Whether function `j` of the step stays on its side, or at zero, beyond the errors of the polynomial through all that was
+    /// seen of it.
+    pub fn stays(&self, j: usize, side: &Side) -> bool {
         let v = &self.values[j];
-        sides.iter().all(|&(offset, sigma)| {
-            let [first, middle, last] = [v[0], v[MIDDLE], v[END]].map(|g| sigma * (g - offset));
-            if !first.is_finite() || !last.is_finite() {
-                return false;
+        // Where a step has been seen closely, the past adds nothing.
+        let past = if OTHERS.iter().all(|&p| v[p].is_finite()) { &[][..] } else { self.past[self.which[j]].known() };
+        let (t0, h) = self.step;
+        let mut p = Newton::default();
+        for &(t, g) in past.iter().filter(|p| p.0 < t0) {
+            p.push((t - t0) / h, g);
+        }
+        ORDER.iter().filter(|&&place| !v[place].is_nan()).for_each(|&place| p.push(PLACES[place], v[place]));
+        // Two values tell nothing of what is between them.
+        p.count >= 3 && v[0].is_finite() && v[END].is_finite() && p.stays(v[0], side)
+    }
+}
+
+/// A polynomial in Newton's form, on 0 ≤ s ≤ 1.
+#[derive(Default)]
+struct Newton {
+    count: usize,
+    places: [f64; MOST],
+    /// The lowest diagonal of the divided differences.
+    last: [f64; MOST],
+    c: [f64; MOST],
+}
+
+impl Newton {
+    fn push(&mut self, s: f64, g: f64) {
+        let n = self.count;
+        let mut d = g;
+        for j in 0..n {
+            let next = (d - self.last[j]) / (s - self.places[n - 1 - j]);
+            self.last[j] = d;
+            d = next;
+        }
+        (self.last[n], self.c[n], self.places[n]) = (d, d, s);
+        self.count += 1;
+    }
+
+    /// Coefficients of powers of s, and those of the last term.
+    fn powers(&self) -> ([f64; MOST], [f64; MOST]) {
+        let (mut p, mut term) = ([0.0; MOST], [0.0; MOST]);
+        term[0] = 1.0;
+        for k in 0..self.count {
+            (0..=k).for_each(|i| p[i] += self.c[k] * term[i]);
+            if k + 1 < self.count {
+                for i in (0..=k + 1).rev() {
+                    term[i] = if i > 0 { term[i - 1] } else { 0.0 } - self.places[k] * term[i];
+                }
             }
-            let seen = if middle.is_finite() { middle } else { last };
-            let (low, high) = (first.min(last).min(seen), first.max(last).max(seen));
-            if low > CALM * (high - low) + band {
-                return true;
-            }
-            // c₀ + c₁ s + c₂ s² through the three places.
-            let m = PLACES[MIDDLE];
-            let c2 = ((middle - first) / m - (last - first)) / (m - 1.0);
-            let c1 = last - first - c2;
-            let lowest = -c1 / (2.0 * c2);
-            let least = if lowest > 0.0 && lowest < 1.0 { low.min(first + 0.5 * c1 * lowest) } else { low };
-            middle.is_finite() && least > BENDS * c2.abs() + band && least > MOVES * (high - low)
+        }
+        term.iter_mut().for_each(|t| *t *= self.c[self.count - 1]);
+        (p, term)
+    }
+
+    /// Whether a function with this polynomial and this first value stays where it has to be.
+    fn stays(&self, first: f64, side: &Side) -> bool {
+        let n = self.count;
+        let (p, term) = self.powers();
+        let doubt = |c: &[f64]| RESOLVED * bernstein(c).fold(0.0f64, |m, b| m.max(b.abs()));
+        let error = doubt(&term[..n]);
+        side.sides.iter().all(|&(offset, sigma)| {
+            let mut q = p;
+            q[0] -= offset;
+            q[..n].iter_mut().for_each(|c| *c *= sigma);
+            let (low, high) =
+                bernstein(&q[..n]).fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), b| (l.min(b), h.max(b)));
+            let last: f64 = q[..n].iter().sum();
+            // What is not a number is none of these.
+            let away = exceeds(&q[..n], error + side.band, HALVINGS);
+            let leaving = sigma * (first - offset) >= 0.0
+                && last > error + side.band
+                && exceeds(&q[1..n], doubt(&term[1..n]), HALVINGS);
+            let beside = low > error + side.tight && high + error <= side.band;
+            let at_zero = low.abs().max(high.abs()) + error <= side.tight && side.reached != Some(offset);
+            away || leaving || beside || at_zero
         })
     }
 }
 
-/// How many times the error of their interpolation samples have to be away from zero.
-const RESOLVED: f64 = 4.0;
-
-/// Whether the polynomial through samples of σ(g − offset) may be wrong by as much as it is away from zero: its error is taken as what the
-/// last place changed.
-pub(crate) fn unresolved(samples: &[f64; PLACES.len()], offset: f64, sigma: f64) -> bool {
-    let mut c = samples.map(|g| sigma * (g - offset));
-    let low = c.iter().fold(f64::INFINITY, |l, v| l.min(*v));
-    let n = PLACES.len();
-    for j in 1..n {
-        for k in (j..n).rev() {
-            c[k] = (c[k] - c[k - 1]) / (PLACES[k] - PLACES[k - j]);
-        }
-    }
-    // The largest value of Π (s − s_i) over all places but the last is at the end.
-    let reach: f64 = PLACES[..n - 1].iter().map(|p| 1.0 - p).product();
-    !(low > RESOLVED * c[n - 1].abs() * reach)
-}
-
-/// Whether samples of σ(g - offset) leave the side, or come near zero between places.
-pub(crate) fn suspicious(samples: &[f64; PLACES.len()], offset: f64, sigma: f64, band: f64) -> bool {
-    let v = samples.map(|g| sigma * (g - offset));
-    if v.iter().any(|x| !(*x >= -band)) {
+/// Whether Σ c_k s^k > level on [0, 1], as far as Bernstein coefficients of ever smaller parts tell.
+fn exceeds(c: &[f64], level: f64, halvings: u32) -> bool {
+    if bernstein(c).all(|b| b > level) {
         return true;
     }
-    let big = v.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    if big <= band {
+    if halvings == 0 || !(c[0] > level && c.iter().sum::<f64>() > level) {
         return false;
     }
-    // The interpolating polynomial, looked at between the places: a dip towards zero is worth a search.
-    let interpolate = |s: f64| -> f64 {
-        let mut sum = 0.0;
-        for (i, &a) in PLACES.iter().enumerate() {
-            let mut w = v[i];
-            for (j, &b) in PLACES.iter().enumerate() {
-                if i != j {
-                    w *= (s - b) / (a - b);
-                }
-            }
-            sum += w;
+    let mut half = [0.0; MOST];
+    [0.0, 0.5].into_iter().all(|from| {
+        half[..c.len()].copy_from_slice(c);
+        substitute_affine(&mut half[..c.len()], 0.5, from);
+        exceeds(&half[..c.len()], level, halvings - 1)
+    })
+}
+
+/// Bernstein coefficients on [0, 1] of Σ c_k s^k: the polynomial lies between the least and the greatest.
+fn bernstein(c: &[f64]) -> impl Iterator<Item = f64> + '_ {
+    let n = c.len() - 1;
+    (0..=n).map(move |i| {
+        // C(i, k) / C(n, k), one after the other.
+        let mut ratio = 1.0;
+        let mut sum = c[0];
+        for k in 1..=i {
+            ratio *= (i + 1 - k) as f64 / (n + 1 - k) as f64;
+            sum += ratio * c[k];
         }
         sum
-    };
-    // Far from zero in terms of its own variation: no dip.
-    let (low, high) = v.iter().fold((f64::INFINITY, 0.0f64), |(l, h), &x| (l.min(x), h.max(x)));
-    if low > 4.0 * (high - low) {
-        return false;
-    }
-    let mut low = f64::INFINITY;
-    let mut at = 0.0;
-    for k in 0..=60 {
-        let s = k as f64 / 60.0;
-        let y = interpolate(s);
-        if y < low {
-            low = y;
-            at = s;
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::crossings::sides;
+    use saltus_expr::RelOp;
+    use saltus_structure::RelationKind;
+
+    /// Whether g > 0 holds all through the last of these steps, seen at the ends of all and at some places of the last.
+    fn stays(g: impl Fn(f64) -> f64, ends: &[f64], places: &[usize]) -> bool {
+        let mut s = Samples::default();
+        s.reset(1);
+        let mut found = false;
+        for w in ends.windows(2) {
+            s.which = vec![0];
+            if !s.begin(w[0], w[1]) {
+                s.values[0][0] = g(w[0]);
+            }
+            s.values[0][END] = g(w[1]);
+            if w[1] == ends[ends.len() - 1] {
+                places.iter().for_each(|&p| s.values[0][p] = g(w[0] + PLACES[p] * (w[1] - w[0])));
+            }
+            let sides = sides(&RelationKind::Sign(RelOp::Gt), 1.0);
+            found = s.stays(0, &Side { sides, band: 1e-14, tight: 1e-15, reached: Some(0.0) });
+            s.end(w[1]);
         }
+        found
     }
-    // An end value near zero is no dip: it is the last event's, or the next step's business.
-    let ends = v[0].min(v[v.len() - 1]);
-    at > 0.0 && at < 1.0 && low < 0.02 * big && low < ends - 1e-3 * big.min(ends.abs() + 1e-300)
+
+    #[test]
+    fn followed_from_step_to_step() {
+        // What is predicted well may come as near to zero as the prediction is good.
+        let g = |t: f64| (t - 4.5).powi(2) + 0.01;
+        assert!(!stays(g, &[3.0, 4.0], &[]), "two values tell nothing");
+        assert!(!stays(g, &[2.0, 3.0, 4.0], &[]), "a parabola that was not checked by a fourth value");
+        assert!(stays(g, &[1.0, 2.0, 3.0, 4.0], &[]));
+        assert!(stays(g, &[1.0, 2.0, 3.0, 4.0, 5.0], &[]), "a dip between the ends that stays positive");
+        let deeper = |t: f64| (t - 4.5).powi(2) - 0.01;
+        assert!(!stays(deeper, &[1.0, 2.0, 3.0, 4.0, 5.0], &[]), "a dip between the ends that crosses");
+        assert!(!stays(deeper, &[1.0, 2.0, 3.0, 4.0, 5.0], &[MIDDLE, 1, 3, 4]));
+    }
+
+    #[test]
+    fn what_is_not_a_polynomial_needs_more_places() {
+        // A dip as wide as the step that the ends do not show.
+        let g = |t: f64| 1.0 - 1.5 * (-(8.0 * (t - 4.5)).powi(2)).exp();
+        assert!(!stays(g, &[1.0, 2.0, 3.0, 4.0, 5.0], &[MIDDLE]));
+        assert!(!stays(g, &[1.0, 2.0, 3.0, 4.0, 5.0], &[MIDDLE, 1, 3, 4]));
+        let shallow = |t: f64| 1.0 - 0.005 * (-(8.0 * (t - 4.5)).powi(2)).exp();
+        assert!(stays(shallow, &[1.0, 2.0, 3.0, 4.0, 5.0], &[MIDDLE, 1, 3, 4]));
+    }
+
+    #[test]
+    fn beginning_at_zero() {
+        let places = [MIDDLE, 1, 3, 4];
+        assert!(stays(|t: f64| t.sin(), &[0.0, 0.5], &places), "it has just crossed, and goes on");
+        assert!(!stays(|t: f64| (t * t) * (t - 0.4), &[0.0, 0.5], &places), "it turns back");
+        assert!(!stays(|t: f64| t * (0.3 - t), &[0.0, 0.5], &places), "it comes back");
+    }
 }
