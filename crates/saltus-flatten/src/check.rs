@@ -320,11 +320,24 @@ impl<'t> Flattener<'t> {
     fn check_rows(&mut self) -> Vec<VarId> {
         let mut continuous = Vec::new();
         let mut found = Vec::new();
+        let branches = self.dae.whens.iter().flat_map(|w| &w.branches);
+        let conditions: FxHashSet<VarId> = branches.flat_map(|b| b.conditions.iter().copied()).collect();
         for eq in self.dae.equations.as_slice() {
+            let Some(span) = eq.origin.span else { continue };
+            if eq.origin.note == "when condition"
+                && let XNode::Binary(Binary::Sub, _, value) = *self.dae.pool.node(eq.row.template)
+                && self.oriented(&eq.row).is_some_and(|v| conditions.contains(&v))
+                && self.row_variability(&eq.row, value) == Variability::Continuous
+            {
+                let what = "this when-condition follows continuous variables without events: nothing would notice it";
+                let hint = "write the relation in the when-clause itself; inside noEvent, and in functions without the \
+                            annotation GenerateEvents = true, relations make no events";
+                found
+                    .push(Diagnostic::error(Stage::FrontEnd, span, what).hint(hint).within(eq.origin.instance.clone()));
+            }
             if !matches!(eq.origin.note, "" | "binding") {
                 continue;
             }
-            let Some(span) = eq.origin.span else { continue };
             let unknown = eq
                 .row
                 .args

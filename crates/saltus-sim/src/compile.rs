@@ -452,7 +452,9 @@ impl Compiler<'_> {
                 let Some(&j) = Cell::of(row.args[k]).and_then(|c| column.get(&c)) else { continue };
                 let sign = if matches!(row.args[k], Operand::Var { neg: true, .. }) { -1.0 } else { 1.0 };
                 let p = self.ops.partial(&mut self.sys.dae, row, k);
-                linear &= !p.args.iter().any(|&a| Cell::of(a).is_some_and(|c| column.contains_key(&c)));
+                // A constant slope on each side of a branch makes nothing linear.
+                linear &= !p.args.iter().any(|&a| Cell::of(a).is_some_and(|c| column.contains_key(&c)))
+                    && self.ops.classify(&mut self.sys.dae, row, k) != Coefficient::Nonlinear;
                 for &a in &p.args {
                     match a {
                         Operand::Var { var, order: 0, .. }

@@ -8,6 +8,7 @@ use crate::slice;
 use crate::touched::step_reads;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{Action, HybridDae, Operand, VarId};
+use saltus_expr::Coefficient;
 use saltus_program::{Chain, slot_of};
 use saltus_structure::{Cell, DiscKind, Item, RelationKind, Role, Sequence, StructuralPlan, System};
 
@@ -225,8 +226,11 @@ impl Model {
                 continue;
             }
             let p = self.ops.partial(&mut self.sys.dae, row, k);
-            g.affine &=
-                p.args.iter().all(|&a| Cell::of(a).is_none_or(|c| c.var != HybridDae::TIME && !state.contains_key(&c)));
+            // What jumps or bends at a branch inside a function is none, though its slope be constant.
+            g.affine &= self.ops.classify(&mut self.sys.dae, row, k) != Coefficient::Nonlinear
+                && p.args
+                    .iter()
+                    .all(|&a| Cell::of(a).is_none_or(|c| c.var != HybridDae::TIME && !state.contains_key(&c)));
             let slot = self.layout.scratch(0.0);
             g.slopes.push(self.compile(|c| c.batch(slot, &p)));
             let sign = if neg { -1.0 } else { 1.0 };

@@ -270,6 +270,23 @@ fn enclosed_touching_and_start_at_zero() {
     assert!(found.crossing.unwrap().at_left);
 }
 
+/// A kink that touches zero has no smooth interpolant: its least value is looked for.
+#[test]
+fn kinks_that_touch() {
+    for (lo, hi) in [(0.9, 1.1), (0.9990635, 1.000001), (0.3, 7.0)] {
+        let mut g = |t: f64| (t - 1.0).abs();
+        let options = CrossingOptions { tol: 1e-8, touching: true, s_tol: 0.0 };
+        let found = first_crossing_sampled(&mut g, lo, hi, Sign::Positive, &options, &Default::default());
+        let c = found.crossing.expect("it touches");
+        assert!(c.touching && (c.s_before - 1.0).abs() < 1e-8, "{c:?}");
+        let mut g = |t: f64| (t - 1.0).abs() + 1e-6;
+        assert_eq!(
+            first_crossing_sampled(&mut g, lo, hi, Sign::Positive, &options, &Default::default()).crossing,
+            None
+        );
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 

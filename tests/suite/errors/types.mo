@@ -90,6 +90,28 @@ exit: 3
 error: b may change only at events, but this equation changes it continuously
 --> model.mo:2:15
 
+--- when-without-events error check ---
+model M
+  function f
+    input Real u;
+    output Boolean y;
+  algorithm
+    y := u > 1.2;
+  end f;
+  Real x(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  when f(x) then
+    n = pre(n) + 1;
+  end when;
+end M;
+--- expect ---
+exit: 3
+error: this when-condition follows continuous variables without events: nothing would notice it
+--> model.mo:12:8
+help: write the relation in the when-clause itself
+
 --- discrete-real-outside-when error check ---
 model M
   discrete Real d;

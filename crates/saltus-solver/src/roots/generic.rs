@@ -285,6 +285,8 @@ struct Sampled<'a> {
     span: f64,
     /// What counts as zero.
     tol: f64,
+    /// An error of the interpolant that does no harm.
+    enough: f64,
     /// Largest |g| seen.
     size: f64,
     pieces: Vec<Cheb>,
@@ -327,7 +329,7 @@ impl Sampled<'_> {
             error += p.c[n - 1..=n].iter().map(|v| v.abs()).sum::<f64>();
             let finite = size.is_finite() && error.is_finite();
             p.error = 4.0 * error + 16.0 * f64::EPSILON * size;
-            p.smooth = finite && error <= (self.opts.fit_tol * size).max(0.25 * self.tol);
+            p.smooth = finite && error <= (self.opts.fit_tol * size).max(self.enough);
             if !finite {
                 p.error = f64::INFINITY;
                 return p;
@@ -408,6 +410,7 @@ impl Sampled<'_> {
             self.certain = false;
             let mut before = state.from.unwrap_or(p.lo);
             state.enter(p.lo, if p.error.is_finite() { p.error } else { 0.0 });
+            let (mut lowest, mut values) = (0, [f64::NAN; 9]);
             for k in 0..=8 {
                 let s = p.place(-1.0 + 0.25 * k as f64);
                 let v = sigma * self.call(s) - level;
@@ -416,6 +419,20 @@ impl Sampled<'_> {
                 }
                 if v > 0.0 {
                     before = s;
+                }
+                values[k] = v;
+                if v < values[lowest] {
+                    lowest = k;
+                }
+            }
+            // A kink has its least value between the places.
+            let falls = values[lowest] < values[0].max(values[8]) && width > 1e-12 * self.span;
+            if falls {
+                let place = |k: usize| p.place(-1.0 + 0.25 * k as f64);
+                let (a, b) = (place(lowest.saturating_sub(1)), place((lowest + 1).min(8)));
+                let s = golden(|s| sigma * self.call(s), a.min(b), a.max(b));
+                if sigma * self.call(s) - level < 0.0 {
+                    return Some((a, s));
                 }
             }
             return None;
@@ -547,6 +564,8 @@ pub fn first_crossing_sampled(
         opts: limits,
         span: hi - lo,
         tol: opts.tol.max(0.0),
+        // Touching is told from coming close by a small part of it.
+        enough: if opts.touching { 0.01 } else { 0.25 } * opts.tol.max(0.0),
         size: 0.0,
         pieces: Vec::new(),
         evaluations: 0,
