@@ -54,11 +54,13 @@ pub(crate) enum Wanted<'t> {
 const CONNECTIONS: &str = "$connections";
 
 /// How many unknowns and equations something brings along.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Count {
     unknowns: usize,
     equations: usize,
     flows: usize,
+    /// Inputs of components that the class has to give a value.
+    inputs: Vec<NodeId>,
 }
 
 impl<'t> Flattener<'t> {
@@ -432,7 +434,11 @@ impl<'t> Flattener<'t> {
         let explained = sum == unknowns as i64 - equations as i64;
         let mut told = FxHashSet::default();
         for (n, c, leaf) in found {
-            if c.unknowns == c.equations || !leaf && !explained {
+            let open = if c.equations < c.unknowns { self.open_inputs(n, &c.inputs) } else { Vec::new() };
+            let missing = open.len();
+            self.diagnostics.extend(open);
+            // One message for one mistake.
+            if c.unknowns == c.equations || !leaf && !explained || c.equations + missing == c.unknowns {
                 continue;
             }
             let class = self.node(n).cref.class;
@@ -454,6 +460,41 @@ impl<'t> Flattener<'t> {
             .within(self.instance_text(n));
             self.diagnostics.push(d);
         }
+    }
+
+    /// Inputs of components of a class that the class neither connects nor mentions.
+    fn open_inputs(&mut self, class: NodeId, inputs: &[NodeId]) -> Vec<Diagnostic> {
+        let place = self.instance_text(class);
+        let mentioned: FxHashSet<VarId> = (self.dae.equations.as_slice().iter())
+            .filter(|e| e.origin.instance == place)
+            .flat_map(|e| e.row.args.iter().filter_map(|a| a.variable()))
+            .collect();
+        let mut found = Vec::new();
+        for &n in inputs {
+            let Some(first) = self.node(n).var else { continue };
+            let size = self.dims(n).map_or(1, |d| d.iter().product());
+            for v in (first.index()..first.index() + size).map(VarId::new) {
+                if mentioned.contains(&v) || self.connections.connected(class, v) {
+                    continue;
+                }
+                let mut component = n;
+                while let Some(p) = self.node(component).parent.filter(|&p| p != class) {
+                    component = p;
+                }
+                let span = self.node(component).clause.map_or(Span::NONE, |c| c.1.name.span);
+                let name = &self.dae.vars[v].name;
+                found.push(
+                    Diagnostic::warning(
+                        Stage::FrontEnd,
+                        span,
+                        format!("the input {name} is not connected, and nothing gives it a value"),
+                    )
+                    .within(place.clone())
+                    .hint("connect an output to it, or give it a value in the declaration or by an equation"),
+                );
+            }
+        }
+        found
     }
 
     /// The number of equations by the instance they stand in; nothing if branches of an if differ.
@@ -588,6 +629,7 @@ impl<'t> Flattener<'t> {
                 c.flows += size;
             } else if self.node(n).causality == Causality::Input && !self.bound(n) {
                 c.unknowns += size;
+                c.inputs.push(n);
             }
             return;
         }

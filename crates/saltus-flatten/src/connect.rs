@@ -124,6 +124,13 @@ pub(crate) struct Connections {
     equations: Vec<(ExprId, Span, NodeId)>,
 }
 
+impl Connections {
+    /// Whether a signal is connected to something in this class.
+    pub(crate) fn connected(&self, within: NodeId, v: VarId) -> bool {
+        [false, true].into_iter().any(|outside| self.signals.index.contains_key(&(within, v, outside)))
+    }
+}
+
 impl<'t> Flattener<'t> {
     /// The equations that the connect statements of one class give, and how many flows of its components they take
     /// part in; nothing if there are none.

@@ -445,6 +445,30 @@ warning: a.u, b.u are inputs that are connected to each other only: nothing give
 error: the model is structurally singular: 2 equations for 3 unknowns; not determined: a.z, a.u, b.z
 --> model.mo:5:14
 
+--- inputs-that-are-not-connected error check ---
+block Integrator
+  input Real u;
+  output Real y(start = 0, fixed = true);
+equation
+  der(y) = u;
+end Integrator;
+block Gain
+  input Real u;
+  output Real y = 2*u;
+end Gain;
+model M
+  Gain g;
+  Integrator i;
+equation
+  g.u = i.y;
+end M;
+--- expect ---
+exit: 4
+warning: the input i.u is not connected, and nothing gives it a value
+--> model.mo:13:14
+help: connect an output to it
+error: the model is structurally singular
+
 --- stream-of-three simulate --stop 1 --intervals 1 ---
 model M
   connector P
