@@ -13,7 +13,7 @@ use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{
     Action, Equation, HybridDae, Operand, Origin, Sampler, VarId, VarType, Variability, When, WhenBranch,
 };
-use saltus_expr::{Binary, Coefficient, ExprId, Node as XNode, Unary, affine_in, classify};
+use saltus_expr::{Binary, Coefficient, ExprId, Node as XNode, RelOp, Unary, affine_in, classify};
 use saltus_syntax::ast::{Call, Equation as AstEquation, Expr};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +66,8 @@ enum Base {
     Periodic(f64),
     /// Rising edges of a Boolean.
     Event(VarId),
+    /// When time reaches this variable, which every tick sets anew.
+    Varying(VarId),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -101,6 +103,17 @@ impl Kind {
             _ => return None,
         })
     }
+
+    /// The clock of the argument, from that of the result.
+    fn backward(self, c: Clock) -> Option<Clock> {
+        match self {
+            Kind::Sub(f) => Kind::Super(f).forward(c),
+            Kind::Super(f) => Kind::Sub(f).forward(c),
+            Kind::Shift(s) => Kind::Back(s).forward(c),
+            Kind::Back(s) => Kind::Shift(s).forward(c),
+            _ => None,
+        }
+    }
 }
 
 impl Clock {
@@ -132,6 +145,10 @@ pub(crate) struct Clocks {
     /// Clocks with a method of integration.
     solved: Vec<(VarId, String, Span)>,
     ops: Vec<Op>,
+    /// What interval() is at the first tick of an event clock, by its condition.
+    first: Vec<(VarId, f64)>,
+    /// Clocks of varying interval: the variable that holds the next tick, the interval's variable, its resolution.
+    varying: Vec<(VarId, VarId, i128)>,
     /// Equations (by number) and calls that a clock drives.
     tagged: Vec<(usize, VarId)>,
     tagged_calls: Vec<(usize, VarId)>,
@@ -208,6 +225,10 @@ impl<'t> Flattener<'t> {
                 let one = Rational::new(1, 1);
                 let zero = Rational::new(0, 1);
                 match value.ty() {
+                    Some(Ty::Int | Ty::Real) if self.value_variability(&value) > Variability::Parameter => {
+                        let resolution = self.int_arg(env, c, 1, "resolution")?.unwrap_or(1);
+                        self.varying_clock(env, v, &value, resolution, span)?;
+                    }
                     Some(Ty::Clock) => {
                         // A solver method; the clock is the same.
                         let method = c
@@ -228,19 +249,25 @@ impl<'t> Flattener<'t> {
                     Some(Ty::Bool) => {
                         let x = value.scalar_list()[0];
                         let cond = self.condition_var(env, x, span);
+                        let start =
+                            c.args.get(1).or(c.named.iter().find(|(n, _)| n.name == "startInterval").map(|(_, e)| e));
+                        if let Some(e) = start {
+                            let first = self.konst_number(env, e)?.0;
+                            self.clocks.first.push((cond, first));
+                        }
                         self.clocks.defs.push((v, Clock { base: Base::Event(cond), period: one, offset: zero }));
                     }
                     Some(Ty::Int) => {
                         let n = self.konst_number(env, e)?.0 as i128;
-                        let d = match self.int_arg(env, c, 1, "resolution")? {
-                            Some(d) if d > 0 => d,
-                            _ => 1,
-                        };
+                        let d = self.int_arg(env, c, 1, "resolution")?.unwrap_or(1);
+                        if n < 0 || d <= 0 {
+                            let what = if n < 0 { "interval" } else { "resolution" };
+                            return Err(self.err(span, format!("the {what} of a clock must be positive")));
+                        }
+                        // An interval of 0 is inferred.
                         if n > 0 {
-                            self.clocks.defs.push((
-                                v,
-                                Clock { base: Base::Periodic(1.0), period: Rational::new(n, d), offset: zero },
-                            ));
+                            let clock = Clock { base: Base::Periodic(1.0), period: Rational::new(n, d), offset: zero };
+                            self.clocks.defs.push((v, clock));
                         }
                     }
                     Some(Ty::Real) => {
@@ -279,7 +306,12 @@ impl<'t> Flattener<'t> {
                 let n = self
                     .int_arg(env, c, 1, if name == "backSample" { "backCounter" } else { "shiftCounter" })?
                     .unwrap_or(0);
-                let d = self.int_arg(env, c, 2, "resolution")?.unwrap_or(1).max(1);
+                let d = self.int_arg(env, c, 2, "resolution")?.unwrap_or(1);
+                if n < 0 || d < 1 {
+                    let what =
+                        if n < 0 { "counter of {} must not be negative" } else { "resolution of {} must be positive" };
+                    return Err(self.err(span, format!("the {}", what.replace("{}", name))));
+                }
                 let r = Rational::new(n, d);
                 if name == "backSample" { Kind::Back(r) } else { Kind::Shift(r) }
             }
@@ -339,6 +371,34 @@ impl<'t> Flattener<'t> {
         }
         let mut it = list.into_iter();
         Ok(arg.rebuild(&mut |x, _| it.next().unwrap_or(x)))
+    }
+
+    /// A clock whose interval is a clocked variable: each tick says when the next one comes (Modelica 3.6, section 16.3).
+    fn varying_clock(&mut self, env: &Env, clock: VarId, value: &Value, resolution: i128, span: Span) -> R<()> {
+        let Some(n) = value.scalar_list().first().and_then(|&x| self.as_var(x)) else {
+            return Err(self.err(span, "the interval of a clock must be a variable or known when compiling"));
+        };
+        if resolution < 1 {
+            return Err(self.err(span, "the resolution of a clock must be positive"));
+        }
+        let origin = self.origin(env, span, "clock");
+        let next = self.hidden("next", VarType::Real, Variability::Discrete, origin);
+        // The first tick is at the start.
+        let row = self.dae.constant_row(-f64::MAX);
+        self.dae.vars[next].start = Some(row);
+        self.dae.vars[next].fixed = Some(true);
+        let (x, interval, time) = (self.var_expr(next), self.var_expr(n), self.var_expr(HybridDae::TIME));
+        let p = &mut self.dae.pool;
+        let divisor = p.num(resolution as f64);
+        let interval = p.div(interval, divisor);
+        let then = p.add(time, interval);
+        let e = p.intern(XNode::Binary(Binary::Sub, x, then));
+        self.clocks.tagged.push((self.dae.equations.len(), clock));
+        self.add_equation(env, e, span, "clock");
+        self.clocks.varying.push((next, n, resolution));
+        let (one, zero) = (Rational::new(1, 1), Rational::new(0, 1));
+        self.clocks.defs.push((clock, Clock { base: Base::Varying(next), period: one, offset: zero }));
+        Ok(())
     }
 
     /// Whether an expression depends on time, and on no variable that could belong to a clock.
@@ -560,16 +620,6 @@ impl<'t> Flattener<'t> {
             for op in &self.clocks.ops {
                 let Some(a) = op.arg.and_then(|a| self.vars_in(a).first().copied()) else { continue };
                 let (pa, po) = (part(a), part(op.out));
-                let r = |f: i128| Rational::new(f, 1);
-                let backward = |c: Clock| -> Option<Clock> {
-                    Some(match op.kind {
-                        Kind::Sub(f) => Clock { period: c.period.div(r(f?)), ..c },
-                        Kind::Super(f) => Clock { period: c.period.mul(r(f?)), ..c },
-                        Kind::Shift(s) => Clock { offset: c.offset.add(c.period.mul(Rational::new(-s.n, s.d))), ..c },
-                        Kind::Back(s) => Clock { offset: c.offset.add(c.period.mul(s)), ..c },
-                        _ => return None,
-                    })
-                };
                 match (clock.get(&pa).copied(), clock.get(&po).copied()) {
                     (Some(c), None) => {
                         if let Some(d) = op.kind.forward(c) {
@@ -578,7 +628,7 @@ impl<'t> Flattener<'t> {
                         }
                     }
                     (None, Some(c)) => {
-                        if let Some(d) = backward(c) {
+                        if let Some(d) = op.kind.backward(c) {
                             clock.insert(pa, d);
                             changed = true;
                         }
@@ -629,9 +679,30 @@ impl<'t> Flattener<'t> {
             let e = Diagnostic::error(Stage::FrontEnd, span, text);
             self.diagnostics.push(e.hint("use previous(…) or shiftSample(…), or hold(…) inside the delay"));
         }
-        // Partitions without any clock get a default of one second, as `Clock()` left alone would.
         let mut order: Vec<u32> = clocked.iter().copied().collect();
         order.sort_unstable();
+        let links = self.links(&of);
+        for &(a, b, kind, span) in &links {
+            if let Kind::Sub(None) | Kind::Super(None) = kind
+                && clock.contains_key(&a) != clock.contains_key(&b)
+            {
+                let hint = "give it a factor, or its result a clock".to_string();
+                return Err(self.err_hints(span, "the factor between the two clocks cannot be inferred", vec![hint]));
+            }
+        }
+        self.default_clocks(&links, &order, &mut clock);
+        for op in &self.clocks.ops {
+            let Some(c) = clock.get(&of[op.out.index()]).filter(|c| !matches!(c.base, Base::Periodic(_))) else {
+                continue;
+            };
+            let text = match op.kind {
+                Kind::Super(Some(f)) if f > 1 => "superSample",
+                Kind::Shift(s) | Kind::Back(s) if s.d != 1 => "a resolution other than 1",
+                _ => continue,
+            };
+            let message = format!("{text} would add ticks to a clock that ticks {}", self.ticks_text(*c));
+            return Err(self.err(op.span, message));
+        }
         for &p in &order {
             if !clock.contains_key(&p) {
                 let has_equations = self
@@ -641,16 +712,7 @@ impl<'t> Flattener<'t> {
                     .iter()
                     .any(|e| self.row_vars(&e.row).first().is_some_and(|&v| part(v) == p));
                 if has_equations {
-                    let name = self.dae.vars[VarId::new(p as usize)].name.clone();
-                    let span = self.dae.vars[VarId::new(p as usize)].origin.span.unwrap_or(Span::NONE);
-                    self.diagnostics.push(
-                        Diagnostic::warning(
-                            Stage::FrontEnd,
-                            span,
-                            format!("the clock of {name} cannot be inferred; one second is used"),
-                        )
-                        .hint("assign a clock to one of the signals tied to it"),
-                    );
+                    self.warn_default(p);
                 }
                 clock.insert(
                     p,
@@ -672,7 +734,108 @@ impl<'t> Flattener<'t> {
             }
         }
         let ticks = self.make_ticks(&order, &clock, &fed_back);
-        self.lower_partitions(&of, &order, &clock, &ticks)
+        self.lower_partitions(&of, &order, &clock, &ticks, &links)
+    }
+
+    /// The partitions that sub-clock conversions lead between, with the conversion.
+    fn links(&self, of: &[u32]) -> Vec<(u32, u32, Kind, Span)> {
+        let mut links = Vec::new();
+        for op in &self.clocks.ops {
+            if let Kind::Sub(_) | Kind::Super(_) | Kind::Shift(_) | Kind::Back(_) | Kind::NoClock = op.kind
+                && let Some(a) = op.arg.and_then(|a| self.vars_in(a).first().copied())
+            {
+                links.push((of[a.index()], of[op.out.index()], op.kind, op.span));
+            }
+        }
+        links
+    }
+
+    fn warn_default(&mut self, partition: u32) {
+        let var = &self.dae.vars[VarId::new(partition as usize)];
+        let text = format!("the clock of {} cannot be inferred; one second is used", var.name);
+        let d = Diagnostic::warning(Stage::FrontEnd, var.origin.span.unwrap_or(Span::NONE), text);
+        self.diagnostics.push(d.hint("assign a clock to one of the signals tied to it"));
+    }
+
+    /// Where nothing in a base partition has a clock, the fastest of its sub-partitions ticks every second
+    /// (Modelica 3.6, section 16.3.1); the others follow.
+    fn default_clocks(&mut self, links: &[(u32, u32, Kind, Span)], order: &[u32], clock: &mut FxHashMap<u32, Clock>) {
+        for &p in order {
+            if clock.contains_key(&p) {
+                continue;
+            }
+            let one = Rational::new(1, 1);
+            let mut found = vec![(p, Clock { base: Base::Periodic(1.0), period: one, offset: Rational::new(0, 1) })];
+            let mut k = 0;
+            while k < found.len() {
+                let (q, c) = found[k];
+                k += 1;
+                for &(a, b, kind, _) in links {
+                    let next = match (a == q, b == q) {
+                        (true, false) => kind.forward(c).map(|d| (b, d)),
+                        (false, true) => kind.backward(c).map(|d| (a, d)),
+                        _ => None,
+                    };
+                    if let Some(n) = next
+                        && !found.iter().any(|f| f.0 == n.0)
+                    {
+                        found.push(n);
+                    }
+                }
+            }
+            // Alone it is told and set below.
+            if found.len() == 1 {
+                continue;
+            }
+            self.warn_default(p);
+            let fastest = found.iter().map(|f| f.1.period).fold(one, |a, b| if b.value() < a.value() { b } else { a });
+            let first = found.iter().map(|f| f.1.offset).fold(None, |a: Option<Rational>, b| match a {
+                Some(a) if a.value() <= b.value() => Some(a),
+                _ => Some(b),
+            });
+            let back = first.map_or(Rational::new(0, 1), |f| Rational::new(-f.n, f.d));
+            for (q, c) in found {
+                let offset = c.offset.add(back).div(fastest);
+                clock.insert(q, Clock { period: c.period.div(fastest), offset, ..c });
+            }
+        }
+    }
+
+    /// The method of integration of a partition: its own, or that of the partitions that conversions of clocks lead to
+    /// (Modelica 3.6, section 16.8.4).
+    fn method_of(&self, p: u32, links: &[(u32, u32, Kind, Span)], of: &[u32]) -> R<Option<(VarId, String, Span)>> {
+        let mut seen = vec![p];
+        let mut found: Option<(VarId, String, Span)> = None;
+        let mut k = 0;
+        while k < seen.len() {
+            let q = seen[k];
+            k += 1;
+            match self.clocks.solved.iter().find(|s| of.get(s.0.index()) == Some(&q)) {
+                Some(s) => match &found {
+                    Some(f) if f.1 != s.1 => {
+                        let message = format!("two methods of integration meet: {} and {}", f.1, s.1);
+                        return Err(Box::new(Diagnostic::error(Stage::FrontEnd, s.2, message).label(f.2, "the other")));
+                    }
+                    _ => found = Some(s.clone()),
+                },
+                None => {
+                    let next = links.iter().filter_map(|&(a, b, ..)| match (a == q, b == q) {
+                        (true, false) => Some(b),
+                        (false, true) => Some(a),
+                        _ => None,
+                    });
+                    for n in next {
+                        if !seen.contains(&n) {
+                            seen.push(n);
+                        }
+                    }
+                }
+            }
+            if q == p && found.is_some() {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     fn ticks_text(&self, c: Clock) -> String {
@@ -683,6 +846,7 @@ impl<'t> Flattener<'t> {
                 format!("every {} s{from}", b * c.period.value())
             }
             Base::Event(v) => format!("with {}", self.dae.vars[v].name),
+            Base::Varying(_) => "at intervals that vary".into(),
         }
     }
 
@@ -732,7 +896,7 @@ impl<'t> Flattener<'t> {
                 }
             }
             let finest = list.iter().map(|c| c.period.value()).fold(f64::INFINITY, f64::min);
-            let shared = finest / g.value() <= 50.0 || matches!(base, Base::Event(_));
+            let shared = finest / g.value() <= 50.0 || !matches!(base, Base::Periodic(_));
             if let (Base::Periodic(t), false) = (base, shared) {
                 for c in list {
                     let v = self.hidden("tick", VarType::Boolean, Variability::Discrete, origin.clone());
@@ -748,6 +912,21 @@ impl<'t> Flattener<'t> {
                 Base::Periodic(t) => {
                     let (start, interval) = (self.dae.constant_row(0.0), self.dae.constant_row(g.value() * t));
                     self.dae.samplers.push(Sampler { var: tick, start, interval, origin: origin.clone() });
+                }
+                Base::Varying(next) => {
+                    // The first tick comes after initialization.
+                    let due = self.hidden("due", VarType::Boolean, Variability::Discrete, origin.clone());
+                    let then = self.rows.operand(&mut self.dae.pool, Operand::Pre { var: next });
+                    let (time, initial) = (self.var_expr(HybridDae::TIME), self.var_expr(HybridDae::INITIAL));
+                    let reached = self.dae.pool.relation(RelOp::Ge, time, then);
+                    let later = self.dae.pool.not(initial);
+                    let e = self.dae.pool.bin(Binary::And, reached, later);
+                    self.define(due, e, &origin);
+                    let x = self.var_expr(due);
+                    let pre = self.rows.operand(&mut self.dae.pool, Operand::Pre { var: due });
+                    let not = self.dae.pool.not(pre);
+                    let edge = self.dae.pool.bin(Binary::And, x, not);
+                    self.define(tick, edge, &origin);
                 }
                 Base::Event(c) => {
                     let mut c = c;
@@ -828,6 +1007,7 @@ impl<'t> Flattener<'t> {
         order: &[u32],
         clock: &FxHashMap<u32, Clock>,
         ticks: &FxHashMap<u32, VarId>,
+        links: &[(u32, u32, Kind, Span)],
     ) -> R<()> {
         let clocked: FxHashSet<u32> = order.iter().copied().collect();
         let within = |v: VarId| of.get(v.index()).copied().filter(|p| clocked.contains(p));
@@ -943,18 +1123,14 @@ impl<'t> Flattener<'t> {
                 }
                 Kind::Interval => match within(op.out).and_then(|p| clock.get(&p)) {
                     Some(Clock { base: Base::Periodic(t), period, .. }) => self.dae.pool.num(t * period.value()),
-                    _ => {
-                        // Time since the tick before.
-                        let o = origin.clone();
-                        let last = self.hidden("last", VarType::Real, Variability::Discrete, o);
-                        let l = self.var_expr(last);
-                        let time = self.var_expr(HybridDae::TIME);
-                        let r = self.dae.pool.intern(XNode::Binary(Binary::Sub, l, time));
+                    c => {
+                        let base = c.map(|c| c.base);
+                        let mut equations = Vec::new();
+                        let e = self.since_last_tick(base, &origin, &mut equations);
                         if let Some(p) = within(op.out) {
-                            bodies.entry(p).or_default().push((r, origin.clone()));
+                            bodies.entry(p).or_default().extend(equations);
                         }
-                        let pre = self.rows.operand(&mut self.dae.pool, Operand::Pre { var: last });
-                        self.dae.pool.sub(time, pre)
+                        e
                     }
                 },
                 Kind::FirstTick => {
@@ -973,7 +1149,7 @@ impl<'t> Flattener<'t> {
             };
             let r = self.dae.pool.intern(XNode::Binary(Binary::Sub, x, value));
             match within(op.out) {
-                Some(p) => bodies.entry(p).or_default().push((r, origin)),
+                Some(p) => bodies.entry(p).or_default().push((r, Origin { note: "clock", ..origin })),
                 None => self.define(op.out, value, &origin),
             }
         }
@@ -1016,7 +1192,10 @@ impl<'t> Flattener<'t> {
                 })
                 .collect();
             self.merge_state_equations(&mut eqs);
-            let method = self.clocks.solved.iter().find(|s| within(s.0) == Some(p)).cloned();
+            let method = self.method_of(p, links, of)?;
+            if method.is_none() {
+                self.warn_time(&eqs);
+            }
             self.discretize(&mut eqs, clock[&p], method)?;
             let mut actions =
                 self.solve_partition(eqs, &taken, &|v: VarId| of.get(v.index()).is_none_or(|&q| q == p))?;
@@ -1032,8 +1211,58 @@ impl<'t> Flattener<'t> {
         Ok(())
     }
 
+    /// Time flows on between ticks: an equation that reads it without `sample` asks for a method of integration
+    /// (Modelica 3.6, section 16.7.2).
+    fn warn_time(&mut self, eqs: &[(ExprId, Origin)]) {
+        for (e, origin) in eqs.iter().filter(|(_, o)| matches!(o.note, "" | "binding")) {
+            let holes = self.dae.pool.holes(*e);
+            let reads = holes.iter().any(|&k| self.hole(k).and_then(Operand::variable) == Some(HybridDae::TIME));
+            let Some(span) = origin.span.filter(|s| reads && self.warned.insert(*s)) else { continue };
+            let text = "time is read on a clock without being sampled: its value at the tick is taken";
+            let d = Diagnostic::warning(Stage::FrontEnd, span, text).within(origin.instance.clone());
+            self.diagnostics.push(d.hint("write sample(time)"));
+        }
+    }
+
+    /// The time since the tick before, with the equations that it needs in its partition; at the first tick what the clock
+    /// says, or the time since zero.
+    fn since_last_tick(
+        &mut self,
+        base: Option<Base>,
+        origin: &Origin,
+        equations: &mut Vec<(ExprId, Origin)>,
+    ) -> ExprId {
+        let last = self.hidden("last", VarType::Real, Variability::Discrete, origin.clone());
+        let begun = self.hidden("started", VarType::Boolean, Variability::Discrete, origin.clone());
+        let (l, b, time) = (self.var_expr(last), self.var_expr(begun), self.var_expr(HybridDae::TIME));
+        let one = self.dae.pool.num(1.0);
+        for (x, value) in [(l, time), (b, one)] {
+            equations.push((self.dae.pool.intern(XNode::Binary(Binary::Sub, x, value)), origin.clone()));
+        }
+        let before = self.previous_value(last);
+        let since = self.dae.pool.sub(time, before);
+        let first = match base {
+            Some(Base::Event(c)) => {
+                let said = self.clocks.first.iter().find(|f| f.0 == c).map_or(0.0, |f| f.1);
+                self.dae.pool.num(said)
+            }
+            // What the variable said before anything ticked.
+            Some(Base::Varying(next)) => match self.clocks.varying.iter().find(|v| v.0 == next) {
+                Some(&(_, n, resolution)) => {
+                    let n = self.previous_value(n);
+                    let divisor = self.dae.pool.num(resolution as f64);
+                    self.dae.pool.div(n, divisor)
+                }
+                None => since,
+            },
+            _ => since,
+        };
+        let begun = self.previous_value(begun);
+        self.dae.pool.select(begun, since, first)
+    }
+
     /// Continuous equations in a clocked partition: one step of the clock's method of integration per tick (Modelica 3.6,
-    /// section 16.8.2), explicit Euler where none is named. `d` below is the derivative at a tick, `p` the tick before:
+    /// section 16.8.2). `d` below is the derivative at a tick, `p` the tick before:
     ///
     /// ```text
     /// ExplicitEuler        x = p.x + h p.d
@@ -1063,31 +1292,39 @@ impl<'t> Flattener<'t> {
             }
         }
         let Some((_, _, _, origin)) = states.first().cloned() else { return Ok(()) };
-        let h = match clock.base {
-            Base::Periodic(t) => t * clock.period.value(),
-            Base::Event(_) => 0.0,
+        let Some(method) = method else {
+            let x = &self.dae.vars[states[0].1];
+            let message = format!("{} is differentiated, but its clock has no method of integration", x.name);
+            let hint = "name one: Clock(c, solverMethod = \"ExplicitEuler\")".to_string();
+            return Err(self.err_hints(origin.span.unwrap_or(Span::NONE), message, vec![hint]));
         };
+        let mut new = Vec::new();
+        let h = match clock.base {
+            Base::Periodic(t) => self.dae.pool.num(t * clock.period.value()),
+            other => self.since_last_tick(Some(other), &origin, &mut new),
+        };
+        let half = self.dae.pool.num(0.5);
+        let half = self.dae.pool.mul(half, h);
         let before: Vec<ExprId> = states.iter().map(|s| self.previous_value(s.1)).collect();
         let slope: Vec<ExprId> = states.iter().map(|s| self.previous_value(s.2)).collect();
         let now: Vec<ExprId> = states.iter().map(|s| self.var_expr(s.2)).collect();
-        let mut new = Vec::new();
         // The sum of weighted derivatives that a step of h goes along.
-        let name = method.as_ref().map_or("ExplicitEuler", |m| m.1.as_str());
+        let name = method.1.as_str();
         let along: Vec<ExprId> = match name {
             "ExplicitEuler" => slope.clone(),
             "ImplicitEuler" => now.clone(),
             // "External" leaves the choice to the tool.
             "ImplicitTrapezoid" | "External" => self.weighted(&[(0.5, &slope), (0.5, &now)]),
-            "ExplicitMidPoint2" => self.stage(eqs, &states, &before, &slope, h / 2.0, h / 2.0, &mut new),
+            "ExplicitMidPoint2" => self.stage(eqs, &states, &before, &slope, half, Some(half), &mut new),
             "ExplicitRungeKutta4" => {
-                let k2 = self.stage(eqs, &states, &before, &slope, h / 2.0, h / 2.0, &mut new);
-                let k3 = self.stage(eqs, &states, &before, &k2, h / 2.0, h / 2.0, &mut new);
-                let k4 = self.stage(eqs, &states, &before, &k3, h, 0.0, &mut new);
+                let k2 = self.stage(eqs, &states, &before, &slope, half, Some(half), &mut new);
+                let k3 = self.stage(eqs, &states, &before, &k2, half, Some(half), &mut new);
+                let k4 = self.stage(eqs, &states, &before, &k3, h, None, &mut new);
                 let (sixth, third) = (1.0 / 6.0, 1.0 / 3.0);
                 self.weighted(&[(sixth, &slope), (third, &k2), (third, &k3), (sixth, &k4)])
             }
             other => {
-                let span = method.as_ref().map_or(Span::NONE, |m| m.2);
+                let span = method.2;
                 let known =
                     ["ExplicitEuler", "ExplicitMidPoint2", "ExplicitRungeKutta4", "ImplicitEuler", "ImplicitTrapezoid"];
                 let mut hints = crate::eval::suggest(other, known.into_iter());
@@ -1109,8 +1346,7 @@ impl<'t> Flattener<'t> {
         for (k, (_, var, _, origin)) in states.iter().enumerate() {
             let x = self.var_expr(*var);
             let p = &mut self.dae.pool;
-            let step = p.num(h);
-            let step = p.mul(step, along[k]);
+            let step = p.mul(h, along[k]);
             let mut next = p.add(before[k], step);
             if let Some(b) = begun {
                 next = p.select(b, next, before[k]);
@@ -1155,15 +1391,14 @@ impl<'t> Flattener<'t> {
         states: &[(u32, VarId, VarId, Origin)],
         before: &[ExprId],
         along: &[ExprId],
-        h: f64,
-        back: f64,
+        h: ExprId,
+        back: Option<ExprId>,
         new: &mut Vec<(ExprId, Origin)>,
     ) -> Vec<ExprId> {
         let mut at: FxHashMap<VarId, ExprId> = FxHashMap::default();
         for (k, s) in states.iter().enumerate() {
             let p = &mut self.dae.pool;
-            let step = p.num(h);
-            let step = p.mul(step, along[k]);
+            let step = p.mul(h, along[k]);
             at.insert(s.1, p.add(before[k], step));
         }
         let sampled: FxHashSet<VarId> = self.clocks.ops.iter().map(|o| o.out).collect();
@@ -1175,7 +1410,7 @@ impl<'t> Flattener<'t> {
             match own {
                 Some(v) if past || sampled.contains(&v) => {
                     let now = self.var_expr(v);
-                    let value = if back == 0.0 {
+                    let value = if back.is_none() {
                         now
                     } else if self.dae.vars[v].ty == VarType::Real {
                         let old = self.previous_value(v);
@@ -1192,8 +1427,8 @@ impl<'t> Flattener<'t> {
             }
         }
         let time = self.var_expr(HybridDae::TIME);
-        let earlier = self.dae.pool.num(back);
-        at.insert(HybridDae::TIME, self.dae.pool.sub(time, earlier));
+        let then = back.map_or(time, |b| self.dae.pool.sub(time, b));
+        at.insert(HybridDae::TIME, then);
         let slopes: Vec<ExprId> = states
             .iter()
             .map(|s| {

@@ -158,3 +158,178 @@ end M;
 exit: 3
 model.mo:5
 a when-clause cannot stand inside one that a clock drives
+
+--- a-clock-whose-interval-varies simulate --stop 0.013 --intervals 1 ---
+// Section 16.3: the clock ticks at 0, 0.003, 0.007, 0.012; interval() is what was said at the tick before.
+model M
+  Integer n(start = 2);
+  Integer count(start = 0);
+  Real since;
+  Integer ticks = hold(count);
+  Real last = hold(since);
+equation
+  when Clock(n, 1000) then
+    n = previous(n) + 1;
+    count = previous(count) + 1;
+    since = interval();
+  end when;
+end M;
+--- expect ---
+time,n,count,since,ticks,last
+0.0,3,1,0.002,1,0.002
+0.003,3,1,0.002,1,0.002
+0.003,4,2,0.003,2,0.003
+0.007,4,2,0.003,2,0.003
+0.007,5,3,0.004,3,0.004
+0.012,5,3,0.004,3,0.004
+0.012,6,4,0.005,4,0.005
+0.013,6,4,0.005,4,0.005
+
+--- a-clock-whose-real-interval-varies simulate --stop 1 --intervals 1 ---
+// Ticks at 0, 0.2, 0.6, 1.4.
+model M
+  Real next(start = 0.1);
+  Integer count(start = 0);
+  Integer ticks = hold(count);
+equation
+  when Clock(next) then
+    next = 2*previous(next);
+    count = previous(count) + 1;
+  end when;
+end M;
+--- expect ---
+time,next,count,ticks
+0.0,0.2,1,1
+0.2,0.2,1,1
+0.2,0.4,2,2
+0.6000000000000001,0.4,2,2
+0.6000000000000001,0.8,3,3
+1.0,0.8,3,3
+
+--- the-default-clock-is-that-of-the-fastest simulate --stop 6.5 --intervals 1 ---
+// a ticks every second: 7 times until 6.5; b every other: 4 times.
+model M
+  Integer a(start = 0) = previous(a) + 1;
+  Integer b(start = 0) = previous(b) + 1;
+  Integer sum = subSample(a, 2) + b;
+  Integer na = hold(a), nb = hold(b);
+end M;
+--- expect ---
+time,a,b,sum,na,nb
+0.0,1,1,2,1,1
+1.0,1,1,2,1,1
+1.0,2,1,2,2,1
+2.0,2,1,2,2,1
+2.0,3,2,5,3,2
+3.0,3,2,5,3,2
+3.0,4,2,5,4,2
+4.0,4,2,5,4,2
+4.0,5,3,8,5,3
+5.0,5,3,8,5,3
+5.0,6,3,8,6,3
+6.0,6,3,8,6,3
+6.0,7,4,11,7,4
+6.5,7,4,11,7,4
+
+--- the-default-clock-of-a-super-sampled-signal simulate --stop 6.5 --intervals 1 ---
+// b is the faster one and ticks every second, 7 times until 6.5; a every third second: at 0, 3, 6.
+model M
+  Integer a(start = 0) = previous(a) + 1;
+  Integer b(start = 0) = previous(b) + 1;
+  Integer sum = superSample(a, 3) + b;
+  Integer na = hold(a), nb = hold(b);
+end M;
+--- expect ---
+time,a,b,sum,na,nb
+0.0,1,1,2,1,1
+1.0,1,1,2,1,1
+1.0,1,2,3,1,2
+2.0,1,2,3,1,2
+2.0,1,3,4,1,3
+3.0,1,3,4,1,3
+3.0,2,4,6,2,4
+4.0,2,4,6,2,4
+4.0,2,5,7,2,5
+5.0,2,5,7,2,5
+5.0,2,6,8,2,6
+6.0,2,6,8,2,6
+6.0,3,7,10,3,7
+6.5,3,7,10,3,7
+
+--- the-first-interval-of-an-event-clock simulate --stop 1 --intervals 1 ---
+// Ticks at 0.25 and 0.75: half a second between them, and 0.1 s is said for the first.
+model M
+  Real first(start = 0), since;
+  Real a = hold(first), b = hold(since);
+equation
+  when Clock(sin(4*3.14159265358979*(time - 0.25)) > 0, startInterval = 0.1) then
+    since = interval();
+    first = if firstTick() then since else previous(first);
+  end when;
+end M;
+--- expect ---
+time,first,since,a,b
+0.0,0.0,0.0,0.0,0.0
+0.25000000000000006,0.0,0.0,0.0,0.0
+0.25000000000000006,0.1,0.1,0.1,0.1
+0.5000000000000003,0.1,0.1,0.1,0.1
+0.5000000000000003,0.1,0.1,0.1,0.1
+0.7500000000000006,0.1,0.1,0.1,0.1
+0.7500000000000006,0.1,0.5000000000000004,0.1,0.5000000000000004
+1.0,0.1,0.5000000000000004,0.1,0.5000000000000004
+
+--- euler-on-an-event-clock simulate --stop 1 --intervals 1 ---
+// Ticks at 0.25 and 0.75 with der(x) = 2: one step of half a second.
+model M
+  Clock c = Clock(Clock(sin(4*3.14159265358979*(time - 0.25)) > 0, startInterval = 0.1), "ExplicitEuler");
+  Real x(start = 0);
+  Real y = hold(x);
+equation
+  when c then
+    der(x) = 2;
+  end when;
+end M;
+--- expect ---
+time,c,x,y
+0.0,false,0.0,0.0
+0.25000000000000006,false,0.0,0.0
+0.25000000000000006,false,0.0,0.0
+0.5000000000000003,false,0.0,0.0
+0.5000000000000003,false,0.0,0.0
+0.7500000000000006,false,0.0,0.0
+0.7500000000000006,false,1.0000000000000009,1.0000000000000009
+1.0,false,1.0000000000000009,1.0000000000000009
+
+--- a-method-found-through-sub-sampling simulate --stop 1 --intervals 1 ---
+// The method is said for u alone; x goes along der(x) = 1 from tick to tick of 0.2 s: at 0.8 it is 0.8 (1.0 at 1.0).
+model M
+  Real u = sample(1, Clock(Clock(1, 10), "ExplicitEuler"));
+  Real s = subSample(u, 2);
+  Real x(start = 0);
+  Real y = hold(x);
+equation
+  der(x) = s;
+end M;
+--- expect ---
+time,u,s,x,y
+0.0,1.0,1.0,0.0,0.0
+0.1,1.0,1.0,0.0,0.0
+0.1,1.0,1.0,0.0,0.0
+0.2,1.0,1.0,0.0,0.0
+0.2,1.0,1.0,0.2,0.2
+0.30000000000000004,1.0,1.0,0.2,0.2
+0.30000000000000004,1.0,1.0,0.2,0.2
+0.4,1.0,1.0,0.2,0.2
+0.4,1.0,1.0,0.4,0.4
+0.5,1.0,1.0,0.4,0.4
+0.5,1.0,1.0,0.4,0.4
+0.6000000000000001,1.0,1.0,0.4,0.4
+0.6000000000000001,1.0,1.0,0.6000000000000001,0.6000000000000001
+0.7000000000000001,1.0,1.0,0.6000000000000001,0.6000000000000001
+0.7000000000000001,1.0,1.0,0.6000000000000001,0.6000000000000001
+0.8,1.0,1.0,0.6000000000000001,0.6000000000000001
+0.8,1.0,1.0,0.8,0.8
+0.9,1.0,1.0,0.8,0.8
+0.9,1.0,1.0,0.8,0.8
+1.0,1.0,1.0,0.8,0.8
+1.0,1.0,1.0,1.0,1.0
