@@ -2,7 +2,7 @@
 
 use crate::eval::{Target, first_of, ref_text, retype};
 use crate::instance::{Found, Slot};
-use crate::lower::{Given, Param, Signature};
+use crate::lower::{Given, Param, Shape, Signature};
 use crate::modifier::{NodeId, Scope};
 use crate::template::MemberKind;
 use crate::value::{FuncValue, Rec, Ty, Value, shape_text, stack};
@@ -354,6 +354,7 @@ impl<'t> Flattener<'t> {
         let names: Vec<Name> =
             t.members.iter().filter(|m| matches!(m.kind, MemberKind::Class(_))).map(|m| m.name).collect();
         let mut best: Option<(u32, NodeId)> = None;
+        let mut tie = None;
         for n in names {
             if let Some(Found::Class(f)) = self.member_from(Scope { node: op, part: 0 }, n)? {
                 let f = self.class_node(&f);
@@ -367,12 +368,24 @@ impl<'t> Flattener<'t> {
                     let fit = self.argument_fit(p.node, p.rank, a)?;
                     cost = cost.zip(fit).map(|(c, f)| c + f);
                 }
-                if let Some(c) = cost
-                    && best.is_none_or(|b| c < b.0)
-                {
-                    best = Some((c, f));
+                if let Some(c) = cost {
+                    match best {
+                        Some(b) if c == b.0 => tie = Some((c, n)),
+                        Some(b) if c > b.0 => {}
+                        _ => best = Some((c, f)),
+                    }
                 }
             }
+        }
+        if let (Some((cost, first)), Some((c, second))) = (best, tie)
+            && cost == c
+        {
+            let first = self.node(first).name;
+            let message = format!(
+                "two functions of the operator {name} of {} take these arguments: {first} and {second}",
+                self.lib.qualified(class)
+            );
+            return Err(self.err(span, message));
         }
         Ok(best.map(|b| b.1))
     }
@@ -561,7 +574,9 @@ impl<'t> Flattener<'t> {
                 }
             }
         }
-        self.check_sizes(&sig, &args, &name, span)?;
+        let known = |v: &Value| Shape { dims: v.dims().to_vec(), value: self.const_of(v) };
+        let shapes: Vec<Option<Shape>> = args.iter().map(|a| a.as_ref().map(known)).collect();
+        self.check_sizes(&sig, &shapes, &name, span)?;
         for (p, a) in sig.inputs.iter().zip(&args) {
             if let Some(Value::Func(f)) = a {
                 self.check_functional(p, f, &name, span)?;
@@ -571,19 +586,19 @@ impl<'t> Flattener<'t> {
     }
 
     /// Arguments have the sizes that the inputs declare, as numbers or by other inputs (`Real b[size(A, 1)]`, `Real x[n]`).
-    fn check_sizes(&mut self, sig: &Signature, args: &[Option<Value>], name: &str, span: Span) -> R<()> {
+    pub(crate) fn check_sizes(&mut self, sig: &Signature, args: &[Option<Shape>], name: &str, span: Span) -> R<()> {
         let given = |n: Name| sig.inputs.iter().zip(args).find(|(p, _)| p.name == n).and_then(|(_, a)| a.as_ref());
         for (p, a) in sig.inputs.iter().zip(args) {
-            let Some(v) = a.as_ref().filter(|v| p.rank > 0 && v.rank() == p.rank) else { continue };
+            let Some(v) = a.as_ref().filter(|v| p.rank > 0 && v.dims.len() == p.rank) else { continue };
             let Some(d) = self.node(p.node).dims_from.or(self.node(p.node).clause) else { continue };
-            for (s, &have) in d.1.dims.iter().chain(&d.0.type_dims).zip(v.dims()) {
+            for (s, &have) in d.1.dims.iter().chain(&d.0.type_dims).zip(&v.dims) {
                 let Subscript::Index(e) = s else { continue };
                 let want = match &e.kind {
                     ExprKind::Integer(n) => Some(*n as f64),
-                    ExprKind::Ref(r) => simple_name(r).and_then(given).and_then(|v| self.const_of(v)),
+                    ExprKind::Ref(r) => simple_name(r).and_then(given).and_then(|v| v.value),
                     ExprKind::Call(c) if simple_name(&c.function).is_some_and(|n| n == "size") => match &c.args[..] {
                         [Expr { kind: ExprKind::Ref(r), .. }, Expr { kind: ExprKind::Integer(k), .. }] => {
-                            let dims = simple_name(r).and_then(given).map(Value::dims);
+                            let dims = simple_name(r).and_then(given).map(|v| &v.dims);
                             dims.and_then(|d| d.get((*k as usize).wrapping_sub(1))).map(|&n| n as f64)
                         }
                         _ => None,
@@ -591,7 +606,7 @@ impl<'t> Flattener<'t> {
                     _ => None,
                 };
                 if let Some(want) = want.filter(|w| *w != have as f64) {
-                    let dims = shape_text(v.dims());
+                    let dims = shape_text(&v.dims);
                     let size = if e.to_string() == want.to_string() { String::new() } else { format!("{e} = ") };
                     let message = format!(
                         "{}, an input of {name}, has {size}{want} elements in a dimension where the argument, of shape {dims}, has {have}",

@@ -588,6 +588,10 @@ impl<'t> Flattener<'t> {
                 ),
             ));
         }
+        if x == y && self.warned.insert(span) {
+            let text = format!("{} is connected to itself, which says nothing", ref_text(a));
+            self.diagnostics.push(saltus_base::Diagnostic::warning(saltus_base::Stage::FrontEnd, span, text));
+        }
         for (p, q) in x.into_iter().zip(y) {
             for e in [p, q] {
                 *self.connections.degree.entry(e.node).or_insert(0) += 1;

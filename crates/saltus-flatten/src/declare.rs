@@ -1,8 +1,8 @@
 //! From the instance tree to variables: instantiation, allocation, attributes and bindings.
 
 use crate::eval::{Target, suggest, visit_refs};
-use crate::instance::Slot;
-use crate::modifier::{Binding, NodeId, Scope};
+use crate::instance::{NodeKind, Slot};
+use crate::modifier::{Binding, Mod, NodeId, Scope};
 use crate::template::{MemberKind, Template};
 use crate::value::{Ty, Value};
 use crate::{Env, Flattener, Mode, R};
@@ -250,6 +250,9 @@ impl<'t> Flattener<'t> {
             return;
         }
         let Ok(t) = self.template(n) else { return };
+        if self.node(n).kind == NodeKind::Component {
+            self.check_elements(n);
+        }
         if t.builtin.is_some() {
             if let Err(mut e) = self.declare_leaf(n) {
                 // What a modifier got wrong conflicts with the declaration.
@@ -267,6 +270,49 @@ impl<'t> Flattener<'t> {
         }
         for c in self.below(n) {
             self.declare(c);
+        }
+    }
+
+    /// `each` speaks of the elements of an array: one must stand between the modifier and what it modifies.
+    fn check_each(&mut self, n: NodeId, b: &Binding<'t>) {
+        if !b.each || b.scope == Scope::ROOT || self.warned.contains(&b.span) {
+            return;
+        }
+        let mut at = Some(n);
+        while let Some(k) = at.filter(|&k| k != b.scope.node) {
+            if self.node(k).kind == NodeKind::Element || self.dims(k).is_ok_and(|d| !d.is_empty()) {
+                return;
+            }
+            at = self.node(k).parent;
+        }
+        self.warned.insert(b.span);
+        let text = format!("`each` stands before a modifier of {}, which is in no array", self.path(n));
+        // Libraries do this, too.
+        let d = Diagnostic::warning(Stage::FrontEnd, b.span, text).hint("leave out `each`");
+        let p = self.node(n).parent.unwrap_or(n);
+        self.report(Box::new(d), p);
+    }
+
+    /// What is said about single elements must speak of elements that are there.
+    fn check_elements(&mut self, n: NodeId) {
+        let said = self.node(n).cref.mods.elements.clone();
+        if said.is_empty() {
+            return;
+        }
+        let Ok(dims) = self.dims(n) else { return };
+        for (index, m) in said {
+            let outside = index.len() != dims.len() || index.iter().zip(&*dims).any(|(&k, &d)| k < 1 || k > d);
+            if outside {
+                let list: Vec<String> = index.iter().map(|k| k.to_string()).collect();
+                let (path, list) = (self.path(n), list.join(","));
+                let shape = match dims.is_empty() {
+                    true => "is no array".to_string(),
+                    false => format!("has the shape {}", crate::value::shape_text(&dims)),
+                };
+                let span = m.span.or(m.binding.as_ref().map(|b| b.span)).unwrap_or(saltus_base::Span::NONE);
+                let e = self.err(span, format!("there is no {path}[{list}]: {path} {shape}"));
+                self.diagnostics.push(*e);
+            }
         }
     }
 
@@ -293,6 +339,7 @@ impl<'t> Flattener<'t> {
                 self.final_modified(p, *name, c, fixed);
             }
             let Some(b) = &c.binding else { continue };
+            self.check_each(n, b);
             match name.as_str() {
                 "quantity" | "unbounded" => {}
                 "unit" | "displayUnit" => {
@@ -386,6 +433,10 @@ impl<'t> Flattener<'t> {
                 }
             }
         }
+        for (index, c) in &m.elements {
+            let Some(k) = crate::instance::position(index, &dims) else { continue };
+            self.declare_element(n, at(k), ty, c)?;
+        }
         let variability = match self.node(n).variability {
             VariabilityPrefix::Constant => Variability::Constant,
             VariabilityPrefix::Parameter => Variability::Parameter,
@@ -406,6 +457,7 @@ impl<'t> Flattener<'t> {
         if variability == Variability::Constant {
             self.constant_of_constants(n, &b)?;
         }
+        self.check_each(n, &b);
         let v = match (&self.node(n).constant, parameter) {
             (crate::instance::Constant::Known(v), true) => v.clone(),
             _ => {
@@ -422,7 +474,8 @@ impl<'t> Flattener<'t> {
                         ],
                     ));
                 }
-                self.fit(v, &dims, ty, b.span, n)?
+                let v = self.fit(v, &dims, ty, b.span, n)?;
+                self.set_elements(n, v, &m, Mode::Model)?
             }
         };
         let e = v.scalar_list();
@@ -464,6 +517,35 @@ impl<'t> Flattener<'t> {
                     note: "binding",
                 };
                 self.dae.equations.push(Equation { row, guard: None, origin });
+            }
+        }
+        Ok(())
+    }
+
+    /// Attributes of one element of an array.
+    fn declare_element(&mut self, n: NodeId, v: VarId, ty: Ty, m: &Mod<'t>) -> R<()> {
+        for (name, c) in &m.children {
+            let Some(b) = &c.binding else { continue };
+            let path = |me: &Self| format!("{}.{name}", me.path(n));
+            match name.as_str() {
+                "start" | "min" | "max" | "nominal" => {
+                    let x = self.binding_value(b, Mode::Model)?;
+                    let x = self.fit_as(x, &[], ty, b.span, &path)?;
+                    let row = Some(self.row(x.scalar_list()[0]));
+                    let var = &mut self.dae.vars[v];
+                    match name.as_str() {
+                        "start" => var.start = row,
+                        "min" => var.min = row,
+                        "max" => var.max = row,
+                        _ => var.nominal = row,
+                    }
+                }
+                "fixed" => {
+                    let x = self.binding_value(b, Mode::Konst)?;
+                    let x = self.fit_as(x, &[], Ty::Bool, b.span, &path)?;
+                    self.dae.vars[v].fixed = self.bool_of(&x);
+                }
+                _ => return Err(self.err(b.span, format!("an element of {} has no {name} to set", self.path(n)))),
             }
         }
         Ok(())

@@ -10,7 +10,7 @@ use saltus_dae::{Assertion, Message, Operand, Piece, Variability};
 use saltus_expr::{Binary, ExprId, Node as XNode, RelOp, Unary};
 use saltus_function::strings;
 use saltus_syntax::ast::{
-    BinaryOp, ClassBody, ComponentRef, Expr, ExprKind, ForIndex, RefPart, Subscript, UnaryOp, VariabilityPrefix,
+    BinaryOp, Call, ClassBody, ComponentRef, Expr, ExprKind, ForIndex, RefPart, Subscript, UnaryOp, VariabilityPrefix,
 };
 use std::rc::Rc;
 
@@ -260,6 +260,7 @@ impl<'t> Flattener<'t> {
                 }
                 match cref {
                     Value::Func(f) => {
+                        self.check_bound_names(f.node, c)?;
                         let mut all = f.bound.clone();
                         all.extend(bound);
                         Ok(Value::Func(Rc::new(crate::value::FuncValue { node: f.node, bound: all })))
@@ -277,6 +278,18 @@ impl<'t> Flattener<'t> {
             }
             ExprKind::Error => Err(self.err(e.span, "this expression could not be read")),
         }
+    }
+
+    /// `function f(a = 1)` binds inputs that f has.
+    pub(crate) fn check_bound_names(&mut self, f: NodeId, c: &Call) -> R<()> {
+        let sig = self.signature(f, c.function.span)?;
+        for (n, _) in &c.named {
+            if !sig.inputs.iter().any(|p| p.name == n.name) {
+                let hints = suggest(n.name.as_str(), sig.inputs.iter().map(|p| p.name.as_str()));
+                return Err(self.err_hints(n.span, format!("{} has no input {}", self.path(f), n.name), hints));
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn stacked(&mut self, dims: &[usize], vs: &[Value], span: Span) -> R<Value> {
@@ -327,12 +340,9 @@ impl<'t> Flattener<'t> {
         let range = match &it.range {
             Some(r) => self.eval_range_end(env, r)?,
             None => {
-                let n = body.and_then(|b| self.implicit_range(env, it.name.name, b));
-                match n {
-                    Some(n) => {
-                        let e: Vec<ExprId> = (1..=n).map(|k| self.dae.pool.num(k as f64)).collect();
-                        Value::array(Ty::Int, vec![n], e)
-                    }
+                let range = body.and_then(|b| self.implicit_range(env, it.name.name, b));
+                match range {
+                    Some(range) => range,
                     None => {
                         return Err(self.err(it.name.span, format!("the range of {} cannot be deduced", it.name.name)));
                     }
@@ -359,8 +369,8 @@ impl<'t> Flattener<'t> {
         Ok(counts)
     }
 
-    /// The size of the array that an iterator without a range subscripts.
-    pub(crate) fn implicit_range(&mut self, env: &Env, name: Name, e: &Expr) -> Option<usize> {
+    /// All subscripts of the dimension that an iterator without a range subscripts.
+    pub(crate) fn implicit_range(&mut self, env: &Env, name: Name, e: &Expr) -> Option<Value> {
         let mut found = None;
         visit_refs(e, &mut |r: &ComponentRef| {
             for (k, p) in r.parts.iter().enumerate() {
@@ -380,8 +390,24 @@ impl<'t> Flattener<'t> {
         base.parts.truncate(k + 1);
         base.parts[k].subscripts.clear();
         let env = Env { mode: Mode::Shape, ..*env };
-        let v = self.eval_ref(&env, &base).ok()?;
-        v.dims().get(d).copied()
+        let n = self.eval_ref(&env, &base).ok()?.dims().get(d).copied()?;
+        if let Some(values) = self.subscripts_by_type(&env, &base, d) {
+            return Some(values);
+        }
+        let e: Vec<ExprId> = (1..=n).map(|k| self.dae.pool.num(k as f64)).collect();
+        Some(Value::array(Ty::Int, vec![n], e))
+    }
+
+    /// The values of the type that declares a dimension of a component.
+    fn subscripts_by_type(&mut self, env: &Env, base: &ComponentRef, d: usize) -> Option<Value> {
+        let Ok(Target::Nodes(nodes, ..)) = self.resolve(env, base) else { return None };
+        let n = *nodes.first().filter(|n| n.0 != u32::MAX)?;
+        if self.indexed_by_type(n, d) != Some(true) {
+            return None;
+        }
+        let (clause, component, scope) = self.node(n).dims_from.or(self.node(n).clause)?;
+        let Subscript::Index(e) = component.dims.iter().chain(&clause.type_dims).nth(d)? else { return None };
+        self.eval(&Env::konst(scope), e).ok()
     }
 
     /// Ranges and dimensions are structural: parameters in them are evaluated.
@@ -1236,11 +1262,23 @@ impl<'t> Flattener<'t> {
     }
 
     /// Whether a dimension of a component is declared by a type (`Real x[Boolean]`); nothing if its declaration leaves it open.
-    fn indexed_by_type(&mut self, n: NodeId, k: usize) -> Option<bool> {
+    pub(crate) fn indexed_by_type(&mut self, n: NodeId, k: usize) -> Option<bool> {
         let (clause, component, scope) = self.node(n).dims_from.or(self.node(n).clause)?;
         let Subscript::Index(e) = component.dims.iter().chain(&clause.type_dims).nth(k)? else { return None };
         let ExprKind::Ref(r) = &e.kind else { return Some(false) };
-        Some(matches!(self.resolve(&Env::konst(scope), r), Ok(Target::Class(_))))
+        // A name is that of a type in all instances of a declaration or in none.
+        if let Some(&known) = self.typed_dims.get(&e.span) {
+            return Some(known);
+        }
+        let typed = matches!(self.resolve(&Env::konst(scope), r), Ok(Target::Class(_)));
+        self.typed_dims.insert(e.span, typed);
+        Some(typed)
+    }
+
+    /// An Integer where the dimension is declared by a type.
+    pub(crate) fn untyped_subscript(&self, e: &Expr) -> Box<saltus_base::Diagnostic> {
+        let text = "the subscript is an Integer, but this dimension is declared by a type";
+        self.err_hints(e.span, text, vec!["name a value of that type".into()])
     }
 
     /// Evaluates subscripts against the dimensions of a component or a value, with bounds checked.
@@ -1281,6 +1319,13 @@ impl<'t> Flattener<'t> {
                         let text = format!("the subscript is a {ty}, but this dimension is not declared by that type");
                         let hint = format!("declare it as [{ty}], or convert the subscript to an Integer");
                         return Err(self.err_hints(e.span, text, vec![hint]));
+                    }
+                    if v.ty() == Some(Ty::Int)
+                        && v.len() > 0
+                        && !mentions_end(e)
+                        && owner.and_then(|o| self.indexed_by_type(o, k)) == Some(true)
+                    {
+                        return Err(self.untyped_subscript(e));
                     }
                     match &v {
                         Value::Num(x, ty) => match self.dae.pool.as_const(*x) {
@@ -1673,6 +1718,18 @@ fn distance(a: &str, b: &str) -> usize {
         before = std::mem::replace(&mut row, next);
     }
     row[b.len()]
+}
+
+/// Whether `end` stands in an expression.
+pub(crate) fn mentions_end(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::End => true,
+        ExprKind::Unary(_, a) => mentions_end(a),
+        ExprKind::Binary(_, a, b) => mentions_end(a) || mentions_end(b),
+        ExprKind::Range(a, s, b) => mentions_end(a) || s.as_ref().is_some_and(|s| mentions_end(s)) || mentions_end(b),
+        ExprKind::Array(v) => v.iter().any(mentions_end),
+        _ => false,
+    }
 }
 
 /// All component references of an expression, those in subscripts included.

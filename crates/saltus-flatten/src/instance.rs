@@ -1258,6 +1258,22 @@ impl<'t> Flattener<'t> {
         Ok(v)
     }
 
+    /// The value of an array with what is said about its single elements.
+    pub(crate) fn set_elements(&mut self, n: NodeId, v: Value, m: &Mod<'t>, mode: Mode) -> R<Value> {
+        if m.elements.is_empty() {
+            return Ok(v);
+        }
+        let (Some(ty), dims) = (v.ty(), self.dims(n)?) else { return Ok(v) };
+        let mut list = v.scalar_list();
+        for (index, c) in m.elements.iter().rev() {
+            if let (Some(k), Some(b)) = (position(index, &dims), &c.binding) {
+                let x = self.binding_value(b, mode)?;
+                list[k] = self.fit(x, &[], ty, b.span, n)?.scalar_list()[0];
+            }
+        }
+        Ok(Value::array(ty, dims.to_vec(), list))
+    }
+
     /// Tells of a scalar that modifies an array without `each`.
     fn warn_each(&mut self, span: Span) {
         if self.warned.insert(span) {
@@ -1337,6 +1353,7 @@ impl<'t> Flattener<'t> {
         let v = self.binding_value(&b, Mode::Konst)?;
         let dims = self.dims(n)?;
         let v = self.fit(v, &dims, ty, b.span, n)?;
+        let v = self.set_elements(n, v, &m, Mode::Konst)?;
         // Everything must be constant now.
         let mut s = Vec::new();
         v.scalars(&mut s);
@@ -1403,6 +1420,13 @@ impl<'t> Flattener<'t> {
             v => v,
         })
     }
+}
+
+/// Where an element stands in the list of all, if it is there.
+pub(crate) fn position(index: &[usize], dims: &[usize]) -> Option<usize> {
+    let inside = index.len() == dims.len() && !dims.is_empty();
+    let at = |at: usize, (&k, &d): (&usize, &usize)| (1..=d).contains(&k).then(|| at * d + k - 1);
+    if inside { index.iter().zip(dims).try_fold(0, at) } else { None }
 }
 
 fn slice_value(whole: &Value, dims: &[usize], part: &[Value]) -> Value {

@@ -35,7 +35,7 @@ use saltus_base::{Diagnostic, Name, Severity, Span, Stage};
 use saltus_dae::{HybridDae, Row, RowBuilder, VarId, Variability};
 use saltus_expr::{ExprId, FuncId};
 use saltus_resolve::{ClassId, ClassTable};
-use saltus_syntax::ast::{Argument, ClassBody, ExprKind};
+use saltus_syntax::ast::{Argument, ClassBody, Expr, ExprKind, Subscript};
 use std::rc::Rc;
 use template::{ClassRef, Template};
 use value::{Ty, Value};
@@ -161,6 +161,8 @@ pub(crate) struct Flattener<'t> {
     checked: FxHashSet<(ClassId, Scope)>,
     /// Places already warned about.
     warned: FxHashSet<Span>,
+    /// Whether dimensions that are names, by where they stand, are types.
+    typed_dims: FxHashMap<Span, bool>,
 }
 
 const BUILTIN: &str = "type Real end Real; type Integer end Integer; type Boolean end Boolean; type String end String;
@@ -348,6 +350,7 @@ impl<'t> Flattener<'t> {
             checks: Default::default(),
             checked: FxHashSet::default(),
             warned: FxHashSet::default(),
+            typed_dims: FxHashMap::default(),
         };
         let root = ClassRef { class: ClassId(0), scope: Scope::ROOT, mods: no_mod };
         f.new_node(Name::new(""), None, NodeKind::Root, root);
@@ -484,17 +487,16 @@ impl<'t> Flattener<'t> {
     fn override_mods(&mut self, options: &FlattenOptions) -> R<Rc<Mod<'t>>> {
         let mut all = self.no_mod.clone();
         for (name, text) in &options.overrides {
-            let e = match self.lib.expression(&format!("--set {name}={text}"), text) {
-                Ok(e) => e,
-                Err(mut d) => {
-                    return Err(Box::new(d.drain(..).next().unwrap_or_else(|| {
-                        Diagnostic::error(
-                            Stage::FrontEnd,
-                            Span::NONE,
-                            format!("the value of --set {name}={text} is not an expression"),
-                        )
-                    })));
-                }
+            let what = format!("--set {name}={text}");
+            let first = |mut d: Vec<Diagnostic>, part: &str| {
+                let none =
+                    || Diagnostic::error(Stage::FrontEnd, Span::NONE, format!("the {part} of {what} is not one"));
+                Box::new(d.drain(..).next().unwrap_or_else(none))
+            };
+            let e = self.lib.expression(&what, text).map_err(|d| first(d, "value"))?;
+            let path = match &self.lib.expression(&what, name).map_err(|d| first(d, "name"))?.kind {
+                ExprKind::Ref(r) => r,
+                _ => return Err(first(Vec::new(), "name")),
             };
             let mut m = Rc::new(Mod {
                 binding: Some(Binding {
@@ -510,8 +512,19 @@ impl<'t> Flattener<'t> {
                 span: Some(e.span),
                 ..Mod::default()
             });
-            for part in name.split('.').rev() {
-                m = Rc::new(Mod { children: vec![(Name::new(part), m)], ..Mod::default() });
+            for part in path.parts.iter().rev() {
+                if !part.subscripts.is_empty() {
+                    let index = |s: &Subscript| match s {
+                        Subscript::Index(Expr { kind: ExprKind::Integer(k), .. }) => usize::try_from(*k).ok(),
+                        _ => None,
+                    };
+                    let Some(index) = part.subscripts.iter().map(index).collect() else {
+                        let text = format!("the subscripts of --set {name} must be whole numbers");
+                        return Err(self.err(part.name.span, text));
+                    };
+                    m = Rc::new(Mod { elements: vec![(index, m)], span: Some(part.name.span), ..Mod::default() });
+                }
+                m = Rc::new(Mod { children: vec![(part.name.name, m)], span: Some(e.span), ..Mod::default() });
             }
             all = modifier::merge(&m, &all);
         }

@@ -109,6 +109,12 @@ pub(crate) struct Signature {
     pub external: bool,
 }
 
+/// What is known of an argument: its sizes, and the value of a constant.
+pub(crate) struct Shape {
+    pub dims: Vec<usize>,
+    pub value: Option<f64>,
+}
+
 pub(crate) struct Param {
     pub name: Name,
     pub node: NodeId,
@@ -158,6 +164,8 @@ pub(crate) struct Lowering {
     pub known: Vec<(Name, Value)>,
     /// How many statements with branches and loops are around: what they hold may never run.
     pub inside: usize,
+    /// Dimensions of locals that a type declares.
+    pub typed: rustc_hash::FxHashSet<(LocalId, usize)>,
 }
 
 impl Lowering {
@@ -183,6 +191,7 @@ impl Lowering {
             end: None,
             known: Vec::new(),
             inside: 0,
+            typed: rustc_hash::FxHashSet::default(),
         }
     }
 
@@ -376,6 +385,9 @@ impl<'t> Flattener<'t> {
                 }
             }
         }
+        if external.is_none() {
+            self.check_outputs(lx, sig);
+        }
         if let Some((x, part)) = external {
             lx.scope = Scope { node, part: part as u16 };
             let own = self.lib.entry(t.parts[part].class).name.to_string();
@@ -409,6 +421,10 @@ impl<'t> Flattener<'t> {
                 call.push(&v);
             }
             if let Some(r) = &x.result {
+                if !sig.outputs.iter().any(|o| r.parts.first().is_some_and(|p| p.name.name == o.name)) {
+                    let text = format!("{} is no output of this function: it cannot take a result", ref_text(r));
+                    return Err(self.err(r.span, text));
+                }
                 result = Some(self.lower_ref(lx, r)?);
             }
             let returns_record = matches!(result, Some(LVal::Rec { .. }));
@@ -505,6 +521,29 @@ impl<'t> Flattener<'t> {
             }
         }
         Ok(())
+    }
+
+    /// An output must get a value, by its declaration or by the algorithm.
+    fn check_outputs(&mut self, lx: &Lowering, sig: &Signature) {
+        let mut given = rustc_hash::FxHashSet::default();
+        targets(&lx.f.body, &mut given);
+        for o in &sig.outputs {
+            let mut locals = Vec::new();
+            match lx.vars.get(&o.node) {
+                Some(t) => tree_locals(t, &mut locals),
+                None => continue,
+            }
+            let valued = |l: &LocalId| {
+                let local = &lx.f.locals[l.0 as usize];
+                given.contains(l) || local.binding.is_some() || local.dims.iter().any(|d| matches!(d, Dim::Fixed(0)))
+            };
+            let span = self.node(o.node).clause.map_or(lx.f.span, |c| c.1.name.span);
+            if !locals.is_empty() && !locals.iter().any(valued) && self.warned.insert(span) {
+                let text = format!("{} gives its output {} no value", lx.f.name, o.name);
+                let d = saltus_base::Diagnostic::error(saltus_base::Stage::FrontEnd, span, text);
+                self.diagnostics.push(d.hint(format!("assign {} in the algorithm, or give it a value here", o.name)));
+            }
+        }
     }
 
     /// The text of an assertion; nothing where it cannot be told, which does not stop a function from being used.
@@ -696,6 +735,11 @@ impl<'t> Flattener<'t> {
             let own = dims(self, own);
             let rank = own.len();
             let local = lx.local(name, ty.scalar(), own, None);
+            for k in 0..rank - outer.len().min(rank) {
+                if self.indexed_by_type(c, k) == Some(true) {
+                    lx.typed.insert((local, outer.len() + k));
+                }
+            }
             return Ok(LTree::Leaf { local, ty, rank });
         }
         let rank = own.len();
@@ -1040,6 +1084,9 @@ impl<'t> Flattener<'t> {
                 push(FStmtKind::Break);
                 Ok(())
             }
+            StatementKind::Return if lx.model.is_some() => {
+                Err(self.err(s.span, "`return` ends a function: it cannot stand in an algorithm section of a model"))
+            }
             StatementKind::Return => {
                 push(FStmtKind::Return);
                 Ok(())
@@ -1129,12 +1176,12 @@ impl<'t> Flattener<'t> {
                 for s in body {
                     visit_statement(s, &mut |e| {
                         if found.is_none() {
-                            found = implicit(it.name.name, e);
+                            found = subscripted(it.name.name, e);
                         }
                     });
                 }
                 match found {
-                    Some(r) => r,
+                    Some((base, d)) => self.implicit_in(lx, base, d),
                     None => {
                         return Err(self.err(it.name.span, format!("the range of {} cannot be deduced", it.name.name)));
                     }
@@ -1293,10 +1340,14 @@ impl<'t> Flattener<'t> {
         match s {
             Subscript::All(_) => Ok(FIndex::All),
             Subscript::Index(e) => {
+                let typed = matches!(base, FExpr::Local(l) if lx.typed.contains(&(l, dim)));
                 let keep = lx.end.replace((base, dim + 1));
                 let v = self.lower(lx, e);
                 lx.end = keep;
                 match v? {
+                    LVal::Leaf(_, Ty::Int, _) if typed && !crate::eval::mentions_end(e) => {
+                        Err(self.untyped_subscript(e))
+                    }
                     LVal::Leaf(x, ty, r @ (0 | 1)) => {
                         if r == 0 {
                             *dropped += 1;
@@ -1610,6 +1661,7 @@ impl<'t> Flattener<'t> {
                 let LVal::Func(n, mut bound) = v else {
                     return Err(self.err(c.function.span, "this is not a function"));
                 };
+                self.check_bound_names(n, c)?;
                 for (k, a) in &c.named {
                     bound.push((k.name, self.lower(lx, a)?));
                 }
@@ -1658,11 +1710,25 @@ impl<'t> Flattener<'t> {
         Ok((parts, self.lower(lx, otherwise)?))
     }
 
+    /// The range of an iterator without one: the dimension it subscripts, or the type that declares it.
+    fn implicit_in(&mut self, lx: &Lowering, base: ComponentRef, d: usize) -> Expr {
+        if let [part] = &base.parts[..]
+            && let Ok(Some(Found::Component(n))) = self.lookup(lx.scope, part.name.name)
+            && n.0 != u32::MAX
+            && self.indexed_by_type(n, d) == Some(true)
+            && let Some((clause, component, _)) = self.node(n).dims_from.or(self.node(n).clause)
+            && let Some(Subscript::Index(e)) = component.dims.iter().chain(&clause.type_dims).nth(d)
+        {
+            return e.clone();
+        }
+        whole_range(base, d)
+    }
+
     fn lower_iterator(&mut self, lx: &mut Lowering, it: &ForIndex, body: &Expr) -> R<(LocalId, FExpr)> {
         let range = match &it.range {
             Some(r) => r.clone(),
-            None => match implicit(it.name.name, body) {
-                Some(r) => r,
+            None => match subscripted(it.name.name, body) {
+                Some((base, d)) => self.implicit_in(lx, base, d),
                 None => return Err(self.err(it.name.span, format!("the range of {} cannot be deduced", it.name.name))),
             },
         };
@@ -1992,12 +2058,18 @@ impl<'t> Flattener<'t> {
         // Positional arguments go to the inputs that no bound argument takes.
         let mut given = Vec::new();
         let mut flat = Vec::new();
+        let mut shapes = Vec::new();
         let mut it = args.into_iter();
         for p in &sig.inputs {
             let v = match named.iter().find(|(n, _)| *n == p.name) {
                 Some((_, v)) => Some(v.clone()),
                 None => it.next(),
             };
+            shapes.push(match &v {
+                Some(LVal::Leaf(e, ..)) if !is_empty(e) => fixed_shape(&lx.f, e)
+                    .map(|dims| Shape { dims, value: if let FExpr::Num(x) = e { Some(*x) } else { None } }),
+                _ => None,
+            });
             match v {
                 Some(v @ LVal::Func(..)) => given.push(given_function(v, &mut flat)),
                 Some(v) => {
@@ -2030,6 +2102,10 @@ impl<'t> Flattener<'t> {
             return Err(self.err(span, format!("too many arguments for {f}, which has {}", sig.inputs.len())));
         }
         let f = self.function(node, given, None, span)?;
+        if lx.inside == 0 {
+            let name = self.path(node);
+            self.check_sizes(&sig, &shapes, &name, span)?;
+        }
         let outs = sig.outputs.iter().map(|o| self.type_of(o.node)).collect::<R<Vec<_>>>()?;
         Ok((f, flat, outs))
     }
@@ -2619,6 +2695,24 @@ fn fixed_shape(f: &Function, e: &FExpr) -> Option<Vec<usize>> {
     }
 }
 
+/// The locals that statements assign to, wherever they stand.
+fn targets(body: &[FStmt], out: &mut rustc_hash::FxHashSet<LocalId>) {
+    for s in body {
+        match &s.kind {
+            FStmtKind::Assign(t, _) => {
+                out.insert(t.local);
+            }
+            FStmtKind::MultiAssign(ts, ..) => out.extend(ts.iter().flatten().map(|t| t.local)),
+            FStmtKind::If(branches, otherwise) => {
+                branches.iter().for_each(|(_, b)| targets(b, out));
+                targets(otherwise, out);
+            }
+            FStmtKind::For(_, _, b) | FStmtKind::While(_, b) => targets(b, out),
+            _ => {}
+        }
+    }
+}
+
 fn first_local(t: &LTree) -> FExpr {
     let mut l = Vec::new();
     tree_locals(t, &mut l);
@@ -2704,8 +2798,8 @@ fn nest(flat: &[FExpr], dims: &[usize]) -> FExpr {
     }
 }
 
-/// The range of an iterator without one: the dimension it subscripts.
-fn implicit(name: Name, e: &Expr) -> Option<Expr> {
+/// The array that an iterator subscripts, and in which dimension.
+fn subscripted(name: Name, e: &Expr) -> Option<(ComponentRef, usize)> {
     let mut found = None;
     crate::eval::visit_refs(e, &mut |r| {
         for (k, p) in r.parts.iter().enumerate() {
@@ -2723,7 +2817,11 @@ fn implicit(name: Name, e: &Expr) -> Option<Expr> {
             }
         }
     });
-    let (base, d) = found?;
+    found
+}
+
+/// The range `1:size(base, d + 1)`.
+fn whole_range(base: ComponentRef, d: usize) -> Expr {
     let span = base.span;
     let num = |v: i64| Expr { kind: ExprKind::Integer(v), span };
     let id = saltus_syntax::ast::Ident { name: Name::new("size"), span };
@@ -2737,10 +2835,7 @@ fn implicit(name: Name, e: &Expr) -> Option<Expr> {
         named: Vec::new(),
         iterators: Vec::new(),
     };
-    Some(Expr {
-        kind: ExprKind::Range(Box::new(num(1)), None, Box::new(Expr { kind: ExprKind::Call(call), span })),
-        span,
-    })
+    Expr { kind: ExprKind::Range(Box::new(num(1)), None, Box::new(Expr { kind: ExprKind::Call(call), span })), span }
 }
 
 /// Whether an input whose size the caller decides is named.

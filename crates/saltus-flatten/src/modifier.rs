@@ -92,6 +92,8 @@ pub(crate) struct Mod<'t> {
     /// The binding was removed by `= break`.
     pub broken: bool,
     pub children: Vec<(Name, Rc<Mod<'t>>)>,
+    /// What is said about single elements of an array (`--set r[3].R=5`), the strongest first.
+    pub elements: Vec<(Vec<usize>, Rc<Mod<'t>>)>,
     pub redeclare: Option<Redeclare<'t>>,
     pub is_final: bool,
     pub span: Option<Span>,
@@ -101,7 +103,11 @@ pub(crate) struct Mod<'t> {
 
 impl<'t> Mod<'t> {
     pub fn is_empty(&self) -> bool {
-        self.binding.is_none() && self.children.is_empty() && self.redeclare.is_none() && !self.broken
+        self.binding.is_none()
+            && self.children.is_empty()
+            && self.elements.is_empty()
+            && self.redeclare.is_none()
+            && !self.broken
     }
 
     pub fn child(&self, name: Name) -> Option<&Rc<Mod<'t>>> {
@@ -142,6 +148,10 @@ impl<'t> Mod<'t> {
             }
             r.under = r.under.as_ref().map(|u| u.element(index));
             r.constraint = r.constraint.as_ref().map(|c| c.element(index));
+        }
+        if own {
+            let meant = std::mem::take(&mut m.elements).into_iter().filter(|(i, _)| i == index).rev();
+            return meant.fold(Rc::new(m), |m, (_, e)| merge(&e, &m));
         }
         Rc::new(m)
     }
@@ -209,6 +219,7 @@ pub(crate) fn merge<'t>(outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>>
         binding: if outer.binding.is_some() || outer.broken { outer.binding.clone() } else { inner.binding.clone() },
         broken: outer.broken,
         children: outer.children.clone(),
+        elements: outer.elements.clone(),
         redeclare: outer.redeclare.clone().or_else(|| inner.redeclare.clone()),
         is_final: outer.is_final || inner.is_final,
         span: outer.span.or(inner.span),
@@ -216,6 +227,10 @@ pub(crate) fn merge<'t>(outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>>
     };
     if inner.is_final && outer.span != inner.span && m.violated.is_none() {
         m.violated = inner.span;
+    }
+    // A value of the whole replaces what was said about its elements before.
+    if outer.binding.is_none() {
+        m.elements.extend(inner.elements.iter().cloned());
     }
     for (name, c) in &inner.children {
         match m.children.iter_mut().find(|(n, _)| n == name) {

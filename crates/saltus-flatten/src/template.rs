@@ -142,7 +142,7 @@ impl<'t> Flattener<'t> {
         };
         let own = &t.parts[0];
         match &*own.def.body {
-            ClassBody::Long { sections, .. } => {
+            ClassBody::Long { sections, external, .. } => {
                 let name = || self.lib.qualified(class);
                 let what = match kind {
                     ClassKind::Record | ClassKind::OperatorRecord if !sections.is_empty() => {
@@ -155,6 +155,14 @@ impl<'t> Flattener<'t> {
                         if sections.iter().any(|s| matches!(s, Section::Equations { .. })) =>
                     {
                         Some(format!("{} is a function and cannot have equations, only an algorithm", name()))
+                    }
+                    ClassKind::Function | ClassKind::OperatorFunction if external.is_some() && !sections.is_empty() => {
+                        Some(format!("{} is an external function and cannot have an algorithm of its own", name()))
+                    }
+                    ClassKind::Function | ClassKind::OperatorFunction
+                        if sections.iter().filter(|s| matches!(s, Section::Algorithm { .. })).count() > 1 =>
+                    {
+                        Some(format!("{} is a function and cannot have two algorithms", name()))
                     }
                     _ => None,
                 };
@@ -184,6 +192,66 @@ impl<'t> Flattener<'t> {
                 p.def.name.name
             );
             say(self, p.clause.unwrap_or(own.def.name.span), text);
+        }
+        if let Some(p) = t.parts[1..].iter().find(|p| p.from == 0 && p.def.kind == ClassKind::OperatorRecord)
+            && matches!(*own.def.body, ClassBody::Long { .. })
+        {
+            let text = format!(
+                "{} cannot extend {}: an operator record is taken over by a short class only",
+                self.lib.qualified(class),
+                self.lib.qualified(p.class)
+            );
+            say(self, p.clause.unwrap_or(own.def.name.span), text);
+        }
+        if kind == ClassKind::OperatorRecord {
+            self.check_operators(t);
+        }
+        if matches!(kind, ClassKind::Function | ClassKind::OperatorFunction) {
+            for m in t.members.iter().filter(|m| m.part == 0 && !m.protected) {
+                if let MemberKind::Component { clause, component } = &m.kind
+                    && clause.type_prefix.causality == Causality::None
+                    && self.warned.insert(component.name.span)
+                {
+                    let text = format!("{} is public in a function, but neither input nor output", m.name);
+                    let d = saltus_base::Diagnostic::error(saltus_base::Stage::FrontEnd, component.name.span, text);
+                    self.diagnostics.push(d.hint("write `protected` before the variables that only the function uses"));
+                }
+            }
+        }
+    }
+
+    /// The operators that a record may define.
+    fn check_operators(&mut self, t: &Template<'t>) {
+        const KNOWN: [&str; 17] = [
+            "'constructor'",
+            "'0'",
+            "'String'",
+            "'+'",
+            "'-'",
+            "'*'",
+            "'/'",
+            "'^'",
+            "'=='",
+            "'<>'",
+            "'<'",
+            "'<='",
+            "'>'",
+            "'>='",
+            "'and'",
+            "'or'",
+            "'not'",
+        ];
+        for m in t.members.iter().filter(|m| m.part == 0) {
+            let MemberKind::Class(list) = &m.kind else { continue };
+            let Some(def) = list.first().map(|&(c, _)| self.lib.def(c)) else { continue };
+            if matches!(def.kind, ClassKind::Operator | ClassKind::OperatorFunction)
+                && !KNOWN.contains(&m.name.as_str())
+                && self.warned.insert(def.name.span)
+            {
+                let text = format!("there is no operator {} that a record could define", m.name);
+                let d = saltus_base::Diagnostic::error(saltus_base::Stage::FrontEnd, def.name.span, text);
+                self.diagnostics.push(d.hint(format!("there are {}", KNOWN.join(", "))));
+            }
         }
     }
 

@@ -63,3 +63,38 @@ end M;
 --- expect ---
 exit: 2
 error: --plot: there is no variable z
+
+--- set-of-an-element-that-is-not-there error simulate --set p[4]=1 ---
+model M
+  parameter Real p[3] = {1, 2, 3};
+end M;
+--- expect ---
+exit: 3
+error: there is no p[4]: p has the shape [3]
+
+--- set-of-an-element-of-a-scalar error simulate --set p[1]=1 ---
+model M
+  parameter Real p = 1;
+end M;
+--- expect ---
+exit: 3
+error: there is no p[1]: p is no array
+
+--- set-of-a-component-that-is-not-there error simulate --set a[3].p=1 ---
+model A
+  parameter Real p = 1;
+end A;
+model M
+  A a[2];
+end M;
+--- expect ---
+exit: 3
+error: there is no a[3]: a has the shape [2]
+
+--- set-with-subscripts-that-are-names error simulate --set p[n]=1 ---
+model M
+  parameter Real p[3] = {1, 2, 3};
+end M;
+--- expect ---
+exit: 3
+error: the subscripts of --set p[n] must be whole numbers

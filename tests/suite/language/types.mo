@@ -381,3 +381,34 @@ end M;
 time
 0.0
 1.0
+
+--- iterators-over-dimensions-declared-by-types simulate --stop 1 --intervals 1 ---
+// Without a range an iterator takes the values of the type: sum of e*2e = 2 + 8 + 18, of both truth values 1 + 5.
+type E = enumeration(a, b, c);
+function f
+  input Real w[E];
+  output Real s = 0;
+protected
+  Real v[E];
+algorithm
+  for e in E loop
+    v[e] := 2*w[e];
+  end for;
+  for e loop
+    s := s + v[e];
+  end for;
+  s := s + sum(w[e] for e) + w[E.b];
+end f;
+model M
+  Real w[E] = {1, 2, 3};
+  Real u[E] = {2*w[e] for e};
+  Real s = sum(w[e]*u[e] for e);
+  Real b[Boolean] = {1, 5};
+  Real t = sum(b[k] for k);
+  Real last = w[end], rest[2] = w[E.b:end];
+  Real y = f({time, 2, 3}) "2*(1 + 2 + 3) + 6 + 2 at the end";
+end M;
+--- expect ---
+time,w[1],w[2],w[3],u[1],u[2],u[3],s,b[1],b[2],t,last,rest[1],rest[2],y
+0.0,1.0,2.0,3.0,2.0,4.0,6.0,28.0,1.0,5.0,6.0,3.0,2.0,3.0,17.0
+1.0,1.0,2.0,3.0,2.0,4.0,6.0,28.0,1.0,5.0,6.0,3.0,2.0,3.0,20.0

@@ -123,3 +123,74 @@ time,x,y
 0.6,0.7980000199500303,2.0
 0.8999999999999999,0.19800001995003091,2.0
 1.2,-0.40199998004996895,2.0
+
+--- set-an-element-of-a-parameter simulate --stop 1 --intervals 1 --set p[2]=7 --set m[1,2]=9 ---
+model M
+  parameter Real p[3] = {1, 2, 3};
+  parameter Real m[2, 2] = [1, 2; 3, 4];
+  Real x = sum(p);
+  Real y = m[1, 1] + m[1, 2];
+end M;
+--- expect ---
+time,p[1],p[2],p[3],"m[1,1]","m[1,2]","m[2,1]","m[2,2]",x,y
+0.0,1.0,7.0,3.0,1.0,9.0,3.0,4.0,11.0,10.0
+1.0,1.0,7.0,3.0,1.0,9.0,3.0,4.0,11.0,10.0
+
+--- set-a-parameter-of-one-component-of-an-array simulate --stop 1 --intervals 1 --set r[3].R=5 --set r[2].v[1]=8 ---
+model Resistor
+  parameter Real R = 1;
+  parameter Real v[2] = {1, 2};
+  Real y = R + v[1];
+end Resistor;
+model M
+  Resistor r[3](R = {2, 3, 4});
+end M;
+--- expect ---
+time,r[1].y,r[2].y,r[3].y
+0.0,3.0,11.0,6.0
+1.0,3.0,11.0,6.0
+
+--- set-an-element-in-a-record simulate --stop 1 --intervals 1 --set a.v[2]=6 --set b[2].v[1]=7 --set b[1].x=8 ---
+record R
+  Real x = 1;
+  Real v[2] = {2, 3};
+end R;
+model M
+  parameter R a = R(5, {5, 5});
+  parameter R b[2];
+  Real s = a.v[1] + 10*a.v[2];
+  Real t = b[1].x + 10*b[2].v[1] + 100*b[2].x;
+end M;
+--- expect ---
+time,s,t
+0.0,65.0,178.0
+1.0,65.0,178.0
+
+--- set-an-element-that-decides-a-size simulate --stop 0 --set n[2]=3 ---
+model M
+  parameter Integer n[2] = {1, 2};
+  Real x[n[2]] = fill(4, n[2]);
+end M;
+--- expect ---
+time,n[1],n[2],x[1],x[2],x[3]
+0.0,1,3,4.0,4.0,4.0
+
+--- set-the-start-value-of-an-element simulate --stop 1 --intervals 1 --set x[2].start=5 ---
+model M
+  Real x[2](start = {1, 2}, each fixed = true);
+equation
+  der(x) = zeros(2);
+end M;
+--- expect ---
+time,x[1],x[2]
+0.0,1.0,5.0
+1.0,1.0,5.0
+
+--- a-value-of-the-whole-after-one-of-an-element simulate --stop 0 --set p[1]=9 --set p={4,5} ---
+model M
+  parameter Real p[2] = {1, 2};
+  Real x = p[1];
+end M;
+--- expect ---
+time,p[1],p[2],x
+0.0,4.0,5.0,4.0
