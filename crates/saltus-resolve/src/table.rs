@@ -555,6 +555,7 @@ impl ClassTable {
                             .then(|| Name::new(&n)),
                     })
                     .collect();
+            self.check_doubles(id, dir, &mut names);
             let file = format!("{dir}/package.order");
             if let (true, Ok(order)) = (self.fs.exists(&file), self.fs.read(&file)) {
                 let order: Vec<&str> = order.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
@@ -574,6 +575,23 @@ impl ClassTable {
         })
     }
 
+    /// A package has one class of a name: in `package.mo`, in a file or in a folder.
+    fn check_doubles(&self, id: ClassId, dir: &str, names: &mut Vec<Name>) {
+        names.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+        let e = self.entry(id);
+        let twice = |text: String| self.complain(Diagnostic::error(Stage::FrontEnd, e.def.name.span, text));
+        for pair in names.windows(2).filter(|p| p[0] == p[1]) {
+            let name = pair[0];
+            twice(format!("{} has two classes called {name}: {dir}/{name}.mo and {dir}/{name}/package.mo", e.name));
+        }
+        names.dedup();
+        for name in names.iter().filter(|n| self.own(id).index.contains_key(*n)) {
+            let file = format!("{dir}/{name}.mo");
+            let file = if self.fs.exists(&file) { file } else { format!("{dir}/{name}/package.mo") };
+            twice(format!("{} has two classes called {name}: in {dir}/package.mo and in {file}", e.name));
+        }
+    }
+
     /// The folder of a directory package, or of the file's library (for `modelica://` URIs).
     pub fn folder(&self, id: ClassId) -> Option<String> {
         let e = self.entry(id);
@@ -585,7 +603,7 @@ impl ClassTable {
         }
         let sources = self.sources.borrow();
         let path = &sources.get(e.def.span.file)?.path;
-        path.rsplit_once('/').map(|(d, _)| d.to_string())
+        Some(path.rsplit_once('/').map_or(".", |(d, _)| d).to_string())
     }
 
     /// What the class declares itself.

@@ -79,3 +79,39 @@ fn kept_trees_change_nothing() -> Result<(), String> {
     }
     Ok(())
 }
+
+/// `modelica://Gears/…` is a file of the library: it has three lines.
+#[test]
+fn resources_are_found_by_their_address() -> Result<(), String> {
+    let o = saltus(&["simulate", "Gears.Measured", "--stop", "1", "--intervals", "1", "--output", "-"])?;
+    assert_eq!(o.end, End::Code(0), "{}", o.stderr);
+    let header: Vec<&str> = o.stdout.lines().next().unwrap_or("").split(',').collect();
+    let at = header.iter().position(|h| *h == "teeth").ok_or(format!("no column teeth in {}", o.stdout))?;
+    assert_eq!(o.stdout.lines().last().unwrap_or("").split(',').nth(at), Some("3.0"), "{}", o.stdout);
+    Ok(())
+}
+
+/// One name, one class: not in `package.mo` and in a file, not in a file and in a folder.
+#[test]
+fn two_classes_of_one_name_in_different_files() -> Result<(), String> {
+    let o = saltus(&["check", "Doubles.Bolt"])?;
+    assert_eq!(o.end, End::Code(3), "{}", o.stderr);
+    for text in ["Doubles has two classes called Bolt: in", "Doubles/Bolt.mo", "Doubles has two classes called Cap:"] {
+        assert!(o.stderr.contains(text), "{text} in {}", o.stderr);
+    }
+    Ok(())
+}
+
+/// A byte order mark and letters beyond ASCII.
+#[test]
+fn texts_with_a_byte_order_mark() -> Result<(), String> {
+    let scratch = Scratch::new().map_err(|e| e.to_string())?;
+    let file = scratch.path().join("model.mo");
+    let text = "\u{feff}model M \"Größe, 大きさ\"\n  Real x = 2*time \"µm\";\nend M;\n";
+    std::fs::write(&file, text).map_err(|e| e.to_string())?;
+    let path = file.display().to_string();
+    let o = saltus(&["simulate", &path, "--stop", "1", "--intervals", "1", "--output", "-"])?;
+    assert_eq!(o.end, End::Code(0), "{}", o.stderr);
+    assert_eq!(o.stdout.lines().last(), Some("1.0,2.0"), "{}", o.stdout);
+    Ok(())
+}

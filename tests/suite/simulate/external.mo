@@ -332,3 +332,70 @@ end M;
 --- expect ---
 exit: 3
 error: the size of r.a must be fixed: it is a member of a structure in C
+
+--- fortran-from-lapack simulate --stop 2 --intervals 2 ---
+// {{2, 1}, {1, 3}} x = t {3, 5} has the solution x = t {4/5, 7/5}; {{2, 1}, {1, 2}} the eigenvalues 1 and 3.
+function solve
+  input Real A[:, size(A, 1)];
+  input Real b[size(A, 1)];
+  output Real x[size(A, 1)] = b;
+  output Integer info;
+protected
+  Real LU[size(A, 1), size(A, 1)] = A;
+  Integer pivots[size(A, 1)];
+external "FORTRAN 77" dgesv(size(A, 1), 1, LU, size(A, 1), pivots, x, size(A, 1), info)
+  annotation(Library = "lapack");
+end solve;
+function eigenvalues
+  input Real A[:, size(A, 1)];
+  output Real re[size(A, 1)];
+  output Real im[size(A, 1)];
+  output Integer info;
+protected
+  Integer n = size(A, 1);
+  Integer lwork = 12*n;
+  Real H[n, n] = A;
+  Real left[n, n], right[n, n], work[12*n];
+external "FORTRAN 77" dgeev("N", "N", n, H, n, re, im, left, n, right, n, work, lwork, info)
+  annotation(Library = "lapack");
+end eigenvalues;
+model M
+  Real x[2];
+  Integer info;
+  Real re[2] = eigenvalues({{2, 1}, {1, 2}});
+  Real smaller = min(re), larger = max(re);
+equation
+  (x, info) = solve({{2, 1}, {1, 3}}, {3*time, 5*time});
+end M;
+--- expect ---
+time,x[1],x[2],info,re[1],re[2],smaller,larger
+0.0,0.0,0.0,0,3.0,1.0,1.0,3.0
+1.0,0.8,1.4,0,3.0,1.0,1.0,3.0
+2.0,1.6,2.8,0,3.0,1.0,1.0,3.0
+
+--- resources-by-their-address simulate --stop 1 --intervals 1 ---
+// This file has 21 lines; modelica://M/ is its folder.
+package ModelicaServices
+  package ExternalReferences
+    function loadResource
+      input String uri;
+      output String fileName;
+    algorithm
+      fileName := uri;
+    end loadResource;
+  end ExternalReferences;
+end ModelicaServices;
+function countLines
+  input String fileName;
+  output Integer n;
+external "C" n = ModelicaInternal_countLines(fileName);
+end countLines;
+model M
+  parameter String file = ModelicaServices.ExternalReferences.loadResource("modelica://M/model.mo");
+  parameter Integer lines = countLines(file);
+  Real x = lines*time;
+end M;
+--- expect ---
+time,lines,x
+0.0,21,0.0
+1.0,21,21.0

@@ -1,0 +1,4 @@
+within Doubles;
+model Bolt
+  Real x = 2;
+end Bolt;

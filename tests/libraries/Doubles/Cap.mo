@@ -1,0 +1,4 @@
+within Doubles;
+model Cap
+  Real x = 3;
+end Cap;

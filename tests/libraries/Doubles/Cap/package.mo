@@ -1,0 +1,6 @@
+within Doubles;
+package Cap
+  model Round
+    Real x = 4;
+  end Round;
+end Cap;
