@@ -282,10 +282,25 @@ impl<'t> Flattener<'t> {
             }
         }
         let known: Vec<(Name, Value)> = fields.iter().filter_map(|f| Some((f.name, f.value.clone()?))).collect();
+        // The imaginary part of a complex number is optional.
+        let class = self.template(node)?.class;
+        if self.complex != Some(class)
+            && self.template(n)?.builtin.is_some()
+            && self.leaf_or_own_mod(n)?.binding.is_none()
+            && !self.dims(n).is_ok_and(|d| d.contains(&0))
+        {
+            return Err(self.missing_field(node, fields[k].name, span));
+        }
         let v = self.field_default(env, node, n, &known, span)?;
         let real = self.template(n)?.builtin == Some(Ty::Real) && v.ty() == Some(Ty::Int);
         fields[k].value = Some(if real { retype(v, Ty::Real) } else { v });
         Ok(())
+    }
+
+    /// A record is constructed without a value for a field that has no default.
+    pub(crate) fn missing_field(&mut self, node: NodeId, field: Name, span: Span) -> Box<Diagnostic> {
+        let message = format!("{} needs a value for its field {field}, which has no default", self.path(node));
+        self.err(span, message)
     }
 
     fn field_default(&mut self, env: &Env, node: NodeId, k: NodeId, fields: &[(Name, Value)], span: Span) -> R<Value> {

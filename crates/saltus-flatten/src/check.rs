@@ -5,7 +5,7 @@
 //! connector is its duty.
 
 use crate::Flattener;
-use crate::instance::NodeKind;
+use crate::instance::{Found, NodeKind};
 use crate::modifier::{NodeId, Scope};
 use crate::template::{ClassRef, MemberKind};
 use crate::value::Ty;
@@ -176,6 +176,16 @@ impl<'t> Flattener<'t> {
                     Connection::Potential => {}
                 }
             }
+            if let (0, Some((potentials, flows))) = (streams, self.connector_balance(n))
+                && potentials != flows
+                && flows > 0
+            {
+                let name = self.lib.qualified(t.class);
+                let text =
+                    format!("{name} has {potentials} potential and {flows} flow variables: they should be as many");
+                let d = Diagnostic::warning(Stage::FrontEnd, self.lib.def(t.class).name.span, text);
+                self.report(Box::new(d), n);
+            }
             if streams > 0 && flows != 1 {
                 let name = self.lib.qualified(t.class);
                 let e = Diagnostic::error(
@@ -186,6 +196,36 @@ impl<'t> Flattener<'t> {
                 self.report(Box::new(e), n);
             }
         }
+    }
+
+    /// The potentials and flows of a connector, without inputs and outputs; of an overdetermined type the equations that
+    /// its `equalityConstraint` gives count (Modelica 3.6, section 9.3.1).
+    fn connector_balance(&mut self, n: NodeId) -> Option<(usize, usize)> {
+        let t = self.template(n).ok()?;
+        let count: usize = self.dims(n).ok()?.iter().product();
+        let node = self.node(n);
+        if node.causality != Causality::None
+            || matches!(node.variability, VariabilityPrefix::Parameter | VariabilityPrefix::Constant)
+        {
+            return Some((0, 0));
+        }
+        let connection = node.connection;
+        if let Ok(Some(Found::Class(f))) = self.member_from(Scope { node: n, part: 0 }, Name::new("equalityConstraint"))
+        {
+            let f = self.class_node(&f);
+            let sig = self.signature(f, Span::NONE).ok()?;
+            let residue: usize = self.dims(sig.outputs.first()?.node).ok()?.iter().product();
+            return Some((residue * count, 0));
+        }
+        if t.builtin.is_some() {
+            return Some(if connection == Connection::Flow { (0, count) } else { (count, 0) });
+        }
+        let mut sum = (0, 0);
+        for k in self.below(n) {
+            let (p, f) = self.connector_balance(k)?;
+            sum = (sum.0 + p, sum.1 + f);
+        }
+        Some(sum)
     }
 
     /// Foreign C code has to compile.

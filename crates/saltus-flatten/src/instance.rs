@@ -10,8 +10,8 @@ use saltus_base::{Name, Span};
 use saltus_dae::VarId;
 use saltus_resolve::ClassId;
 use saltus_syntax::ast::{
-    Causality, ClassBody, ClassKind, Component, ComponentClause, Connection, Ident, Subscript, TypeSpec,
-    VariabilityPrefix,
+    Causality, ClassBody, ClassKind, Component, ComponentClause, Connection, Expr, ExprKind, Ident, Subscript,
+    TypeSpec, VariabilityPrefix,
 };
 use std::rc::Rc;
 
@@ -1199,8 +1199,18 @@ impl<'t> Flattener<'t> {
     pub(crate) fn binding_value(&mut self, b: &Binding<'t>, mode: Mode) -> R<Value> {
         let konst = mode == Mode::Konst;
         let cached = if mode == Mode::Shape { None } else { b.cache.borrow().get(&konst).cloned() };
+        let mut projections = &b.projections[..];
+        let argument = match (&cached, projections) {
+            (None, [Projection::Field(f), ..]) if mode != Mode::Model => self.constructor_argument(b, *f)?,
+            _ => None,
+        };
         let mut v = match cached {
             Some(v) => v,
+            None if argument.is_some() => {
+                projections = &projections[1..];
+                let env = Env { mode, ..Env::model(b.scope) };
+                crate::eval::first_of(&self.eval(&env, argument.unwrap_or(b.source))?)
+            }
             None => {
                 let env = Env { mode, ..Env::model(b.scope) };
                 let v = crate::eval::first_of(&self.eval(&env, b.source)?);
@@ -1210,7 +1220,7 @@ impl<'t> Flattener<'t> {
                 v
             }
         };
-        for p in &b.projections {
+        for p in projections {
             match p {
                 Projection::Field(f) => match v.field(*f) {
                     Some(x) => v = x,
@@ -1256,6 +1266,18 @@ impl<'t> Flattener<'t> {
             }
         }
         Ok(v)
+    }
+
+    /// The argument that a record constructor is given for a field: the others need not be known, and may depend on it.
+    fn constructor_argument(&mut self, b: &Binding<'t>, field: Name) -> R<Option<&'t Expr>> {
+        let ExprKind::Call(c) = &b.source.kind else { return Ok(None) };
+        let Some((_, argument)) = c.named.iter().find(|(n, _)| n.name == field) else { return Ok(None) };
+        let Ok(crate::eval::Target::Class(class)) = self.resolve(&Env::model(b.scope), &c.function) else {
+            return Ok(None);
+        };
+        let node = self.class_node(&class);
+        let t = self.template(node)?;
+        Ok((t.kind == ClassKind::Record && t.index.contains_key(&field)).then_some(argument))
     }
 
     /// The value of an array with what is said about its single elements.

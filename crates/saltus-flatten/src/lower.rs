@@ -1278,7 +1278,11 @@ impl<'t> Flattener<'t> {
         }
         let tree = match self.ref_tree(lx, r)? {
             Some(t) => t,
-            None => return Err(self.err(r.span, format!("{} cannot be assigned here", ref_text(r)))),
+            // An array without elements: whether the statement is ever reached is not known here.
+            None => match self.without_elements(lx, r) {
+                Some(t) => (t, r.parts.len() - 1),
+                None => return Err(self.err(r.span, format!("{} cannot be assigned here", ref_text(r)))),
+            },
         };
         let (tree, skip) = tree;
         let mut t = tree;
@@ -1327,6 +1331,20 @@ impl<'t> Flattener<'t> {
         }
         let like = tree_value(&t);
         Ok((out, like))
+    }
+
+    /// A local for a variable of the model that has no elements.
+    fn without_elements(&mut self, lx: &mut Lowering, r: &ComponentRef) -> Option<LTree> {
+        lx.model.as_ref()?;
+        let mut bare = r.clone();
+        bare.parts.last_mut()?.subscripts.clear();
+        let (env, known) = (self.env_of(lx), lx.known.clone());
+        let v = self.with_known(&known, &env, &mut |me, env| me.eval_ref(env, &bare)).ok()?;
+        let ty = v.ty().filter(|_| v.rank() > 0 && v.len() == 0)?;
+        let dims = v.dims().iter().map(|&d| Dim::Fixed(d)).collect();
+        let nothing = FExpr::Builtin(Builtin::Zeros, v.dims().iter().map(|&d| FExpr::Num(d as f64)).collect());
+        let local = lx.local(ref_text(&bare), ty.scalar(), dims, Some(nothing));
+        Some(LTree::Leaf { local, ty, rank: v.rank() })
     }
 
     fn lower_index(
@@ -1799,7 +1817,10 @@ impl<'t> Flattener<'t> {
         let found = self.ref_tree(lx, r)?;
         let (mut v, skip) = match found {
             Some((t, skip)) => (tree_value(&t), skip),
-            None => return self.lower_constant(lx, r),
+            None => match (self.lower_constant(lx, r), self.without_elements(lx, r)) {
+                (Err(_), Some(t)) => (tree_value(&t), r.parts.len() - 1),
+                (v, _) => return v,
+            },
         };
         let mut depth = 0; // leading dimensions already subscripted or passed
         for (k, p) in r.parts.iter().enumerate().skip(skip) {
@@ -2301,7 +2322,13 @@ impl<'t> Flattener<'t> {
                                 lx.scope = keep.0;
                                 v?
                             }
-                            _ => {
+                            None if self.complex != Some(t.class)
+                                && self.template(k)?.builtin.is_some()
+                                && !self.dims(k).is_ok_and(|d| d.contains(&0)) =>
+                            {
+                                return Err(self.missing_field(node, m.name, span));
+                            }
+                            None => {
                                 // Nothing said: a zero of the right shape.
                                 let z = self.type_of(k)?;
                                 z.map(&mut |_| FExpr::Num(0.0), &|r| r)

@@ -206,6 +206,14 @@ impl<'t> Flattener<'t> {
         if kind == ClassKind::OperatorRecord {
             self.check_operators(t);
         }
+        if t.builtin == Some(Ty::Object) && class != t.parts[t.parts.len() - 1].class {
+            for f in ["constructor", "destructor"] {
+                if !t.index.contains_key(&Name::new(f)) {
+                    let text = format!("{} is an external object and needs a {f}", self.lib.qualified(class));
+                    say(self, own.def.name.span, text);
+                }
+            }
+        }
         if matches!(kind, ClassKind::Function | ClassKind::OperatorFunction) {
             for m in t.members.iter().filter(|m| m.part == 0 && !m.protected) {
                 if let MemberKind::Component { clause, component } = &m.kind
@@ -423,6 +431,13 @@ impl<'t> Flattener<'t> {
                         }
                         Element::Extends(x) => {
                             let base = self.base_class(t, me, class, parent, &x.base)?;
+                            if self.lib.entry(base.class).prefixes.replaceable && self.warned.insert(x.base.span) {
+                                let (this, that) = (self.lib.qualified(class), self.lib.qualified(base.class));
+                                let text = format!("{this} cannot extend {that}, which is replaceable");
+                                let place = self.lib.def(base.class).name.span;
+                                let d = saltus_base::Diagnostic::error(saltus_base::Stage::FrontEnd, x.base.span, text);
+                                self.diagnostics.push(d.label(place, "declared here"));
+                            }
                             self.add_part(
                                 t,
                                 base.class,

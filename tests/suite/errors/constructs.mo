@@ -421,3 +421,74 @@ end M;
 --- expect ---
 exit: 3
 --> model.mo:10
+
+--- a-record-with-a-field-left-out error check ---
+record R
+  Real a;
+  Real b;
+end R;
+function f
+  input Real x;
+  output R r;
+algorithm
+  r := R(b = x);
+end f;
+model M
+  R r = R(1);
+  R s = f(time);
+end M;
+--- expect ---
+exit: 3
+error: R needs a value for its field b, which has no default
+--> model.mo:12:9
+error: R needs a value for its field a, which has no default
+--> model.mo:9:8
+
+--- a-replaceable-class-extended error check ---
+model M
+  model A
+    Real x = 1;
+  end A;
+  replaceable model T = A;
+  model B
+    extends T;
+  end B;
+  B b;
+end M;
+--- expect ---
+exit: 3
+error: M.B cannot extend M.T, which is replaceable
+--> model.mo:7:13
+declared here
+
+--- more-flows-than-potentials error check ---
+connector P
+  Real v;
+  flow Real i;
+  flow Real j;
+end P;
+model M
+  P p;
+equation
+  p.v = 1;
+end M;
+--- expect ---
+exit: 0
+warning: P has 1 potential and 2 flow variables: they should be as many
+--> model.mo:1:11
+
+--- an-external-object-without-a-destructor error check ---
+class E
+  extends ExternalObject;
+  function constructor
+    output E e;
+  external "C" e = start();
+  end constructor;
+end E;
+model M
+  E e = E();
+end M;
+--- expect ---
+exit: 3
+error: E is an external object and needs a destructor
+--> model.mo:1:7

@@ -114,7 +114,7 @@ end M;
 
 --- redeclare-type flatten ---
 package Base
-  replaceable model Part
+  model Part
     parameter Real p = 1;
   end Part;
   model Whole

@@ -717,3 +717,23 @@ end M;
 time,x,y,p
 0.0,1.0,2.0,6.0
 1.0,1.0,2.0,6.0
+
+--- arrays-without-elements-in-branches-that-are-not-reached simulate --stop 1 --intervals 1 ---
+model M
+  parameter Boolean keep = false;
+  parameter Integer n = if keep then 2 else 0;
+  Real history[n], u[n] = fill(time, n);
+  Integer k(start = 1);
+  Real y;
+algorithm
+  y := time;
+  if keep then
+    history[k] := u[k];
+    y := sum(history);
+  end if;
+  k := 1;
+end M;
+--- expect ---
+time,keep,n,k,y
+0.0,false,0,1,0.0
+1.0,false,0,1,1.0

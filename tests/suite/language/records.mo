@@ -449,3 +449,19 @@ end M;
 exit: 3
 model.mo:3
 a subscript must be an Integer or a vector of Integers, not Real
+
+--- a-size-from-a-field-beside-one-of-that-size simulate --stop 0 ---
+// Of the constructor only the argument for n is needed to know the size of the other one.
+record R
+  Integer n = 1;
+  Real v[n];
+end R;
+model M
+  parameter R r = R(n = 3, v = w);
+  parameter Integer n = r.n;
+  final parameter Real w[n] = {2*i for i in 1:n};
+  Real s = sum(r.v);
+end M;
+--- expect ---
+time,n,w[1],w[2],w[3],s
+0.0,3,2.0,4.0,6.0,12.0
