@@ -678,10 +678,8 @@ impl<'t> Flattener<'t> {
             };
             let own = self.modifier(component.modification.as_ref(), scope, false);
             let own = r.elements.iter().fold(own, |own, index| own.element(index));
-            let own = match &r.under {
-                Some(under) => merge(&own, under),
-                None => own,
-            };
+            // Its own constraining clause holds for it as for what may take its place.
+            let own = [&r.constraint, &r.under].into_iter().flatten().fold(own, |own, below| merge(&own, below));
             mods = merge(&Rc::new(mods.without_redeclare()), &merge(&own, &constraint));
         } else {
             let mut own = self.modifier(component.modification.as_ref(), scope, false);

@@ -1143,3 +1143,50 @@ end M;
 exit: 3
 model.mo:5
 w is outer
+
+--- the-constraint-of-a-redeclaration-holds-for-it simulate --stop 0 ---
+// A redeclaration in a modifier, in a class body and of a record whose sizes the constraint tells.
+model P
+  parameter Real a = 1;
+  Real y = a;
+end P;
+model Q
+  extends P;
+end Q;
+record R
+  parameter Real a;
+  parameter Real t[:];
+end R;
+record S
+  extends R(a = 2);
+end S;
+record T
+  extends R(a = 7);
+end T;
+model H
+  replaceable P c constrainedby P;
+end H;
+model K
+  extends H(redeclare replaceable Q c constrainedby P(a = 4));
+end K;
+model L
+  extends H;
+  redeclare replaceable Q c constrainedby P(a = 5);
+end L;
+model G
+  replaceable parameter R r constrainedby R;
+  Real y = sum(r.t) + r.a;
+end G;
+model F
+  extends G(redeclare replaceable S r constrainedby R(t = size));
+  parameter Real size[:] = {1, 2, 3};
+end F;
+model M
+  K k;
+  L l;
+  H h(redeclare replaceable Q c constrainedby P(a = 9)), i(redeclare Q c(a = 6));
+  F f, g(redeclare T r), e(size = {5});
+end M;
+--- expect ---
+time,k.c.y,l.c.y,h.c.y,i.c.y,f.y,g.y,e.y
+0.0,4.0,5.0,9.0,6.0,8.0,13.0,7.0
