@@ -399,3 +399,24 @@ end M;
 time,lines,x
 0.0,21,0.0
 1.0,21,21.0
+
+--- code-that-another-function-brings simulate --stop 1 --intervals 1 ---
+function f
+  input Real x;
+  output Real y;
+external "C" y = f(x)
+  annotation(Include = "double helper(double); double f(double x) { return helper(x) + 1; }");
+end f;
+function g
+  input Real x;
+  output Real y;
+external "C" y = g(x)
+  annotation(Include = "double helper(double x) { return 2*x; } double g(double x) { return helper(x); }");
+end g;
+model M
+  Real a = f(time), b = g(time);
+end M;
+--- expect ---
+time,a,b
+0.0,1.0,0.0
+1.0,3.0,2.0

@@ -131,8 +131,14 @@ impl Foreign {
                 mine = at;
             }
         }
-        let source = source(x, &wrappers);
-        let handle = load(x, &source)?;
+        let handle = match load(x, &source(x, &wrappers)) {
+            // What is missing may stand in the code of another function of the model.
+            Err(e) if e.starts_with(NO_CODE) => {
+                let all = with_others(functions, x);
+                load(&all, &source(&all, &wrappers)).map_err(|_| e)?
+            }
+            r => r?,
+        };
         let name = CString::new(format!("saltus_call_{mine}")).map_err(|e| e.to_string())?;
         // SAFETY: the handle comes from dlopen and is never closed.
         let symbol = unsafe { dlsym(handle as *mut c_void, name.as_ptr()) };
@@ -626,6 +632,32 @@ fn wrapper(k: usize, f: &Interface, bare: bool, out: &mut String) {
     let _ = writeln!(out, "{after}  return 0;\n}}");
 }
 
+/// How the message about a symbol without code begins.
+const NO_CODE: &str = "there is no C code for";
+
+/// An external function with the code of all others: they belong to one program.
+fn with_others(functions: &[Function], x: &ExternalCall) -> ExternalCall {
+    let mut all = x.clone();
+    let mut others: Vec<&Function> = functions.iter().filter(|f| f.external.is_some()).collect();
+    others.sort_by(|a, b| a.name.cmp(&b.name));
+    for y in others.into_iter().filter_map(|f| f.external.as_ref()) {
+        if super::lookup(&y.symbol).is_some() || y.language != "C" {
+            continue;
+        }
+        let lists = [
+            (&mut all.includes, &y.includes),
+            (&mut all.libraries, &y.libraries),
+            (&mut all.include_dirs, &y.include_dirs),
+            (&mut all.library_dirs, &y.library_dirs),
+            (&mut all.source_dirs, &y.source_dirs),
+        ];
+        for (mine, theirs) in lists {
+            mine.extend(theirs.iter().filter(|t| !mine.contains(t)).cloned().collect::<Vec<_>>());
+        }
+    }
+    all
+}
+
 /// Where compiled objects are kept.
 fn cache() -> PathBuf {
     saltus_base::cache_folder().join("external")
@@ -742,7 +774,7 @@ fn compile(x: &ExternalCall, source: &str, flags: &[String], key: u64) -> Result
         let why = unsafe { CStr::from_ptr(dlerror()) }.to_string_lossy().into_owned();
         if let Some((_, symbol)) = why.split_once("undefined symbol: ") {
             return Err(format!(
-                "there is no C code for {symbol}: name it in an Include or Library annotation of the external function"
+                "{NO_CODE} {symbol}: name it in an Include or Library annotation of the external function"
             ));
         }
         return Err(format!("the code of the external function {} cannot be loaded: {why}", x.symbol));
