@@ -10,9 +10,10 @@ use saltus_base::{Name, Span};
 use saltus_dae::VarId;
 use saltus_resolve::ClassId;
 use saltus_syntax::ast::{
-    Causality, ClassBody, ClassKind, Component, ComponentClause, Connection, Expr, ExprKind, Ident, Subscript,
+    Causality, ClassBody, ClassKind, Component, ComponentClause, Connection, Expr, ExprKind, Ident, RefPart, Subscript,
     TypeSpec, VariabilityPrefix,
 };
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// Models with more components than this would not fit into memory.
@@ -1198,18 +1199,18 @@ impl<'t> Flattener<'t> {
         let konst = mode == Mode::Konst;
         let cached = if mode == Mode::Shape { None } else { b.cache.borrow().get(&konst).cloned() };
         let mut projections = &b.projections[..];
-        let argument = match (&cached, projections) {
-            (None, [Projection::Field(f), ..]) if mode != Mode::Model => self.constructor_argument(b, *f)?,
+        let alone = match (&cached, projections) {
+            (None, [Projection::Field(f), ..]) if mode != Mode::Model => self.field_alone(b, *f)?,
             _ => None,
         };
-        let mut v = match cached {
-            Some(v) => v,
-            None if argument.is_some() => {
+        let mut v = match (cached, alone) {
+            (Some(v), _) => v,
+            (None, Some(e)) => {
                 projections = &projections[1..];
                 let env = Env { mode, ..Env::model(b.scope) };
-                crate::eval::first_of(&self.eval(&env, argument.unwrap_or(b.source))?)
+                crate::eval::first_of(&self.eval(&env, &e)?)
             }
-            None => {
+            (None, None) => {
                 let env = Env { mode, ..Env::model(b.scope) };
                 let v = crate::eval::first_of(&self.eval(&env, b.source)?);
                 if mode != Mode::Shape {
@@ -1266,16 +1267,31 @@ impl<'t> Flattener<'t> {
         Ok(v)
     }
 
-    /// The argument that a record constructor is given for a field: the others need not be known, and may depend on it.
-    fn constructor_argument(&mut self, b: &Binding<'t>, field: Name) -> R<Option<&'t Expr>> {
-        let ExprKind::Call(c) = &b.source.kind else { return Ok(None) };
-        let Some((_, argument)) = c.named.iter().find(|(n, _)| n.name == field) else { return Ok(None) };
-        let Ok(crate::eval::Target::Class(class)) = self.resolve(&Env::model(b.scope), &c.function) else {
-            return Ok(None);
+    /// What a field of a bound record is by itself: the argument of its constructor, or the field of the record it is bound
+    /// to. The other fields need not be known, and may depend on it.
+    fn field_alone(&mut self, b: &Binding<'t>, field: Name) -> R<Option<Cow<'t, Expr>>> {
+        let (name, alone) = match &b.source.kind {
+            ExprKind::Call(c) => match c.named.iter().find(|(n, _)| n.name == field) {
+                Some((_, argument)) => (&c.function, Cow::Borrowed(argument)),
+                None => return Ok(None),
+            },
+            ExprKind::Ref(r) => {
+                let mut part = r.clone();
+                part.parts.push(RefPart { name: Ident { name: field, span: r.span }, subscripts: Vec::new() });
+                (r, Cow::Owned(Expr { kind: ExprKind::Ref(part), span: r.span }))
+            }
+            _ => return Ok(None),
         };
-        let node = self.class_node(&class);
+        let node = match (self.resolve(&Env::model(b.scope), name), &alone) {
+            (Ok(crate::eval::Target::Class(class)), Cow::Borrowed(_)) => self.class_node(&class),
+            (Ok(crate::eval::Target::Nodes(nodes, ..)), Cow::Owned(_)) => match nodes.first() {
+                Some(&n) if n.0 != u32::MAX => n,
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
         let t = self.template(node)?;
-        Ok((t.kind == ClassKind::Record && t.index.contains_key(&field)).then_some(argument))
+        Ok((t.kind == ClassKind::Record && t.index.contains_key(&field)).then_some(alone))
     }
 
     /// The value of an array with what is said about its single elements.

@@ -465,3 +465,27 @@ end M;
 --- expect ---
 time,n,w[1],w[2],w[3],s
 0.0,3,2.0,4.0,6.0,12.0
+
+--- fields-of-two-records-that-need-each-other simulate --stop 0 ---
+// h.cp needs the temperature of d alone: 8; the flow of d is 10/8.
+record D
+  parameter Real T = 300;
+  parameter Real Q = 10;
+  parameter Real m = 1;
+end D;
+model H
+  parameter D dat;
+  final parameter Real T = dat.T;
+  parameter Real cp = 4*T/300;
+  parameter Integer n = integer(cp);
+  Real x[n] = fill(dat.m, n);
+  Real s = sum(x);
+end H;
+model M
+  parameter D d(T = 600, m = d.Q/h.cp);
+  H h(dat = d);
+  Real y = h.s;
+end M;
+--- expect ---
+time,h.x[1],h.x[2],h.x[3],h.x[4],h.x[5],h.x[6],h.x[7],h.x[8],h.s,y
+0.0,1.25,1.25,1.25,1.25,1.25,1.25,1.25,1.25,10.0,10.0
