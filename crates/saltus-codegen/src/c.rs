@@ -255,6 +255,7 @@ pub(crate) fn unary_c(op: Unary, a: &str) -> String {
         Unary::Not => format!("(double)({a} == 0.0)"),
         Unary::Sign => format!("saltus_sign({a})"),
         Unary::Abs => format!("fabs({a})"),
+        Unary::Event => a.into(),
         _ => format!("{}({a})", op.name()),
     }
 }

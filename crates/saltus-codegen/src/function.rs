@@ -1178,7 +1178,7 @@ impl<'a> Emit<'a, '_> {
         let v = self.s.unary(op, a.v)?;
         let Some(d) = a.d else { return Ok(Sc { v, d: None }) };
         let d = match op {
-            Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc => None,
+            Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Event => None,
             Unary::Neg => Some(self.s.b.ins().fneg(d)),
             Unary::Abs => {
                 let (x, zero) = (self.s.real(a.v), self.s.constant(0.0));

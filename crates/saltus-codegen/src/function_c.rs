@@ -972,7 +972,8 @@ impl<'a> Body<'a> {
     }
 
     fn unary(&self, op: Unary, a: &str) -> String {
-        if !self.dual {
+        // What it stands before has no slope.
+        if !self.dual || op == Unary::Event {
             return unary_c(op, a);
         }
         let name = if op == Unary::Abs { "fabs" } else { op.name() };

@@ -205,7 +205,7 @@ fn cost_of(node: &Node) -> u32 {
         Node::Const(_) => 0,
         Node::Hole(_) => 1,
         Node::Unary(op, _) => match op {
-            Unary::Neg | Unary::Not | Unary::Abs | Unary::Sign => 1,
+            Unary::Neg | Unary::Not | Unary::Abs | Unary::Sign | Unary::Event => 1,
             Unary::Floor | Unary::Ceil | Unary::Trunc => 3,
             _ => 100,
         },

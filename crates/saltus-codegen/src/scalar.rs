@@ -71,6 +71,9 @@ impl<'a> Scalars<'a> {
     }
 
     pub fn unary(&mut self, op: Unary, s: Val) -> Result<Val, JitError> {
+        if op == Unary::Event {
+            return Ok(s);
+        }
         if op == Unary::Not {
             let t = self.truth(s);
             let one = self.b.ins().iconst(types::I8, 1);
@@ -78,7 +81,7 @@ impl<'a> Scalars<'a> {
         }
         let a = self.real(s);
         Ok(Val::Real(match op {
-            Unary::Not => unreachable!("handled above"),
+            Unary::Not | Unary::Event => unreachable!("handled above"),
             Unary::Neg => self.b.ins().fneg(a),
             Unary::Abs => self.b.ins().fabs(a),
             Unary::Sqrt => self.b.ins().sqrt(a),

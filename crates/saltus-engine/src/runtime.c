@@ -6,7 +6,8 @@ enum { SALTUS_OK = 0, SALTUS_UNSOLVED = 1, SALTUS_DOMAIN = 2, SALTUS_ASSERT = 3,
        SALTUS_MODE = 7 /* a mode that cannot be entered */,
        SALTUS_IMPULSE = 8 /* an impulse stands in an equation where it is not linear: it has no meaning */,
        SALTUS_ZENO = 9 /* infinitely many events in a finite time */,
-       SALTUS_STATES = 10 /* the states that were chosen no longer determine the others */ };
+       SALTUS_STATES = 10 /* the states that were chosen no longer determine the others */,
+       SALTUS_STEP = 11 /* steps too long for an explicit method */ };
 #define SALTUS_NONE 0xffffffffu
 
 /* Solves a[n][n] x = b in place by elimination with row pivoting; b becomes x. */

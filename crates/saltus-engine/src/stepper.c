@@ -102,6 +102,8 @@ static void hold_cells(NAME *m) {
 
 static int rk4(NAME *m, double t, double h, const double *x, double *y);
 
+#define SALTUS_TOO_LONG "the step is too long for how fast the model moves: take shorter ones, or compile with -DSALTUS_STIFF"
+
 /* Relations at zero as a mode begins are judged by where the mode takes them, once at an event. */
 static void leave_zero(NAME *m) {
     static const double steps[] = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2};
@@ -476,6 +478,13 @@ int NAME_derivatives(NAME *m, double t, const double *x, double *dx) {
     return status;
 }
 
+/* The size of state i: the largest value it has had. */
+static double state_size(const NAME *m, int i, double x, double y) {
+    uint32_t slot = modes[m->mode].state[i].slot;
+    double size = fmax(fmax(fabs(x), fabs(y)), 1e-6 * modes[m->mode].nominal[i]);
+    return N_STATES && m->greatest[slot] > size ? m->greatest[slot] : size;
+}
+
 /* Consistent values at the start time, computed by Saltus. */
 int NAME_start(NAME *m) {
     memcpy(m->v, start_values, sizeof start_values);
@@ -489,6 +498,8 @@ int NAME_start(NAME *m) {
 #endif
     m->resets = m->held = m->ending = m->sudden = 0;
     m->pace = INFINITY;
+    m->error = m->strain = 0.0;
+    memset(m->greatest, 0, sizeof m->greatest);
     memset(m->signs, 0, sizeof m->signs);
     m->message = 0;
     memset(m->fired, 0, sizeof m->fired);
@@ -514,18 +525,30 @@ int NAME_start(NAME *m) {
     return note_delays(m);
 }
 
-/* One step of the classical Runge-Kutta method from x at t; everything is evaluated at the end. */
+/* One step of the classical Runge-Kutta method from x at t; everything is evaluated at the end. Two evaluations at the end of the
+   step tell its error and, by how far apart their arguments are, what the step is to the fastest motion (Hairer and Wanner 1996,
+   section IV.2). */
 static int rk4(NAME *m, double t, double h, const double *x, double *y) {
     static const double c[4] = {0.0, 0.5, 0.5, 1.0}, w[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
-    double k[N_STATES + 1], z[N_STATES + 1];
+    double k[N_STATES + 1], z[N_STATES + 1], rise = 0.0, apart = 0.0;
     int status;
     for (int i = 0; i < modes[m->mode].states; i++) y[i] = x[i];
     for (int s = 0; s < 4; s++) {
         for (int i = 0; i < modes[m->mode].states; i++) z[i] = s ? x[i] + h * c[s] * k[i] : x[i];
         if ((status = NAME_derivatives(m, t + c[s] * h, z, k))) return status;
         for (int i = 0; i < modes[m->mode].states; i++) y[i] += h * w[s] * k[i];
+        for (int i = 0; !s && i < modes[m->mode].states; i++) m->leaving[i] = k[i];
     }
-    return NAME_derivatives(m, t + h, y, k);
+    if ((status = NAME_derivatives(m, t + h, y, m->arriving))) return status;
+    m->error = 0.0;
+    for (int i = 0; i < modes[m->mode].states; i++) {
+        double size = state_size(m, i, x[i], y[i]), r = fabs(m->arriving[i] - k[i]) / size, a = fabs(y[i] - z[i]) / size;
+        if (h / 6.0 * r > m->error) m->error = h / 6.0 * r;
+        rise += r * r;
+        apart += a * a;
+    }
+    m->strain = apart > 0.0 ? h * sqrt(rise / apart) : 0.0;
+    return SALTUS_OK;
 }
 
 #ifdef SALTUS_STIFF
@@ -559,6 +582,7 @@ static int advance(NAME *m, double t, double h, const double *x, double *y) {
             for (int r = 0; r < s; r++) z[i] += a[s][r] * k[r][i];
         }
         if ((status = NAME_derivatives(m, t + alpha[s] * h, z, k[s]))) return status;
+        for (int i = 0; !s && i < n; i++) m->leaving[i] = k[0][i];
         for (int i = 0; i < n; i++) {
             k[s][i] += gamma[s] * h * m->drift[i];
             for (int r = 0; r < s; r++) k[s][i] += c[s][r] / h * k[r][i];
@@ -566,7 +590,7 @@ static int advance(NAME *m, double t, double h, const double *x, double *y) {
         saltus_back(n, m->factors, pivot, k[s]);
         for (int i = 0; i < n; i++) y[i] += weight[s] * k[s][i];
     }
-    return NAME_derivatives(m, t + h, y, f);
+    return NAME_derivatives(m, t + h, y, m->arriving);
 }
 #else
 #define advance rk4
@@ -586,6 +610,110 @@ static int crossed(NAME *m) {
             m->fired[i] = any = 1;
     }
     return any;
+}
+
+/* ---- inside a step ---- */
+
+/* A step from x to y, and the functions of relations at its ends and in its middle. */
+typedef struct { double t, h; const double *x, *y; double begin[N_RELATIONS + 1], middle[N_RELATIONS + 1], end[N_RELATIONS + 1]; } saltus_span;
+
+/* The functions of all relations at the present values. */
+static void sample(NAME *m, double *g) {
+    for (int i = 0; i < N_RELATIONS; i++) {
+        if (relations[i].timed || !modes[m->mode].active[i]) continue;
+        crossing(m->v, i);
+        g[i] = m->v[relations[i].g];
+    }
+}
+
+/* What stays above zero as long as relation i keeps its value; integer parts have an upper end, too. */
+static double clearance(const NAME *m, int i, double g, int upper) {
+    double old = m->v[relations[i].var];
+    if (relations[i].kind == 4) return (upper ? old + 1.0 - g : g - old) + 1e-9;
+    return ((old != 0.0) == (relations[i].kind >= 2) ? g : -g) + saltus_band(m, i);
+}
+
+/* Evaluates at a part c of the step: on the cubic that has the values and derivatives of both ends, or by a step of its own if
+   that leaves the domain. 1 if a relation has left its value there, -1 if nothing can be evaluated. */
+static int probe(NAME *m, const saltus_span *s, double c, double *g) {
+    double z[N_STATES + 1], f[N_STATES + 1], d = 1.0 - c;
+    for (int i = 0; i < modes[m->mode].states; i++)
+        z[i] = (1.0 + 2.0 * c) * d * d * s->x[i] + c * c * (3.0 - 2.0 * c) * s->y[i]
+             + s->h * c * d * (d * m->leaving[i] - c * m->arriving[i]);
+    if (NAME_derivatives(m, s->t + c * s->h, z, f)) { m->message = 0; return -1; }
+    sample(m, g);
+    for (int i = 0; i < N_RELATIONS; i++) {
+        if (relations[i].timed || !modes[m->mode].active[i]) continue;
+        if (clearance(m, i, g[i], 0) < 0.0 || (relations[i].kind == 4 && clearance(m, i, g[i], 1) < 0.0)) return 1;
+    }
+    return 0;
+}
+
+/* Where between -1 and 1 the parabola through a, b, c at -1, 0, 1, give or take a cubic that vanishes there, has a minimum below
+   zero; 2 if nowhere. */
+static double dip(double a, double b, double c, double cubic) {
+    double slope = 0.5 * (c - a), bend = 0.5 * (a + c) - b;
+    for (int k = 0; k < 3; k++) {
+        double third = k == 0 ? 0.0 : k == 1 ? cubic : -cubic, first = slope - third, x;
+        if (third == 0.0) {
+            if (k || bend <= 0.0) continue;
+            x = -0.5 * first / bend;
+        } else {
+            double root = bend * bend - 3.0 * third * first;
+            if (root <= 0.0) continue;
+            /* The root of the derivative with a rising slope, without cancellation. */
+            x = bend > 0.0 ? -first / (bend + sqrt(root)) : (sqrt(root) - bend) / (3.0 * third);
+        }
+        if (x > -1.0 && x < 1.0 && b + x * (first + x * (bend + x * third)) < 0.0) return x;
+    }
+    return 2.0;
+}
+
+/* The first part of the step found, between two parts l and r of it, where a relation has left its value; 2 if there is none. The
+   functions are known at l, r and between. Where third differences leave it open, halves are looked into. */
+static double look(NAME *m, const saltus_span *s, int level, double l, double r, const double *gl, const double *gm, const double *gr) {
+    double *g1 = m->inside[2 * level], *g3 = m->inside[2 * level + 1], quarter = 0.25 * (r - l), found;
+    int at;
+    if ((at = probe(m, s, l + quarter, g1))) return at > 0 ? l + quarter : 2.0;
+    if ((at = probe(m, s, r - quarter, g3)) < 0) return 2.0;
+    double limit = at ? r - quarter : 2.0;
+    for (int half = 0; half < (at ? 1 : 2); half++) {
+        const double *a = half ? gm : gl, *b = half ? g3 : g1, *c = half ? gr : gm;
+        double centre = half ? r - quarter : l + quarter, place = 2.0;
+        int open = 0;
+        for (int i = 0; i < N_RELATIONS; i++) {
+            if (relations[i].timed || !modes[m->mode].active[i]) continue;
+            double d1 = g3[i] - 3.0 * gm[i] + 3.0 * g1[i] - gl[i], d2 = gr[i] - 3.0 * g3[i] + 3.0 * gm[i] - g1[i];
+            double cubic = (fmax(fabs(d1), fabs(d2)) + fabs(d2 - d1)) / 3.0;
+            for (int upper = 0; upper < (relations[i].kind == 4 ? 2 : 1); upper++) {
+                double p = clearance(m, i, a[i], upper), q = clearance(m, i, b[i], upper), e = clearance(m, i, c[i], upper);
+                double x = dip(p, q, e, cubic);
+                if (x < 2.0) { open = 1; if (centre + x * quarter < place) place = centre + x * quarter; }
+            }
+        }
+        if (!open) continue;
+        if (probe(m, s, place, m->spare) > 0) return place;
+        if (level < SALTUS_INSIDE && (found = look(m, s, level + 1, centre - quarter, centre + quarter, a, b, c)) < 2.0) return found;
+    }
+    return limit;
+}
+
+/* The same for the whole step, at whose end the values stay. */
+static double look_inside(NAME *m, double t, double h, const double *x, const double *y) {
+    saltus_span s = {t, h, x, y, {0}, {0}, {0}};
+    double found = 2.0;
+    int watched = 0, at;
+    for (int i = 0; i < N_RELATIONS; i++) watched |= !relations[i].timed && modes[m->mode].active[i];
+    if (!watched || !SALTUS_INSIDE) return found;
+    memcpy(m->ahead, m->v, N_RELATIONS ? sizeof m->v : 0);
+    sample(m, s.end);
+    if (!probe(m, &s, 0.0, s.begin)) {
+        at = probe(m, &s, 0.5, s.middle);
+        if (!at) found = look(m, &s, 0, 0.0, 1.0, s.begin, s.middle, s.end);
+        else if (at > 0) found = 0.5;
+    }
+    memcpy(m->v, m->ahead, N_RELATIONS ? sizeof m->v : 0);
+    return found;
 }
 
 /* Goes on by h, through all events on the way; `event` is called before and after each. */
@@ -615,10 +743,25 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
                 to = t + part;
             } else if (status) return status;
             m->message = 0;
-            if ((fired = crossed(m))) {
+            fired = crossed(m);
+            /* What crosses and comes back before the end: the step ends where it is beyond its edge. */
+            double hair = 1e-9 * (to - t);
+            for (int round = 0; round < 20; round++) {
+                double part = look_inside(m, t, to - t, x, y);
+                if (part >= 1.0) break;
+                memset(m->fired, 0, sizeof m->fired);
+                if ((status = advance(m, t, part * (to - t), x, y))) return status;
+                to = t + part * (to - t);
+                fired = crossed(m);
+            }
+#ifndef SALTUS_STIFF
+            /* What follows an instability has nothing to do with the model. */
+            if (m->error > (m->strain > 2.8 ? 1e-3 : 0.1)) { m->message = SALTUS_TOO_LONG; return SALTUS_STEP; }
+#endif
+            if (fired) {
                 /* The end of the step is beyond the event: bisection of the step. What crosses within a billionth of the step
                    crosses at the same instant. */
-                double a = 0.0, b = to - t, hair = 1e-9 * b;
+                double a = 0.0, b = to - t;
                 for (int i = 0; i < 60 && b - a > 1e-14 * (fabs(t) + b); i++) {
                     double c = 0.5 * (a + b);
                     memset(m->fired, 0, sizeof m->fired);
@@ -632,6 +775,10 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
                 t += b;
             } else t = to;
             m->v[TIME] = t;
+            for (int i = 0; i < modes[m->mode].states; i++) {
+                uint32_t slot = modes[m->mode].state[i].slot;
+                m->greatest[slot] = state_size(m, i, x[i], m->v[slot]);
+            }
             if (!states_suit(m, m->v)) { m->message = "other variables would have to be states from here on"; return SALTUS_STATES; }
             if ((status = note_delays(m))) return status;
         }
@@ -672,7 +819,7 @@ static const char *const status_words[] = {
     "events find no end, or no choice of branches solves the equations", "the model ended the run",
     "a delay reaches further back than DELAY_CAPACITY points", "the equations have no mode that could be entered here",
     "an impulse stands where it is not linear", "infinitely many events in a finite time",
-    "other variables would have to be states from here on"
+    "other variables would have to be states from here on", SALTUS_TOO_LONG
 };
 
 /* usage: model [stop time] [number of steps] */

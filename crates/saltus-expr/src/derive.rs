@@ -152,7 +152,7 @@ impl<'a> Differentiator<'a> {
         let one = p.num(1.0);
         Some(match op {
             Unary::Neg => p.num(-1.0),
-            Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc => return None,
+            Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Event => return None,
             Unary::Abs => {
                 let zero = p.num(0.0);
                 let c = p.bin(Binary::Ge, a, zero);

@@ -35,6 +35,7 @@ pub fn unary(op: Unary, a: f64) -> f64 {
         Unary::Floor => a.floor(),
         Unary::Ceil => a.ceil(),
         Unary::Trunc => a.trunc(),
+        Unary::Event => a,
     }
 }
 

@@ -50,6 +50,9 @@ pub enum Unary {
     Ceil,
     /// Towards zero (the quotient of Modelica's `div`).
     Trunc,
+    /// The value itself: a relation or an integer part of a function that asks for events. It becomes one that makes them where
+    /// the function is inlined.
+    Event,
 }
 
 impl Unary {
@@ -76,6 +79,7 @@ impl Unary {
             Unary::Floor => "floor",
             Unary::Ceil => "ceil",
             Unary::Trunc => "trunc",
+            Unary::Event => "event",
         }
     }
 }

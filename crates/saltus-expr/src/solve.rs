@@ -62,6 +62,7 @@ pub fn slope_in(pool: &mut Pool, e: ExprId, k: u32) -> Option<ExprId> {
                     | crate::Unary::Floor
                     | crate::Unary::Ceil
                     | crate::Unary::Trunc
+                    | crate::Unary::Event
                     | crate::Unary::Not
             ) =>
         {

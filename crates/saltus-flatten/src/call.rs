@@ -22,6 +22,9 @@ const INLINE_BUDGET: usize = 4000;
 /// Functions with more operations than this stay calls.
 const INLINE_WEIGHT: usize = 1500;
 
+/// New nodes that inlining a function that asks for events may take: only what is inlined has them.
+const EVENTS_BUDGET: usize = 100_000;
+
 /// A field of a record under construction.
 struct Field {
     name: Name,
@@ -885,34 +888,37 @@ impl<'t> Flattener<'t> {
         let key = (f, flat.clone().into_boxed_slice());
         if let Some(list) = self.functions.inlined.get(&key) {
             let list = list.clone();
-            let mut it = self.with_events(env, node, &flat, list)?.into_iter();
+            let mut it = self.with_events(env, node, list)?.into_iter();
             let outs = outs.iter().map(|o| by_leaves(o, &mut |x, _| it.next().unwrap_or(x))).collect();
             return self.outputs_value(outs, span);
         }
+        let asked = !sig.external && self.asks_for_events(node)?;
         if !sig.impure
             && !sig.external
             && !self.functions.opaque.contains(&f)
             && !object
-            && (self.weight(f) <= INLINE_WEIGHT || self.is_thin(f))
+            && (asked || self.weight(f) <= INLINE_WEIGHT || self.is_thin(f))
         {
             // A thin function that calls heavy ones (a state record from a property function) is inlined around them.
-            let count = if self.weight(f) <= INLINE_WEIGHT { 0 } else { self.dae.functions.len() as u32 };
+            let count = if asked || self.weight(f) <= INLINE_WEIGHT { 0 } else { self.dae.functions.len() as u32 };
             let heavy: Vec<bool> =
                 (0..count).map(|g| self.weight(FuncId(g)) > INLINE_WEIGHT && !self.is_thin(FuncId(g))).collect();
             let stay = |g: FuncId| heavy.get(g.0 as usize).is_some_and(|h| *h);
             let (functions, pool) = (&self.dae.functions, &mut self.dae.pool);
-            match saltus_function::call_symbolic_keeping(functions, f, &flat, pool, INLINE_BUDGET, &stay) {
+            let budget = if asked { EVENTS_BUDGET } else { INLINE_BUDGET };
+            match saltus_function::call_symbolic_keeping(functions, f, &flat, pool, budget, &stay) {
                 Ok(list) => {
                     let count: usize = outs.iter().map(|o| o.scalar_list().len()).sum();
                     if list.len() == count {
                         self.functions.inlined.insert(key, list.clone());
-                        let mut it = self.with_events(env, node, &flat, list)?.into_iter();
+                        let mut it = self.with_events(env, node, list)?.into_iter();
                         let outs = outs.iter().map(|o| by_leaves(o, &mut |x, _| it.next().unwrap_or(x))).collect();
                         return self.outputs_value(outs, span);
                     }
                 }
-                Err(_) => {
+                Err(why) => {
                     self.functions.opaque.insert(f);
+                    self.warn_of_silence(env, node, &why)?;
                 }
             }
         }
@@ -922,33 +928,49 @@ impl<'t> Flattener<'t> {
         self.stay(env, f, flat, outs, span)
     }
 
-    /// What an inlined function gives, with relations and integer parts of its own that make events if `GenerateEvents` says so.
-    fn with_events(&mut self, env: &Env, node: NodeId, args: &[ExprId], list: Vec<ExprId>) -> R<Vec<ExprId>> {
-        let t = self.template(node)?;
+    /// Whether the annotation `GenerateEvents` of a function says so.
+    pub(crate) fn asks_for_events(&mut self, node: NodeId) -> R<bool> {
         let asked = |p: &crate::template::Part| p.def.annotation().is_some_and(|a| a.is_true("GenerateEvents"));
-        if env.plain || !t.parts.iter().any(asked) {
+        Ok(self.template(node)?.parts.iter().any(asked))
+    }
+
+    /// What an inlined function gives, with relations and integer parts of its own that make events if it asks for them. What
+    /// other functions it calls ask for does not count.
+    fn with_events(&mut self, env: &Env, node: NodeId, list: Vec<ExprId>) -> R<Vec<ExprId>> {
+        if env.plain || !self.asks_for_events(node)? {
             return Ok(list);
         }
-        let mut found = Vec::new();
+        let mut marked = Vec::new();
         for &e in &list {
-            self.dae.pool.visit(e, |x, n| {
-                let jumps = match n {
-                    Node::Binary(op, ..) => event_relation(*op).is_some(),
-                    Node::Unary(op, _) => matches!(op, Unary::Floor | Unary::Ceil),
-                    _ => false,
-                };
-                if jumps {
-                    found.push(x);
+            self.dae.pool.visit(e, |_, n| {
+                if let Node::Unary(Unary::Event, x) = n {
+                    marked.push(*x);
                 }
             });
         }
-        found.retain(|&x| {
+        let mut moving = rustc_hash::FxHashSet::default();
+        for x in marked {
             let mut below = Vec::new();
             self.dae.pool.children(x, |c| below.push(c));
-            below.into_iter().any(|c| self.variability(c) == Variability::Continuous)
-        });
+            if below.into_iter().any(|c| self.variability(c) == Variability::Continuous) {
+                moving.insert(x);
+            }
+        }
         let pool = &mut self.dae.pool;
-        Ok(list.into_iter().map(|e| events_at(pool, e, args, &found)).collect())
+        Ok(list.into_iter().map(|e| events_at(pool, e, &moving)).collect())
+    }
+
+    /// Says of a function that asks for events and stays a call that it makes none.
+    fn warn_of_silence(&mut self, env: &Env, node: NodeId, why: &saltus_function::NotInlinable) -> R<()> {
+        let declared = self.part_span(node);
+        if env.plain || !self.asks_for_events(node)? || !self.warned.insert(declared) {
+            return Ok(());
+        }
+        let place = if why.span.is_none() { declared } else { why.span };
+        let what = format!("{} asks for events, but cannot be inlined: its relations make none", self.path(node));
+        let hint = format!("{}; events need loops whose ends are known when compiling", why.reason);
+        self.diagnostics.push(Diagnostic::warning(Stage::FrontEnd, place, what).hint(hint));
+        Ok(())
     }
 
     /// The value of an expression of parameters.
@@ -1411,32 +1433,46 @@ fn event_relation(op: Binary) -> Option<RelOp> {
     }
 }
 
-/// An expression whose nodes `at` make events; the arguments that it was made from stay as they are.
-fn events_at(pool: &mut Pool, e: ExprId, arguments: &[ExprId], at: &[ExprId]) -> ExprId {
-    pool.rewrite(e, &mut |pool, x| {
-        if arguments.contains(&x) {
-            return Some(x);
-        }
-        if !at.contains(&x) {
-            return None;
-        }
-        match *pool.node(x) {
-            Node::Binary(op, a, b) => {
-                let op = event_relation(op)?;
-                let [a, b] = [a, b].map(|x| events_at(pool, x, arguments, at));
-                Some(pool.relation(op, a, b))
+/// The expression with marked relations and integer parts (`moving`: those that follow continuous variables) as such that make
+/// events.
+fn events_at(pool: &mut Pool, e: ExprId, moving: &rustc_hash::FxHashSet<ExprId>) -> ExprId {
+    pool.rewrite(e, &mut |pool, marked| {
+        let Node::Unary(Unary::Event, x) = *pool.node(marked) else { return None };
+        let jumps = moving.contains(&x);
+        Some(match *pool.node(x) {
+            Node::Binary(op, a, b) if jumps => {
+                let [a, b] = [a, b].map(|x| events_at(pool, x, moving));
+                match event_relation(op) {
+                    Some(op) => pool.relation(op, a, b),
+                    None => pool.bin(op, a, b),
+                }
             }
-            Node::Unary(Unary::Floor, a) => {
-                let a = events_at(pool, a, arguments, at);
-                Some(pool.event_floor(a))
-            }
-            Node::Unary(_, a) => {
-                let a = events_at(pool, a, arguments, at);
+            Node::Unary(op, a) if jumps => {
+                let a = events_at(pool, a, moving);
+                let zero = pool.num(0.0);
                 let below = pool.neg(a);
-                let floor = pool.event_floor(below);
-                Some(pool.neg(floor))
+                match op {
+                    Unary::Floor => pool.event_floor(a),
+                    Unary::Ceil => {
+                        let floor = pool.event_floor(below);
+                        pool.neg(floor)
+                    }
+                    Unary::Trunc => {
+                        let up = pool.relation(RelOp::Ge, a, zero);
+                        let (floor, ceiling) = (pool.event_floor(a), pool.event_floor(below));
+                        let ceiling = pool.neg(ceiling);
+                        pool.select(up, floor, ceiling)
+                    }
+                    Unary::Sign => {
+                        let (up, down) = (pool.relation(RelOp::Gt, a, zero), pool.relation(RelOp::Lt, a, zero));
+                        let (one, minus) = (pool.num(1.0), pool.num(-1.0));
+                        let other = pool.select(down, minus, zero);
+                        pool.select(up, one, other)
+                    }
+                    _ => pool.un(op, a),
+                }
             }
-            _ => None,
-        }
+            _ => events_at(pool, x, moving),
+        })
     })
 }

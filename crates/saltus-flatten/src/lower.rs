@@ -166,6 +166,8 @@ pub(crate) struct Lowering {
     pub inside: usize,
     /// Dimensions of locals that a type declares.
     pub typed: rustc_hash::FxHashSet<(LocalId, usize)>,
+    /// Relations and integer parts make events where the function is inlined.
+    pub events: bool,
 }
 
 impl Lowering {
@@ -192,7 +194,13 @@ impl Lowering {
             known: Vec::new(),
             inside: 0,
             typed: rustc_hash::FxHashSet::default(),
+            events: false,
         }
+    }
+
+    /// A relation or an integer part, marked if it is to make events.
+    fn event(&self, e: FExpr) -> FExpr {
+        if self.events { FExpr::Unary(Unary::Event, boxed(e)) } else { e }
     }
 
     /// Statements that belong before the one being lowered (of an algorithm section).
@@ -264,6 +272,7 @@ impl<'t> Flattener<'t> {
         let name = self.path(node);
         let mut lx = Lowering::new(name, Scope { node, part: 0 }, self.part_span(node));
         lx.f.impure = sig.impure;
+        lx.events = self.asks_for_events(node)?;
         self.dae.functions.push(lx.f.clone());
         self.functions.ids.insert(key.clone(), id);
         self.functions.impure.insert(id, sig.impure);
@@ -1507,7 +1516,9 @@ impl<'t> Flattener<'t> {
             (std::mem::replace(&mut m.capture, false), std::mem::replace(&mut m.in_while, false))
         };
         let keep = lx.model.as_mut().map(literally);
+        let events = std::mem::replace(&mut lx.events, false);
         let v = self.lower(lx, e);
+        lx.events = events;
         if let (Some(m), Some(k)) = (&mut lx.model, keep) {
             (m.capture, m.in_while) = k;
         }
@@ -2013,7 +2024,7 @@ impl<'t> Flattener<'t> {
             Pow | ElemPow => (FExpr::Binary(Binary::Pow, boxed(a), boxed(b)), Ty::Real, rank),
             And => (FExpr::Binary(Binary::And, boxed(a), boxed(b)), Ty::Bool, rank),
             Or => (FExpr::Binary(Binary::Or, boxed(a), boxed(b)), Ty::Bool, rank),
-            _ => (FExpr::Binary(rel(op), boxed(a), boxed(b)), Ty::Bool, rank),
+            _ => (lx.event(FExpr::Binary(rel(op), boxed(a), boxed(b))), Ty::Bool, rank),
         };
         Ok(LVal::Leaf(e, ty, rank))
     }
@@ -2458,7 +2469,7 @@ impl<'t> Flattener<'t> {
                 return v;
             }
             "noEvent" => return self.lower_literally(lx, &c.args[0]),
-            "smooth" if lx.model.is_none() => return self.lower(lx, &c.args[1]),
+            "smooth" if lx.model.is_none() && !lx.events => return self.lower(lx, &c.args[1]),
             "smooth" => {
                 let LVal::Leaf(FExpr::Num(p), ..) = self.lower(lx, &c.args[0])? else {
                     return Err(self.err(c.args[0].span, "the order of smooth must be constant"));
@@ -2607,13 +2618,23 @@ impl<'t> Flattener<'t> {
         let b = |k: usize| l[k].0.clone();
         Ok(match name {
             "abs" => LVal::Leaf(FExpr::Unary(Unary::Abs, boxed(a)), ta, ra),
-            "sign" => LVal::Leaf(FExpr::Unary(Unary::Sign, boxed(a)), Ty::Int, ra),
-            "floor" => LVal::Leaf(FExpr::Unary(Unary::Floor, boxed(a)), ta, ra),
-            "ceil" => LVal::Leaf(FExpr::Unary(Unary::Ceil, boxed(a)), ta, ra),
-            "integer" => LVal::Leaf(FExpr::Unary(Unary::Floor, boxed(a)), Ty::Int, ra),
+            "sign" => LVal::Leaf(lx.event(FExpr::Unary(Unary::Sign, boxed(a))), Ty::Int, ra),
+            "floor" => LVal::Leaf(lx.event(FExpr::Unary(Unary::Floor, boxed(a))), ta, ra),
+            "ceil" => LVal::Leaf(lx.event(FExpr::Unary(Unary::Ceil, boxed(a))), ta, ra),
+            "integer" => LVal::Leaf(lx.event(FExpr::Unary(Unary::Floor, boxed(a))), Ty::Int, ra),
             "Integer" => LVal::Leaf(a, Ty::Int, ra),
             "div" | "mod" | "rem" => {
                 need(self, 2)?;
+                if lx.events && ra == 0 && ta.join(l[1].1) == Ty::Real {
+                    let part = if name == "mod" { Unary::Floor } else { Unary::Trunc };
+                    let quotient = FExpr::Binary(Binary::Div, boxed(a.clone()), boxed(b(1)));
+                    let turns = lx.event(FExpr::Unary(part, boxed(quotient)));
+                    let rest = |turns| {
+                        let whole = FExpr::Binary(Binary::Mul, boxed(turns), boxed(b(1)));
+                        FExpr::Binary(Binary::Sub, boxed(a), boxed(whole))
+                    };
+                    return Ok(LVal::Leaf(if name == "div" { turns } else { rest(turns) }, Ty::Real, 0));
+                }
                 let op = match name {
                     "div" => Builtin::Div,
                     "mod" => Builtin::Mod,

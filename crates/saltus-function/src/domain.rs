@@ -118,7 +118,7 @@ pub struct Dual;
 pub fn unary_slope(op: Unary, a: f64, r: f64) -> f64 {
     match op {
         Unary::Neg => -1.0,
-        Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc => 0.0,
+        Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Event => 0.0,
         Unary::Abs => {
             if a >= 0.0 {
                 1.0
@@ -152,7 +152,7 @@ impl Domain for Dual {
     fn unary(&mut self, op: Unary, a: &DualNumber) -> DualNumber {
         let v = saltus_expr::unary(op, a.v);
         // A vanishing direction stays so where the slope is infinite; a step has no slope, however steep its argument.
-        let step = matches!(op, Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc);
+        let step = matches!(op, Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Event);
         let d = if a.d == 0.0 || step { 0.0 } else { unary_slope(op, a.v, v) * a.d };
         DualNumber { v, d }
     }
@@ -256,7 +256,7 @@ pub struct Second;
 pub fn unary_curvature(op: Unary, a: f64, r: f64) -> f64 {
     match op {
         Unary::Neg | Unary::Abs => 0.0,
-        Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc => 0.0,
+        Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Event => 0.0,
         Unary::Sqrt => -0.25 / (r * a),
         Unary::Exp | Unary::Sinh | Unary::Cosh => r,
         Unary::Log => -1.0 / (a * a),

@@ -287,7 +287,7 @@ impl Tangent<'_> {
         let one = |sign: Binary, x: FExpr| binary(sign, num(1.0), x);
         Some(match op {
             Unary::Neg => unary(Unary::Neg, d),
-            Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc => return None,
+            Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Event => return None,
             Unary::Abs => times(unary(Unary::Sign, a()), d),
             Unary::Sqrt => over(d, times(num(2.0), r())),
             Unary::Exp => times(r(), d),

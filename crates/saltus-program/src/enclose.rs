@@ -88,6 +88,7 @@ pub fn enclose_unary(op: Unary, a: Interval) -> Interval {
         Unary::Floor => a.floor(),
         Unary::Ceil => a.ceil(),
         Unary::Trunc => Interval { lo: a.lo.trunc(), hi: a.hi.trunc() },
+        Unary::Event => a,
     }
 }
 

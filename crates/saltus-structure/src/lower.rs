@@ -534,7 +534,7 @@ impl Lower {
             Node::If(_, a, b) => self.real_valued(*a, args) || self.real_valued(*b, args),
             Node::Unary(op, a) => {
                 use saltus_expr::Unary;
-                !matches!(op, Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc)
+                !matches!(op, Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Event)
                     && self.real_valued(*a, args)
             }
             _ => false,

@@ -30,6 +30,9 @@ const RIGHT: &[&str] = &[
     "long_buffers",
     "tiny_threshold",
     "clutch_three",
+    // What crosses and comes back within one step.
+    "narrow_dip",
+    "many_waves",
 ];
 
 /// What exported code does not do: it ends, and says so with these words.
@@ -40,6 +43,7 @@ const TOLD: &[(&str, &str)] = &[
     ("crank_cartesian", "other variables would have to be states"),
     ("sliding_mode", "it may be a slide along a switching line"),
     ("refused_impulse_cubed", "status 8"),
+    ("stiff_edges", "the step is too long"),
     ("refused_parallel_switches", "equations of this mode depend on each other"),
 ];
 

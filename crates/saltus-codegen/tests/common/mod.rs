@@ -27,6 +27,7 @@ pub const UNARY: [Unary; 20] = [
     Unary::Floor,
     Unary::Ceil,
     Unary::Trunc,
+    Unary::Event,
 ];
 
 pub const BINARY: [Binary; 16] = [
