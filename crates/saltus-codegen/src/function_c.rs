@@ -10,7 +10,8 @@ use crate::function::{combine, empty};
 use crate::table_c::{Slope, TableCall, table_call, tables_c};
 use rustc_hash::FxHashMap;
 use saltus_expr::{Binary, FuncId, Unary};
-use saltus_function::lower::{Arg, Ax, DimCode, Init, Iter, Ix, Lowered, Op2, Slot, St, Stmt, Sx, Target};
+use saltus_function::external::foreign::{self, Parameter};
+use saltus_function::lower::{Arg, Ax, DimCode, ExtCode, Init, Iter, Ix, Lowered, Op2, Slot, St, Stmt, Sx, Target};
 use saltus_function::{Executor, ExternalCall, Function, Passing, ScalarType, strings};
 use saltus_program::Passage;
 use std::fmt::Write;
@@ -18,6 +19,15 @@ use std::fmt::Write;
 const RUNTIME: &str = include_str!("functions.c");
 const ARRAYS: &str = include_str!("arrays.c");
 const RANDOM: &str = include_str!("random.c");
+const TEXTS: &str = include_str!("texts.c");
+const ARGUMENTS: &str = include_str!("arguments.c");
+const LAPACK: &str = include_str!("lapack.c");
+
+/// What of LAPACK the file brings along.
+const LINEAR: [&str; 17] = [
+    "dgesv", "dgetrf", "dgetrs", "dgetri", "dgtsv", "dgbsv", "dgecon", "dlange", "dpotrf", "dgeqrf", "dgeqp3",
+    "dorgqr", "dormqr", "dgesvd", "dgesdd", "dgels", "dgelsy",
+];
 
 /// The name of a random generator of the library, and how many numbers its state has.
 fn random_call(symbol: &str) -> Option<(&str, usize)> {
@@ -25,9 +35,6 @@ fn random_call(symbol: &str) -> Option<(&str, usize)> {
     let list = [("xorshift64star", 2), ("xorshift128plus", 4), ("xorshift1024star", 33)];
     list.into_iter().find(|r| r.0 == name)
 }
-
-/// What stands for text that is built at run time; constant text is known by its handle, which is positive.
-const BUILT_TEXT: f64 = -1.0;
 
 /// A function that kernels call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,11 +58,11 @@ pub struct NotInC {
     pub what: String,
 }
 
-/// External C code that can be part of the file: single numbers in and out, the code in the annotation `Include` or in the C
-/// library, nothing that calls back.
+/// An external function that can be part of the file: the code is in the annotation `Include`, in files that it names, or in the C
+/// library; small dense linear algebra, random generators and tables are functions of the file itself.
 ///
-/// Table objects are read by functions of the file itself.
-fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<&'a ExternalCall, String> {
+/// C code of single numbers is called as it is. Other code takes all arguments in one form; these are returned then.
+fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<(&'a ExternalCall, Option<Vec<Parameter>>), String> {
     const LIBRARY: [&str; 32] = [
         "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
         "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "pow", "hypot", "fabs", "floor", "ceil",
@@ -67,7 +74,10 @@ fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<&'a ExternalCall, Stri
     let one = matches!(&l.outputs[..], [o] if Some(o.slot) == lowered.result.map(Slot::S));
     // The file prints nothing.
     if x.symbol == "ModelicaInternal_print" && l.outputs.is_empty() {
-        return Ok(x);
+        return Ok((x, None));
+    }
+    if LINEAR.contains(&&*x.symbol) {
+        return Ok((x, Some(foreign::parameters(f, x)?)));
     }
     // The state before; the state after and a number.
     if random_call(&x.symbol).is_some()
@@ -75,7 +85,7 @@ fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<&'a ExternalCall, Stri
         && l.outputs.len() == 2
         && l.outputs.iter().filter(|o| matches!(o.slot, Slot::A(_))).count() == 1
     {
-        return Ok(x);
+        return Ok((x, None));
     }
     let numbers = one
         && x.language == "C"
@@ -85,16 +95,24 @@ fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<&'a ExternalCall, Stri
         && l.inputs.iter().all(|i| matches!(i.slot, Slot::S(_)))
         && l.entry.is_empty();
     if numbers && table_call(&x.symbol).is_some() {
-        return Ok(x);
+        return Ok((x, None));
     }
     let simple = numbers && !l.has_object && !l.impure;
     let text = f.locals.iter().any(|v| v.ty == ScalarType::String);
-    if !simple || text || !x.libraries.is_empty() || x.includes.iter().any(|i| i.contains("Modelica")) {
+    let library = x.includes.is_empty() && LIBRARY.contains(&&*x.symbol);
+    if simple && !text && library {
+        return Ok((x, None));
+    }
+    let bare = x.includes.is_empty() && x.libraries.iter().all(|l| l == "m");
+    if x.language != "C" || saltus_function::external::lookup(&x.symbol).is_some() || (bare && !library) {
         return Err(code());
     }
     // Code in the annotation itself, not in a file of its own.
-    let inside = x.includes.iter().any(|i| i.contains(&x.symbol) && i.contains('{'));
-    if inside || (x.includes.is_empty() && LIBRARY.contains(&&*x.symbol)) { Ok(x) } else { Err(code()) }
+    let inside = x.includes.iter().any(|i| i.contains(&x.symbol) && i.contains('{') && !i.contains("Modelica"));
+    if simple && !text && inside && x.libraries.is_empty() {
+        return Ok((x, None));
+    }
+    Ok((x, Some(foreign::parameters(f, x)?)))
 }
 
 /// The functions that kernels call, and all those call, as C: to be put after [`crate::PRELUDE_C`] and before the kernels. The text
@@ -167,18 +185,31 @@ pub fn functions_c(
         }
     }
     o.push('\n');
-    let mut includes: Vec<&str> = Vec::new();
-    let (mut tables, mut random) = (false, false);
+    let mut code = String::new();
+    let mut known = Vec::new();
+    let mut wrapped: FxHashMap<FuncId, Vec<Parameter>> = FxHashMap::default();
+    let (mut tables, mut random, mut linear) = (false, false, false);
     for &(f, _) in &needed {
         if let (Some(l), Some(function)) = (executor.lowered(f), functions.get(f.0 as usize))
             && l.external.is_some()
         {
-            let x = external_c(function, l).map_err(|what| NotInC { func: f, what })?;
+            let refused = |what| NotInC { func: f, what };
+            let (x, parameters) = external_c(function, l).map_err(refused)?;
             match table_call(&x.symbol) {
                 Some(_) => tables = true,
                 None if random_call(&x.symbol).is_some() => random = true,
                 None if x.symbol == "ModelicaInternal_print" => {}
-                None => includes.extend(x.includes.iter().map(String::as_str)),
+                None if LINEAR.contains(&&*x.symbol) => linear = true,
+                None => code.push_str(&foreign::code_c(x, &mut known).map_err(refused)?),
+            }
+            if let Some(p) = parameters
+                && !wrapped.contains_key(&f)
+            {
+                if !LINEAR.contains(&&*x.symbol) {
+                    code.push_str(&foreign::wrapper_c(function, x, f.0 as usize).map_err(refused)?);
+                }
+                code.push_str(&arguments_c(f, x, &p, function));
+                wrapped.insert(f, p);
             }
         }
     }
@@ -188,9 +219,8 @@ pub fn functions_c(
     if random {
         o.push_str(RANDOM);
     }
-    includes.sort_unstable();
-    includes.dedup();
-    includes.iter().for_each(|i| o.extend([i, "\n"]));
+    let begun = o.len();
+    o.push_str(&code);
     for &(f, dual) in &needed {
         if let Some(l) = executor.lowered(f) {
             let _ = writeln!(o, "/* {} */\n{};", comment(&l.name), Body::new(executor, l, f, dual).head());
@@ -200,11 +230,15 @@ pub fn functions_c(
         if let Some(l) = executor.lowered(f) {
             let refused = |what| NotInC { func: f, what };
             let symbol = functions.get(f.0 as usize).and_then(|f| f.external.as_ref()).map(|x| &*x.symbol);
-            o.push_str(&Body::new(executor, l, f, dual).function(symbol).map_err(refused)?);
+            let parameters = wrapped.get(&f).map(Vec::as_slice);
+            o.push_str(&Body::new(executor, l, f, dual).function(symbol, parameters).map_err(refused)?);
             // Functions that only functions call need not be told the sizes of their inputs.
             let second = seconds.iter().any(|(_, plain, p)| *plain == f || p.tangent == f);
             let entered = second || called.iter().any(|c| c.func == f) || derivatives.contains(&f);
-            match Body::new(executor, l, f, dual).flat() {
+            let gives = functions
+                .get(f.0 as usize)
+                .is_some_and(|f| f.outputs.iter().any(|o| f.locals[o.0 as usize].ty == ScalarType::String));
+            match Body::new(executor, l, f, dual).flat(gives) {
                 Err(what) if entered => return Err(refused(what)),
                 flat => o.push_str(&flat.unwrap_or_default()),
             }
@@ -259,7 +293,66 @@ pub fn functions_c(
         "static double saltus_call(void *self, uint32_t func, const double *args, size_t n, uint32_t out) {{\n  saltus_functions *c = self;\n  (void)n; (void)args; (void)out; (void)c;\n  switch (func) {{\n{}  default: return NAN;\n  }}\n}}\nstatic double saltus_call_der(void *self, uint32_t func, const double *args, const double *dargs, size_t n, uint32_t out) {{\n  saltus_functions *c = self;\n  (void)n; (void)args; (void)dargs; (void)out; (void)c;\n  switch (func) {{\n{}  default: return NAN;\n  }}\n}}\n",
         cases[0], cases[1]
     );
-    Ok(o)
+    // What only some need stands before it.
+    let texts = TEXT_CALLS.iter().any(|name| o[begun..].contains(name));
+    let mut before = String::new();
+    if texts {
+        let list: Vec<String> = strings::all().iter().map(|t| quoted_c(t)).collect();
+        let _ = writeln!(
+            before,
+            "#include <stdio.h>\n\n/* Room for text that is built while a model runs. */\n#ifndef SALTUS_TEXT\n#define SALTUS_TEXT 16384\n#endif\n#define SALTUS_TEXTS {}\nstatic const char *const saltus_texts[] = {{\n  {}\n}};",
+            list.len(),
+            list.join(",\n  ")
+        );
+    }
+    let mut between = String::new();
+    if texts {
+        between.push_str(TEXTS);
+    }
+    if !wrapped.is_empty() {
+        between.push_str(ARGUMENTS);
+    }
+    if linear {
+        between.push_str(LAPACK);
+    }
+    o.insert_str(begun, &between);
+    Ok(before + &o)
+}
+
+/// What takes text apart or builds it.
+const TEXT_CALLS: [&str; 6] =
+    ["saltus_words(", "saltus_keep(", "saltus_join(", "saltus_order(", "saltus_string(", "saltus_format("];
+
+/// `x_call…(c, w)`: calls with the arguments w, whose outputs are written; gives the result.
+fn arguments_c(id: FuncId, x: &ExternalCall, parameters: &[Parameter], f: &Function) -> String {
+    let n = parameters.len();
+    let mut o = format!("static inline double x_call{}(saltus_functions *c, r_array *w) {{\n", id.0);
+    let _ = writeln!(o, "  saltus_arg a[{}];\n  double value = 0.0;\n  memset(a, 0, sizeof a); (void)c;", n + 1);
+    let _ = writeln!(
+        o,
+        "  for (int i = 0; i < {n}; i++) {{ a[i].x = w[i].at; a[i].n = r_count(w[i]); a[i].rows = w[i].rank ? w[i].n[0] : 1; a[i].columns = w[i].rank > 1 ? w[i].n[1] : 1; }}"
+    );
+    let texts = || parameters.iter().enumerate().filter(|(_, p)| p.ty == ScalarType::String);
+    for (i, _) in texts() {
+        let _ = writeln!(
+            o,
+            "  a[{i}].s = (const char **)(void *)saltus_room(c, a[{i}].n);\n  for (size_t j = 0; j < a[{i}].n; j++) a[{i}].s[j] = saltus_words(c, a[{i}].x[j]);"
+        );
+    }
+    let text = x.result.is_some_and(|r| f.locals[r.0 as usize].ty == ScalarType::String);
+    if LINEAR.contains(&&*x.symbol) {
+        let _ = writeln!(o, "  value = saltus_{}(c, a);", x.symbol);
+    } else {
+        o.push_str("  const char *why, *given = \"\";\n  saltus_arg r = {&value, &given, 0, 1, 1, 1};\n");
+        let _ = writeln!(o, "  if ((why = saltus_guarded(saltus_call_{}, a, &r)) != 0) saltus_fail(c, why);", id.0);
+    }
+    for (i, _) in texts().filter(|(_, p)| p.output) {
+        let _ = writeln!(
+            o,
+            "  for (size_t j = 0; j < a[{i}].n; j++) a[{i}].x[j] = saltus_keep(c, a[{i}].s[j] ? a[{i}].s[j] : \"\", \"\");"
+        );
+    }
+    o + if text { "  return saltus_keep(c, given ? given : \"\", \"\");\n}\n" } else { "  return value;\n}\n" }
 }
 
 /// A name that ends no comment.
@@ -370,7 +463,7 @@ impl<'a> Body<'a> {
         self.f.free.iter().any(|m| !m.is_empty())
     }
 
-    fn function(mut self, symbol: Option<&str>) -> Res<String> {
+    fn function(mut self, symbol: Option<&str>, parameters: Option<&[Parameter]>) -> Res<String> {
         let head = self.head();
         if let (Some(x), Some(symbol)) = (&self.f.external, symbol) {
             let p = self.p();
@@ -378,6 +471,9 @@ impl<'a> Body<'a> {
             let plain = format!("{p}_plain{}(", self.id.0);
             let named = self.dual && self.f.derivative.is_some();
             let head = if named { head.replace(&format!("{p}_f{}(", self.id.0), &plain) } else { head };
+            if parameters.is_some() {
+                return self.wrapped(&head, x);
+            }
             self.external(&x.args, symbol);
             return Ok(format!("{head} {{\n{}}}\n", self.o));
         }
@@ -476,7 +572,77 @@ impl<'a> Body<'a> {
         }
     }
 
+    /// A call with all arguments in one form; derivatives by central differences, as the executor makes them.
+    fn wrapped(&mut self, head: &str, x: &ExtCode) -> Res<String> {
+        self.entry()?;
+        let (n, id, p) = (x.args.len().max(1), self.id.0, self.p());
+        let part = if self.dual { ".v" } else { "" };
+        let mut args = Vec::new();
+        for a in &x.args {
+            args.push(self.arg_array(a)?);
+        }
+        let copy = |w: &mut Self, to: &str, along: &str| {
+            for (i, v) in args.iter().enumerate() {
+                let moved = if along.is_empty() { String::new() } else { format!(" {along} h * {v}.at[j].d") };
+                w.line(&format!("{to}[{i}] = r_empty({v}.rank); memcpy({to}[{i}].n, {v}.n, sizeof {v}.n); {to}[{i}] = r_room(c, {to}[{i}]);"));
+                w.line(&format!(
+                    "for (size_t j = 0; j < {p}_count({v}); j++) {to}[{i}].at[j] = {v}.at[j]{part}{moved};"
+                ));
+            }
+        };
+        self.line(&format!("r_array w[{n}];\n  double given;\n  (void)w; (void)given;"));
+        copy(self, "w", "");
+        if self.dual {
+            self.line(&format!(
+                "r_array up[{n}], down[{n}];\n  double size = 0.0, along = 0.0, h = 1.0, rise = 0.0;\n  (void)rise;"
+            ));
+            for v in &args {
+                self.line(&format!("for (size_t j = 0; j < d_count({v}); j++) {{ size = saltus_max(size, fabs({v}.at[j].v)); along = saltus_max(along, fabs({v}.at[j].d)); }}"));
+            }
+            self.line("h = 1e-6 * (1.0 + saltus_min(size, 1e6)) / saltus_max(along, 1e-300);");
+            copy(self, "up", "+");
+            copy(self, "down", "-");
+            self.line(&format!(
+                "if (along != 0.0) {{ rise = x_call{id}(c, up); rise = (rise - x_call{id}(c, down)) / (2.0 * h); }}"
+            ));
+        }
+        self.line(&format!("given = x_call{id}(c, w);"));
+        for (i, slot) in x.back.iter().enumerate() {
+            let slope = |j: &str| format!("along != 0.0 ? (up[{i}].at[{j}] - down[{i}].at[{j}]) / (2.0 * h) : 0.0");
+            match slot {
+                Some(Slot::S(k)) if self.dual => self.line(&format!("s{k} = d_(w[{i}].at[0], {});", slope("0"))),
+                Some(Slot::S(k)) => self.line(&format!("s{k} = w[{i}].at[0];")),
+                Some(Slot::A(k)) if self.dual => {
+                    self.line(&format!(
+                        "a{k} = d_empty(w[{i}].rank); memcpy(a{k}.n, w[{i}].n, sizeof a{k}.n); a{k} = d_room(c, a{k});"
+                    ));
+                    self.line(&format!(
+                        "for (size_t j = 0; j < r_count(w[{i}]); j++) a{k}.at[j] = d_(w[{i}].at[j], {});",
+                        slope("j")
+                    ));
+                }
+                Some(Slot::A(k)) => self.line(&format!("a{k} = w[{i}];")),
+                None => {}
+            }
+        }
+        if let Some(k) = x.result {
+            let value = if self.dual { "d_(given, rise)" } else { "given" };
+            self.line(&format!("s{k} = {value};"));
+        }
+        Ok(self.exit(head))
+    }
+
     fn body(&mut self, head: &str) -> Res<String> {
+        self.entry()?;
+        self.block(&self.f.body)?;
+        if self.returns {
+            self.o.push_str("finish:\n");
+        }
+        Ok(self.exit(head))
+    }
+
+    /// Takes the inputs, and gives the other locals what they begin with.
+    fn entry(&mut self) -> Res<()> {
         self.locals();
         self.line("const size_t entry = c->top;");
         self.line("(void)entry;");
@@ -518,10 +684,11 @@ impl<'a> Body<'a> {
                 }
             }
         }
-        self.block(&self.f.body)?;
-        if self.returns {
-            self.o.push_str("finish:\n");
-        }
+        Ok(())
+    }
+
+    /// Hands out the outputs; the function as text.
+    fn exit(&mut self, head: &str) -> String {
         self.line("c->depth--;");
         for (k, o) in self.f.outputs.iter().enumerate() {
             match o.slot {
@@ -532,7 +699,7 @@ impl<'a> Body<'a> {
         if self.f.outputs.iter().all(|o| matches!(o.slot, Slot::S(_))) {
             self.line("c->top = entry;");
         }
-        Ok(format!("{head} {{\n{}}}\n", std::mem::take(&mut self.o)))
+        format!("{head} {{\n{}}}\n", std::mem::take(&mut self.o))
     }
 
     /// Sets rank and sizes of a local.
@@ -551,8 +718,9 @@ impl<'a> Body<'a> {
         Ok(())
     }
 
-    /// From flat arguments to flat results: `…_flat` for other functions, `…_run` for kernels.
-    fn flat(mut self) -> Res<String> {
+    /// From flat arguments to flat results: `…_flat` for other functions, `…_run` for kernels. What text it builds stays if it
+    /// gives text.
+    fn flat(mut self, gives_text: bool) -> Res<String> {
         let (p, num, id, f) = (self.p(), self.num(), self.id.0, self.f);
         let pair = |at: &str| if p == 'd' { format!("d_(args[{at}], args[n + {at}])") } else { format!("args[{at}]") };
         self.locals();
@@ -624,8 +792,9 @@ impl<'a> Body<'a> {
         }
         self.line("return to;");
         let halves = if self.dual { "c->n / 2" } else { "c->n" };
+        let (mark, release) = if gives_text { ("", "") } else { ("SALTUS_MARK ", "SALTUS_RELEASE ") };
         Ok(format!(
-            "static inline size_t {p}_flat{id}(saltus_functions *c, const double *args, size_t n, double *out, size_t outs) {{\n{}}}\nstatic inline void {p}_run{id}(saltus_functions *c) {{ (void){p}_flat{id}(c, c->args, {halves}, c->out, c->outs); }}\n",
+            "static inline size_t {p}_flat{id}(saltus_functions *c, const double *args, size_t n, double *out, size_t outs) {{\n{}}}\nstatic inline void {p}_run{id}(saltus_functions *c) {{ {mark}(void){p}_flat{id}(c, c->args, {halves}, c->out, c->outs); {release}}}\n",
             self.o
         ))
     }
@@ -1004,14 +1173,19 @@ impl<'a> Body<'a> {
             Op2::Div => 0,
             Op2::Mod => 1,
             Op2::Rem => 2,
-            // Text that is built serves messages, which the file prints without values: it is not kept.
-            Op2::Concat => return Ok(self.lit(BUILT_TEXT)),
+            Op2::Concat => {
+                let (a, b) = (self.value(a), self.value(b));
+                return Ok(self.lift(&format!("saltus_join(c, {a}, {b})")));
+            }
+            // Equal texts have equal numbers.
             Op2::Text(op @ (Binary::Eq | Binary::Ne)) => {
                 let (a, b) = (self.value(a), self.value(b));
-                let not = if op == Binary::Ne { "!" } else { "" };
-                return Ok(self.lift(&format!("(double){not}saltus_same_text(c, {a}, {b})")));
+                return Ok(self.lift(&binary_c(op, &a, &b)));
             }
-            Op2::Text(_) => return Err("the order of text".into()),
+            Op2::Text(op) => {
+                let (a, b) = (self.value(a), self.value(b));
+                return Ok(self.lift(&binary_c(op, &format!("saltus_order(c, {a}, {b})"), "0.0")));
+            }
         };
         let name = if self.dual { "d_division" } else { "saltus_division" };
         Ok(format!("{name}(c, {kind}, {a}, {b})"))
@@ -1061,7 +1235,6 @@ impl<'a> Body<'a> {
                 let v = self.unary(*op, &a);
                 self.scalar(&v)
             }
-            Sx::Op2(Op2::Concat, _) => self.lit(BUILT_TEXT),
             Sx::Op2(op, ab) => {
                 let (a, b) = (self.sx(&ab.0)?, self.sx(&ab.1)?);
                 let v = self.op2(*op, &a, &b)?;
@@ -1168,8 +1341,42 @@ impl<'a> Body<'a> {
                 let v = self.semi_linear(&x, &k, &n);
                 self.scalar(&v)
             }
-            Sx::ToString(..) | Sx::Format(_) | Sx::EnumToString(_) => self.lit(BUILT_TEXT),
-            Sx::Compare(_) => return Err("the order of text".into()),
+            Sx::ToString(ty, args) => {
+                let kind = match ty {
+                    ScalarType::Integer | ScalarType::Enumeration => 1,
+                    ScalarType::Boolean => 2,
+                    ScalarType::String => 3,
+                    _ => 0,
+                };
+                let mut list = ["0.0", "0.0", "1.0", "6.0"].map(String::from);
+                for (to, a) in list.iter_mut().zip(args) {
+                    let v = self.sx(a)?;
+                    *to = self.value(&v);
+                }
+                let v = self.lift(&format!("saltus_string(c, {kind}, {})", list.join(", ")));
+                self.scalar(&v)
+            }
+            Sx::Format(parts) => {
+                let (x, f) = (self.sx(&parts.0)?, self.sx(&parts.1)?);
+                let v = self.lift(&format!("saltus_format(c, {}, {})", self.value(&x), self.value(&f)));
+                self.scalar(&v)
+            }
+            Sx::EnumToString(args) => {
+                let mut list = Vec::new();
+                for a in args {
+                    let v = self.sx(a)?;
+                    list.push(self.value(&v));
+                }
+                let (t, n) = (self.name(), list.len() - 1);
+                self.line(&format!("const double {t}[] = {{{}}};", list[1..].join(", ")));
+                let v = self.lift(&format!("{t}[saltus_at(c, {}, {n})]", list[0]));
+                self.scalar(&v)
+            }
+            Sx::Compare(ab) => {
+                let (a, b) = (self.sx(&ab.0)?, self.sx(&ab.1)?);
+                let v = self.lift(&format!("saltus_order(c, {}, {})", self.value(&a), self.value(&b)));
+                self.scalar(&v)
+            }
         })
     }
 

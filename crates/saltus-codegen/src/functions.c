@@ -25,7 +25,20 @@ typedef struct saltus_functions {
     double arena[SALTUS_ARENA];
     int valid[SALTUS_CALLED];
     double memo[SALTUS_MEMO];
+#ifdef SALTUS_TEXT
+    size_t text_top;
+    char text[SALTUS_TEXT];
+#endif
 } saltus_functions;
+
+/* Text that a call has built goes with it, unless it gives text. */
+#ifdef SALTUS_TEXT
+#define SALTUS_MARK const size_t saltus_mark = c->text_top;
+#define SALTUS_RELEASE c->text_top = saltus_mark;
+#else
+#define SALTUS_MARK
+#define SALTUS_RELEASE
+#endif
 
 static inline double *saltus_room(saltus_functions *c, size_t n) {
     double *at = c->arena + c->top;
@@ -40,12 +53,6 @@ static inline void saltus_fail(saltus_functions *c, const char *message) {
 static inline int saltus_size(saltus_functions *c, double v) {
     if (!(v >= 0.0 && v <= 268435456.0)) saltus_fail(c, "a number is no size of an array");
     return (int)v;
-}
-
-/* Text is known by its number; what is built at run time has none. */
-static inline int saltus_same_text(saltus_functions *c, double a, double b) {
-    if (a < 0.0 || b < 0.0) saltus_fail(c, "text that is built at run time is compared");
-    return a == b;
 }
 
 /* The zero-based position of a subscript. */
@@ -216,8 +223,9 @@ static inline double saltus_result(saltus_functions *c, int k, void (*f)(saltus_
         memcpy(key, args, n * sizeof *key);
         if (dargs) memcpy(key + n, dargs, n * sizeof *key);
         c->args = key; c->n = all; c->out = key + all; c->outs = outs; c->top = 0; c->depth = 0;
+        SALTUS_MARK
         c->valid[k] = !saltus_try(c, f);
-        if (!c->valid[k]) return NAN;
+        if (!c->valid[k]) { SALTUS_RELEASE return NAN; }
     }
     return key[all + out];
 }

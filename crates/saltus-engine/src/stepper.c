@@ -492,6 +492,9 @@ int NAME_start(NAME *m) {
 #ifdef SALTUS_FUNCTIONS
     memset(m->functions.valid, 0, sizeof m->functions.valid);
     m->functions.message = 0;
+#ifdef SALTUS_TEXT
+    m->functions.text_top = 0;
+#endif
     m->host.call = saltus_call;
     m->host.call_der = saltus_call_der;
     m->host.self = &m->functions;
@@ -756,7 +759,7 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
             }
 #ifndef SALTUS_STIFF
             /* What follows an instability has nothing to do with the model. */
-            if (m->error > (m->strain > 2.8 ? 1e-3 : 0.1)) { m->message = SALTUS_TOO_LONG; return SALTUS_STEP; }
+            if (m->error > (m->strain > 2.8 ? 1e-3 : 1e-2)) { m->message = SALTUS_TOO_LONG; return SALTUS_STEP; }
 #endif
             if (fired) {
                 /* The end of the step is beyond the event: bisection of the step. What crosses within a billionth of the step

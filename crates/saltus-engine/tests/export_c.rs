@@ -456,25 +456,161 @@ end Random;"
 }
 
 #[test]
-fn foreign_functions_are_refused() {
+fn foreign_code_with_arrays_texts_and_records() {
+    let text = r#"package P
+  record R Real a; Integer n; Real v[2]; end R;
+  function mean
+    input Real x[:]; input Integer w[size(x, 1)]; input String how; output Real y; output Real z[size(x, 1)]; output Integer k[2];
+    external "C" mean(x, size(x, 1), w, how, y, z, k) annotation(Include = "
+#include <string.h>
+#include \"ModelicaUtilities.h\"
+static void mean(const double *x, size_t n, const int *w, const char *how, double *y, double *z, int *k) {
+  double s = 0; int t = 0;
+  if (strcmp(how, \"bad\") == 0) ModelicaError(\"a bad mean\");
+  for (size_t i = 0; i < n; i++) { s += x[i] * w[i]; t += w[i]; z[i] = x[i] * x[i]; }
+  *y = strcmp(how, \"half\") == 0 ? 0.5 * s / t : s / t; k[0] = t; k[1] = (int)n;
+}");
+  end mean;
+  function weight input R r; output Real y;
+    external "C" y = of_record(r) annotation(Include = "
+struct R { double a; int n; double v[2]; };
+static double of_record(void *p) { struct R *r = p; return r->a * r->n + r->v[0] * r->v[1]; }");
+  end weight;
+  model M
+    Real x(start = 1, fixed = true), y, z[3], q, u, v;
+    Integer k[2];
+  equation
+    der(x) = -x;
+    (y, z, k) = mean({x, 2*x, 3}, {1, 2, 3}, "half");
+    q = weight(R(x, 3, {x, 2}));
+    u = mean({x, 1, x*x}, {1, 1, 2}, "full");
+    v = der(u);
+  end M;
+end P;"#;
+    check_model("foreign_arrays", "P.M", text, 1.0, 100, 1e-9, true);
+}
+
+#[test]
+fn text_is_built_and_ordered() {
+    let text = r#"package P
+  function name input Real x; output String s;
+    external "C" s = name_of(x) annotation(Include = "
+static const char *name_of(double x) { return x < 0.5 ? \"low\" : \"high\"; }");
+  end name;
+  type Colour = enumeration(red, green);
+  function f input Real x; output Real y;
+  protected String s; Colour c = if x > 0.5 then Colour.red else Colour.green;
+  algorithm
+    s := "x" + String(x, significantDigits = 3) + String(true) + String(5, minimumLength = 4) + String(x, format = "%8.3f");
+    y := (if name(x) < "kilo" then 1 else 2) + (if s > "x0.7" then 10 else 20);
+    y := y + (if s == "x1true5      1.000" then 100 else 0) + (if String(c) >= "red" then 1000 else 0);
+    y := y + (if String(7, format = "05d") + "é" == "00007é" then 1e4 else 0);
+    y := y + (if String(-x, minimumLength = 6, leftJustified = false) == "    -1" then 1e5 else 0);
+  end f;
+  model M
+    Real x(start = 1, fixed = true), y = f(x);
+  equation
+    der(x) = -x;
+  end M;
+end P;"#;
+    check_model("built_text", "P.M", text, 1.0, 100, 1e-9, true);
+}
+
+#[test]
+fn linear_algebra() {
+    let text = r#"package P
+  function solve input Real A[:, size(A, 1)]; input Real b[size(A, 1)]; output Real x[size(A, 1)] = b; output Integer info;
+  protected Real Awork[:, :] = A; Integer lda = max(1, size(A, 1)); Integer ipiv[size(A, 1)];
+    external "FORTRAN 77" dgesv(size(A, 1), 1, Awork, lda, ipiv, x, lda, info) annotation(Library = "lapack");
+  end solve;
+  function singular "Values and vectors" input Real A[:, :];
+    output Real s[min(size(A, 1), size(A, 2))];
+    output Real U[size(A, 1), size(A, 1)] = zeros(size(A, 1), size(A, 1));
+    output Real VT[size(A, 2), size(A, 2)] = zeros(size(A, 2), size(A, 2));
+    output Integer info;
+  protected Real Awork[size(A, 1), size(A, 2)] = A; Real work[50];
+    external "FORTRAN 77" dgesvd("A", "A", size(A, 1), size(A, 2), Awork, size(A, 1), s, U, size(A, 1), VT, size(A, 2), work, 50,
+      info) annotation(Library = "lapack");
+  end singular;
+  function dgels input Real A[:, :]; input Real B[:, :]; output Real X[size(B, 1), size(B, 2)] = B; output Integer info;
+  protected Real Awork[size(A, 1), size(A, 2)] = A; Real work[100];
+    external "FORTRAN 77" dgels("N", size(A, 1), size(A, 2), size(B, 2), Awork, size(A, 1), X, size(B, 1), work, 100, info)
+      annotation(Library = "lapack");
+  end dgels;
+  function dgetrf input Real A[:, :]; output Real LU[size(A, 1), size(A, 2)] = A; output Integer p[min(size(A, 1), size(A, 2))];
+    output Integer info;
+    external "FORTRAN 77" dgetrf(size(A, 1), size(A, 2), LU, size(A, 1), p, info) annotation(Library = "lapack");
+  end dgetrf;
+  function dgetri input Real LU[:, size(LU, 1)]; input Integer p[size(LU, 1)]; output Real inv[size(LU, 1), size(LU, 2)] = LU;
+  protected Integer n = size(LU, 1); Real work[50]; Integer info;
+    external "FORTRAN 77" dgetri(n, inv, n, p, work, 50, info) annotation(Library = "lapack");
+  end dgetri;
+  function dgeqp3 input Real A[:, :]; output Real QR[size(A, 1), size(A, 2)] = A; output Integer p[size(A, 2)] = zeros(size(A, 2));
+    output Real tau[min(size(A, 1), size(A, 2))];
+  protected Real work[50]; Integer info;
+    external "FORTRAN 77" dgeqp3(size(A, 1), size(A, 2), QR, size(A, 1), p, tau, work, 50, info) annotation(Library = "lapack");
+  end dgeqp3;
+  function dorgqr input Real QR[:, :]; input Real tau[:]; output Real Q[size(QR, 1), size(QR, 2)] = QR;
+  protected Real work[50]; Integer info;
+    external "FORTRAN 77" dorgqr(size(QR, 1), size(QR, 2), size(tau, 1), Q, size(QR, 1), tau, work, 50, info)
+      annotation(Library = "lapack");
+  end dorgqr;
+  function all "What does not depend on the signs of vectors" input Real x; output Real y[8];
+  protected
+    Real s[2], U[3, 3], V[2, 2], X[3, 1], F[2, 2], G[2, 2], Q[3, 2], T[3, 2], tau[2]; Integer i, p[2], o[2];
+  algorithm
+    (s, U, V, i) := singular([x, 1; 2, x; 0, 1]);
+    y[1:2] := s;
+    y[3] := U[1, :]*{s[1]*V[1, 2], s[2]*V[2, 2], 0} + U[:, 3]*U[:, 3];
+    (X, i) := dgels([1, 1; 1, 2; 1, x], [1; 2; 2]);
+    y[4:5] := X[1:2, 1];
+    (F, p, i) := dgetrf([x, 2; 3, 4]);
+    G := dgetri(F, p);
+    y[6] := G[1, 2];
+    (T, o, tau) := dgeqp3([x, 1; 2, x; 0, 1]);
+    Q := dorgqr(T, tau);
+    y[7] := Q[:, 1]*Q[:, 2] + T[1, 1];
+    y[8] := o[1] + 10*p[1] + Q[1, 1];
+  end all;
+  model M
+    Real x(start = 1, fixed = true), y[3], t[3], f[3], g[8] = all(x);
+    Integer i;
+  equation
+    der(x) = -x;
+    (y, i) = solve([x, 1, 2; 3, x + 4, 1; 1, 1, 1 - x], {1, x, 2});
+    t = der(y);
+    f = solve([2, 1, 0; 1, 3, 1; 0, 1, 4], {x, x^2, 1});
+  end M;
+end P;"#;
+    check_model("linear", "P.M", text, 1.0, 100, 1e-7, false);
+}
+
+#[test]
+fn foreign_objects_are_refused() {
     let folder = folder();
     let file = folder.join("foreign.mo");
-    std::fs::write(
-        &file,
+    let code = "static double last; static void *make(double x) { last = x; return &last; } static void done(void *p) { (void)p; } \
+                static double get(void *p) { return *(double *)p; }";
+    let text = format!(
         "model Foreign
-  function f input Real x; output Real y; external \"C\" y = cosh(x) annotation(Library = \"m\"); end f;
+  class Object extends ExternalObject;
+    function constructor input Real x; output Object o; external \"C\" o = make(x) annotation(Include = \"{code}\"); end constructor;
+    function destructor input Object o; external \"C\" done(o) annotation(Include = \"{code}\"); end destructor;
+  end Object;
+  function f input Object o; input Real x; output Real y; external \"C\" y = get(o) annotation(Include = \"{code}\"); end f;
+  Object o = Object(2);
   Real x(start = 1, fixed = true);
 equation
-  der(x) = -f(x);
-end Foreign;",
-    )
-    .unwrap();
+  der(x) = -f(o, x);
+end Foreign;"
+    );
+    std::fs::write(&file, text).unwrap();
     let mut e = Engine::new(Options::default());
     let m = e.open(file.to_str().unwrap(), None).unwrap();
     let dae = e.flatten(&m).unwrap();
     assert!(e.export_c(dae, &m).is_none());
     let message = &e.diagnostics.last().unwrap().message;
-    assert!(message.contains("not supported yet: the function Foreign.f (external code)"), "{message}");
+    assert!(message.contains("(an external object)"), "{message}");
 }
 
 #[test]

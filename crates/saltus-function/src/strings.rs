@@ -37,6 +37,11 @@ pub fn text(handle: f64) -> Arc<str> {
     t.texts.get(handle as usize).unwrap_or(&t.texts[0]).clone()
 }
 
+/// All texts, by their handles.
+pub fn all() -> Vec<Arc<str>> {
+    TABLE.read().unwrap_or_else(|e| e.into_inner()).texts.clone()
+}
+
 /// a + b.
 pub fn concat(a: f64, b: f64) -> f64 {
     let mut s = text(a).to_string();

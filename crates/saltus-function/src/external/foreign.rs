@@ -43,11 +43,13 @@ unsafe extern "C" {
 
 /// The type and shape of one argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Parameter {
-    ty: ScalarType,
-    array: bool,
+pub struct Parameter {
+    /// Its type.
+    pub ty: ScalarType,
+    /// Whether it is an array.
+    pub array: bool,
     /// Written by the function.
-    output: bool,
+    pub output: bool,
 }
 
 /// A member of a structure.
@@ -276,6 +278,15 @@ pub fn prepare(functions: &[Function]) -> Vec<(usize, String)> {
 impl Interface {
     fn of(f: &Function, x: &ExternalCall) -> Result<Interface, String> {
         let parameters = parameters(f, x)?;
+        for a in &x.args {
+            if let FExpr::Local(l) = a
+                && let local = &f.locals[l.0 as usize]
+                && local.dims.iter().any(|d| matches!(d, Dim::Free))
+                && !f.inputs.contains(l)
+            {
+                return Err(format!("the size of {} is not known", local.name));
+            }
+        }
         let mut at = 0;
         let mut shapes = x.passing.iter().map(|p| shape(f, x, p, &mut at)).collect::<Result<Vec<_>, _>>()?;
         shapes.extend((at..parameters.len()).map(Shape::Plain));
@@ -392,7 +403,8 @@ fn copies(members: &[Member], parameters: &[Parameter], place: &str, index: &str
     }
 }
 
-fn parameters(f: &Function, x: &ExternalCall) -> Result<Vec<Parameter>, String> {
+/// The arguments of an external function as C takes them.
+pub fn parameters(f: &Function, x: &ExternalCall) -> Result<Vec<Parameter>, String> {
     let mut list = Vec::new();
     for a in &x.args {
         list.push(match a {
@@ -400,9 +412,6 @@ fn parameters(f: &Function, x: &ExternalCall) -> Result<Vec<Parameter>, String> 
                 let local = &f.locals[l.0 as usize];
                 if local.ty == ScalarType::Object && !local.dims.is_empty() {
                     return Err("arrays of external objects cannot be passed to C".into());
-                }
-                if local.dims.iter().any(|d| matches!(d, Dim::Free)) && !f.inputs.contains(l) {
-                    return Err(format!("the size of {} is not known", local.name));
                 }
                 Parameter { ty: local.ty, array: !local.dims.is_empty(), output: !f.inputs.contains(l) }
             }
@@ -604,7 +613,7 @@ fn wrapper(k: usize, f: &Interface, bare: bool, out: &mut String) {
                     "  int *i{i} = malloc((a[{i}].n + 1) * sizeof(int)); for (size_t k = 0; k < a[{i}].n; ++k) i{i}[k] = (int)a[{i}].x[k];"
                 );
                 let _ =
-                    writeln!(after, "  for (size_t k = 0; k < a[{i}].n; ++k) a[{i}].x[k] = i{i}[k]; free(i{i});");
+                    writeln!(after, "  for (size_t k = 0; k < a[{i}].n; ++k) a[{i}].x[k] = i{i}[k];\n  free(i{i});");
                 format!("i{i}")
             }
             _ => format!("a[{i}].x"),
@@ -656,6 +665,61 @@ fn with_others(functions: &[Function], x: &ExternalCall) -> ExternalCall {
         }
     }
     all
+}
+
+/// The wrapper of an external function for a file of C code: `saltus_call_{k}(saltus_arg *a, saltus_arg *r)`, which is to be called
+/// where `ModelicaError` has a way out.
+pub fn wrapper_c(f: &Function, x: &ExternalCall, k: usize) -> Result<String, String> {
+    if super::lookup(&x.symbol).is_some() || x.language != "C" {
+        return Err("external code".into());
+    }
+    let interface = Interface::of(f, x)?;
+    if interface.parameters.iter().any(|p| p.ty == ScalarType::Object) || interface.result == Some(ScalarType::Object) {
+        return Err("an external object".into());
+    }
+    let mut out = String::new();
+    wrapper(k, &interface, x.includes.is_empty() && x.libraries.is_empty(), &mut out);
+    let out = out.replace("const char *saltus_call_", "static const char *saltus_call_");
+    Ok(out.replace("  if (setjmp(saltus_escape)) return saltus_text;\n", "  (void)a; (void)r;\n"))
+}
+
+/// The code of an external function with the files it includes and the source of its libraries, for a file that depends on
+/// nothing. What is in `known` already is left out.
+pub fn code_c(x: &ExternalCall, known: &mut Vec<String>) -> Result<String, String> {
+    let mut out = String::new();
+    for i in &x.includes {
+        splice(i, x, known, &mut out);
+    }
+    for library in x.libraries.iter().filter(|l| !l.is_empty() && *l != "m") {
+        let places =
+            x.source_dirs.iter().flat_map(|d| [format!("{d}/{library}.c"), format!("{d}/{library}/{library}.c")]);
+        match places.into_iter().find_map(|p| std::fs::read_to_string(p).ok()) {
+            Some(text) => splice(&text, x, known, &mut out),
+            None => return Err(format!("the compiled library {library}")),
+        }
+    }
+    Ok(out)
+}
+
+fn splice(text: &str, x: &ExternalCall, known: &mut Vec<String>, out: &mut String) {
+    if known.iter().any(|k| k == text) {
+        return;
+    }
+    known.push(text.to_string());
+    for line in text.lines() {
+        let name = line.trim().strip_prefix("#include").and_then(|l| l.trim().strip_prefix('"')?.strip_suffix('"'));
+        let file =
+            name.and_then(|n| x.include_dirs.iter().find_map(|d| std::fs::read_to_string(format!("{d}/{n}")).ok()));
+        match (name, file) {
+            // The file has these itself.
+            (Some("ModelicaUtilities.h"), _) => {}
+            (_, Some(file)) => splice(&file, x, known, out),
+            _ => {
+                out.push_str(line);
+                out.push('\n');
+            }
+        }
+    }
 }
 
 /// Where compiled objects are kept.
