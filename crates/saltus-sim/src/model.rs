@@ -862,7 +862,7 @@ impl Model {
             self.layout.slot(Cell { var: s.var, order: s.order + 1 });
         }
         // Derivatives of the right-hand side by the chain rule, unless the model is so large that keeping the rows hurts.
-        let keep = plan.continuous.items.len() <= 200_000;
+        let keep = plan.continuous.items.len() <= 500_000;
         let mut parts = std::mem::take(&mut self.compiled);
         let (continuous, event, assigned) = self.compile(|c| {
             c.assigned = keep.then(FxHashMap::default);
