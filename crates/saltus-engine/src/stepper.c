@@ -102,6 +102,7 @@ static void hold_cells(NAME *m) {
 
 static int rk4(NAME *m, double t, double h, const double *x, double *y);
 
+#define SALTUS_OTHER_STATES "other variables would have to be states from here on"
 #define SALTUS_TOO_LONG "the step is too long for how fast the model moves: take shorter ones, or compile with -DSALTUS_STIFF"
 
 /* Relations at zero as a mode begins are judged by where the mode takes them, once at an event. */
@@ -541,6 +542,7 @@ static int rk4(NAME *m, double t, double h, const double *x, double *y) {
         if ((status = NAME_derivatives(m, t + c[s] * h, z, k))) return status;
         for (int i = 0; i < modes[m->mode].states; i++) y[i] += h * w[s] * k[i];
         for (int i = 0; !s && i < modes[m->mode].states; i++) m->leaving[i] = k[i];
+        if (!states_suit(m, m->v)) { m->message = SALTUS_OTHER_STATES; return SALTUS_STATES; }
     }
     if ((status = NAME_derivatives(m, t + h, y, m->arriving))) return status;
     m->error = 0.0;
@@ -586,6 +588,7 @@ static int advance(NAME *m, double t, double h, const double *x, double *y) {
         }
         if ((status = NAME_derivatives(m, t + alpha[s] * h, z, k[s]))) return status;
         for (int i = 0; !s && i < n; i++) m->leaving[i] = k[0][i];
+        if (!states_suit(m, m->v)) { m->message = SALTUS_OTHER_STATES; return SALTUS_STATES; }
         for (int i = 0; i < n; i++) {
             k[s][i] += gamma[s] * h * m->drift[i];
             for (int r = 0; r < s; r++) k[s][i] += c[s][r] / h * k[r][i];
@@ -735,14 +738,16 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
         if (due > t) {
             NAME_get_states(m, x);
             status = advance(m, t, to - t, x, y);
-            if (status == SALTUS_DOMAIN || status == SALTUS_UNSOLVED) {
-                /* Beyond the edge of a domain: an event may lie before it. */
-                double part = to - t;
-                for (int cut = 0; cut < 50 && status; cut++) {
+            if (status == SALTUS_DOMAIN || status == SALTUS_UNSOLVED || status == SALTUS_STATES) {
+                /* Beyond the edge of a domain, or of what the states determine: an event may lie before it. */
+                double part = to - t, least = 1e-12 * (fabs(t) + part);
+                const char *why = m->message;
+                int reason = status;
+                while (status && part > least) {
                     part *= 0.5;
                     status = advance(m, t, part, x, y);
                 }
-                if (status) return status;
+                if (status || part <= least) { m->message = why; return reason; }
                 to = t + part;
             } else if (status) return status;
             m->message = 0;
@@ -782,7 +787,7 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
                 uint32_t slot = modes[m->mode].state[i].slot;
                 m->greatest[slot] = state_size(m, i, x[i], m->v[slot]);
             }
-            if (!states_suit(m, m->v)) { m->message = "other variables would have to be states from here on"; return SALTUS_STATES; }
+            if (!states_suit(m, m->v)) { m->message = SALTUS_OTHER_STATES; return SALTUS_STATES; }
             if ((status = note_delays(m))) return status;
         }
         if (fired || due <= t + 1e-13 * (fabs(t) > 1e-3 ? fabs(t) : 1e-3)) {
@@ -822,7 +827,7 @@ static const char *const status_words[] = {
     "events find no end, or no choice of branches solves the equations", "the model ended the run",
     "a delay reaches further back than DELAY_CAPACITY points", "the equations have no mode that could be entered here",
     "an impulse stands where it is not linear", "infinitely many events in a finite time",
-    "other variables would have to be states from here on", SALTUS_TOO_LONG
+    SALTUS_OTHER_STATES, SALTUS_TOO_LONG
 };
 
 /* usage: model [stop time] [number of steps] */

@@ -6,7 +6,7 @@ use saltus_program::{Backend, Batch, CallHost, NEGATE, Rows};
 
 pub const HOLES: usize = 6;
 
-pub const UNARY: [Unary; 20] = [
+pub const UNARY: [Unary; 21] = [
     Unary::Neg,
     Unary::Not,
     Unary::Abs,
