@@ -9,6 +9,7 @@ use super::linearize::{Linearized, eval_residual};
 use super::{DaeOptions, DaeSystem};
 use crate::interp::substitute_affine;
 use crate::ode::control::{Failure, fit_step, floor_step, inverse_weights, keep_bounds, too_small, worst, wrms};
+use crate::ode::iteration::{NOISE, UNSEEN};
 use crate::ode::{Restart, Stats, StepError, StepOutcome};
 
 const MAX_ORDER: usize = 5;
@@ -68,6 +69,9 @@ pub struct DaeBdf {
     points: Vec<Vec<f64>>,
     lin: Linearized,
     have_matrix: bool,
+    /// The step that last showed how fast the iteration converges, and the first correction of the last step.
+    nst_rate: usize,
+    first_norm: f64,
     fresh: bool,
     attempts: usize,
 }
@@ -114,6 +118,8 @@ impl DaeBdf {
             points: Vec::new(),
             lin: Linearized::new(n),
             have_matrix: false,
+            nst_rate: 0,
+            first_norm: 0.0,
             fresh: true,
             attempts: 0,
         }
@@ -123,7 +129,7 @@ impl DaeBdf {
         self.opts.common.max_order.clamp(1, MAX_ORDER)
     }
 
-    /// Starts, or starts again, from consistent (t, x, x'). Warm keeps the Jacobian; Hot keeps the history and t may
+    /// Starts, or starts again, from consistent (t, x, x'). Hot keeps the history and t may
     /// lie inside the last step.
     pub fn restart(
         &mut self,
@@ -135,7 +141,7 @@ impl DaeBdf {
     ) -> Result<(), StepError> {
         self.stats.restarts += 1;
         let new_pattern = self.lin.set_up(sys, &self.opts.common);
-        if new_pattern || kind == Restart::Cold {
+        if new_pattern || kind != Restart::Hot {
             self.have_matrix = false;
         }
         let usable = !new_pattern && self.nst > 0 && self.n > 0;
@@ -153,6 +159,7 @@ impl DaeBdf {
         self.xp.copy_from_slice(xp);
         (self.t, self.t_prev) = (t, t);
         (self.k, self.k_used, self.nst, self.ns, self.rising, self.fresh) = (1, 0, 0, 0, true, true);
+        (self.nst_rate, self.first_norm) = (0, 0.0);
         if let Some(component) = x.iter().chain(xp).position(|v| !v.is_finite()) {
             return Err(StepError::NonFinite { t, component: component % self.n });
         }
@@ -294,7 +301,7 @@ impl DaeBdf {
                 self.lin.factor(sys, self.cj, &self.w, &mut self.stats)?;
                 (self.cj_factored, self.ss, self.have_matrix) = (self.cj, 20.0, true);
             }
-            match self.newton_iterate(sys, t_new) {
+            match self.newton_iterate(sys, t_new, refresh) {
                 Ok(()) => return Ok(()),
                 Err(Failure::Fatal) => return Err(Failure::Fatal),
                 Err(e) if refresh => return Err(e),
@@ -303,7 +310,9 @@ impl DaeBdf {
         }
     }
 
-    fn newton_iterate(&mut self, sys: &mut dyn DaeSystem, t_new: f64) -> Result<(), Failure> {
+    fn newton_iterate(&mut self, sys: &mut dyn DaeSystem, t_new: f64, refreshed: bool) -> Result<(), Failure> {
+        // As in `ode::multistep`: how fast the corrections shrink is looked at now and then.
+        let mut unseen = !refreshed && self.nst >= self.nst_rate + UNSEEN;
         let ratio = self.cj / self.cj_factored;
         let scale = if ratio == 1.0 { -1.0 } else { -2.0 / (1.0 + ratio) };
         self.ee.fill(0.0);
@@ -323,17 +332,21 @@ impl DaeBdf {
             }
             if m == 0 {
                 first = norm;
-                if norm <= 1e-4 * NEWTON_TOL {
+                // Far smaller than before, with an old matrix: the matrix may be far too large.
+                unseen |= !refreshed && norm < 0.1 * self.first_norm;
+                self.first_norm = norm;
+                if norm <= 1e-4 * NEWTON_TOL && (!unseen || norm <= NOISE) {
                     return Ok(());
                 }
             } else {
+                self.nst_rate = self.nst;
                 let rate = (norm / first).powf(1.0 / m as f64);
-                if rate > DIVERGENCE {
+                if rate > DIVERGENCE || (unseen && rate > 0.9 && norm > NOISE) {
                     break;
                 }
                 self.ss = rate / (1.0 - rate);
             }
-            if self.ss * norm <= NEWTON_TOL {
+            if self.ss * norm <= NEWTON_TOL && (m > 0 || !unseen) {
                 return Ok(());
             }
             if m + 1 < NEWTON_MAX {

@@ -614,6 +614,9 @@ macro_rules! integrator_by_driver {
             fn retake(&mut self, sys: &mut dyn super::OdeSystem, t: f64) -> bool {
                 self.0.retake(sys, t)
             }
+            fn retakes(&self) -> bool {
+                true
+            }
             fn t(&self) -> f64 {
                 self.0.core.t
             }

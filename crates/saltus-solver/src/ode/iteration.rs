@@ -322,6 +322,12 @@ pub(crate) struct StageNewton {
     age: usize,
 }
 
+/// Corrections below this, in units of the tolerance, are noise.
+pub(crate) const NOISE: f64 = 1e-9;
+
+/// Steps that an old matrix may serve without a sight of how fast the iteration converges.
+pub(crate) const UNSEEN: usize = 4;
+
 const STAGE_ITERATIONS: usize = 8;
 /// Iterations stop when the error left is this part of the tolerance.
 const STAGE_TOL: f64 = 0.02;
@@ -346,7 +352,7 @@ impl StageNewton {
         if new {
             self.matrix.set_up(&self.jac.matrix, opts);
         }
-        if new || kind == Restart::Cold {
+        if new || kind != Restart::Hot {
             (self.jac_valid, self.factored) = (false, 0.0);
         }
         self.jac_current = false;
@@ -383,6 +389,8 @@ impl StageNewton {
     ) -> Result<(), Failure> {
         let mut old = 0.0;
         let mut theta: f64 = 0.5;
+        // An old matrix that is far too large makes corrections that are far too small: how fast they shrink tells.
+        let unseen = !self.jac_current && self.rate == 0.0;
         for m in 0..STAGE_ITERATIONS {
             stats.newton_iters += 1;
             eval_rhs(sys, stats, t, y, &mut self.f)?;
@@ -399,11 +407,12 @@ impl StageNewton {
                 theta = del / old;
                 self.rate = self.rate.max(theta);
             }
-            if !del.is_finite() || theta >= 1.5 || (theta >= 0.99 && m > 1) {
+            let slow = theta >= 0.9 && unseen && del > NOISE;
+            if !del.is_finite() || theta >= 1.5 || (theta >= 0.99 && m > 1) || slow {
                 break;
             }
             let left = if m == 0 { del } else { del * theta / (1.0 - theta).max(0.01) };
-            if left <= STAGE_TOL {
+            if left <= STAGE_TOL && (m > 0 || !unseen || del <= NOISE) {
                 return Ok(());
             }
             old = del;

@@ -281,7 +281,8 @@ impl std::error::Error for StepError {}
 pub enum Restart {
     /// Everything new: first step by heuristic, lowest order.
     Cold,
-    /// Values jumped but the system is much the same: lowest order, step size and Jacobian from before.
+    /// Values jumped but the system is of the same kind: lowest order, step size from before. The Jacobian is a new one: what was
+    /// switched off may be all that made the system stiff.
     Warm,
     /// Nothing discontinuous happened: history and order are kept. t may lie inside the last step.
     Hot,
@@ -331,6 +332,12 @@ pub trait Integrator {
     fn retake(&mut self, _sys: &mut dyn OdeSystem, _t: f64) -> bool {
         false
     }
+    /// Whether [`Self::retake`] is offered.
+    fn retakes(&self) -> bool {
+        false
+    }
+    /// Something depends on the ends of steps by a large factor, or no longer does: iterations leave as little as they can.
+    fn sharpen(&mut self, _on: bool) {}
     /// End of the last accepted step.
     fn t(&self) -> f64;
     /// Start of the last accepted step; equal to [`Self::t`] after a restart.

@@ -10,7 +10,7 @@
 use super::control::{
     Failure, eval_rhs, fit_step, floor_step, initial_step, inverse_weights, keep_bounds, too_small, worst, wrms,
 };
-use super::iteration::{IterationMatrix, Jacobian};
+use super::iteration::{IterationMatrix, Jacobian, NOISE, UNSEEN};
 use super::{Integrator, OdeSystem, Options, Restart, Stats, StepError, StepOutcome};
 use crate::interp::substitute_affine;
 
@@ -20,6 +20,9 @@ const ROWS: usize = ADAMS_MAX + 2;
 /// Newton must be this much more accurate than the error test.
 const NEWTON_TOL: f64 = 0.1;
 const NEWTON_MAX: usize = 3;
+/// Part of what the iteration may leave where something depends on the ends of steps by a large factor, and how often it is repeated for that.
+const SHARP: f64 = 1e-4;
+const SHARP_MAX: usize = 5;
 /// The sensitivities' equations are linear: a stale matrix converges slowly but surely.
 const SENSITIVITY_MAX: usize = 6;
 /// Steps after which the matrix is factored anew, and the Jacobian evaluated anew.
@@ -101,6 +104,13 @@ pub struct Multistep {
     nst: usize,
     nst_factor: Option<usize>,
     nst_jac: Option<usize>,
+    /// The step that last showed how fast the iteration converges, and the first correction of the last step.
+    nst_rate: usize,
+    first_del: f64,
+    /// What the iteration may leave.
+    newton_tol: f64,
+    /// What the last step began with.
+    past: Past,
     /// The Jacobian was evaluated in this very attempt.
     jac_current: bool,
     fresh: bool,
@@ -114,6 +124,26 @@ pub struct Multistep {
     cm_bdf: [f64; BDF_MAX + 1],
     /// Scaled error of the last step.
     last_error: f64,
+}
+
+/// The Nordsieck array, the step sizes and the number of steps before a step.
+#[derive(Default)]
+struct Past {
+    z: Vec<Vec<f64>>,
+    q: usize,
+    tau: [f64; ROWS + 1],
+    nst: usize,
+}
+
+impl Past {
+    fn keep(&mut self, z: &[Vec<f64>], tau: [f64; ROWS + 1], nst: usize) {
+        self.q = z.len() - 1;
+        if self.z.len() < z.len() {
+            self.z.resize_with(z.len(), Vec::new);
+        }
+        self.z.iter_mut().zip(z).for_each(|(p, z)| p.clone_from(z));
+        (self.tau, self.nst) = (tau, nst);
+    }
 }
 
 impl Multistep {
@@ -270,6 +300,10 @@ impl Multistep {
             nst: 0,
             nst_factor: None,
             nst_jac: None,
+            nst_rate: 0,
+            first_del: 0.0,
+            newton_tol: NEWTON_TOL,
+            past: Past::default(),
             jac_current: false,
             fresh: true,
             attempts: 0,
@@ -325,7 +359,7 @@ impl Multistep {
             self.z[1][at..].iter_mut().zip(&self.ds).for_each(|(z, f)| *z = h * f);
         }
         self.tau.fill(0.0);
-        self.nst = 0;
+        (self.nst, self.nst_rate) = (0, 0);
         self.fresh = false;
         Ok(())
     }
@@ -582,7 +616,11 @@ impl Multistep {
         let scale = if ratio == 1.0 { 1.0 } else { 2.0 / (1.0 + ratio) } / self.gamma_factored;
         self.acor.fill(0.0);
         let mut del_old = 0.0;
-        for m in 0..NEWTON_MAX {
+        // An old matrix that is far too large makes corrections that are far too small, and they count as the last ones: how fast they
+        // shrink tells, and is looked at now and then.
+        let mut unseen = !self.jac_current && self.nst >= self.nst_rate + UNSEEN;
+        let most = if self.newton_tol < NEWTON_TOL { SHARP_MAX } else { NEWTON_MAX };
+        for m in 0..most {
             self.stats.newton_iters += 1;
             for i in 0..self.n {
                 self.delta[i] = self.gamma * self.f[i] - l1_inv * self.z[1][i] - self.acor[i];
@@ -594,14 +632,23 @@ impl Multistep {
                 self.y[i] = self.z[0][i] + self.acor[i];
             }
             let del = wrms(&self.delta, &self.w);
-            if m > 0 {
+            if m == 0 {
+                // Much smaller than before: the end of something, or of what the matrix knows.
+                unseen |= !self.jac_current && del < 0.1 * self.first_del;
+                self.first_del = del;
+            } else {
                 self.conv_rate = (0.3 * self.conv_rate).max(del / del_old);
+                self.nst_rate = self.nst;
+                if unseen && del > 0.9 * del_old && del > NOISE {
+                    break;
+                }
             }
-            if del * self.conv_rate.min(1.0) * self.tq[2] <= NEWTON_TOL {
+            let seen = m > 0 || !unseen || del <= NOISE;
+            if seen && del * self.conv_rate.min(1.0) * self.tq[2] <= self.newton_tol {
                 self.acor_norm = if m == 0 { del } else { wrms(&self.acor[..self.n], &self.w) };
                 return Ok(());
             }
-            if m + 1 == NEWTON_MAX || !del.is_finite() || (m > 0 && del > 2.0 * del_old) {
+            if m + 1 == most || !del.is_finite() || (m > 0 && del > 2.0 * del_old) {
                 break;
             }
             del_old = del;
@@ -916,10 +963,8 @@ impl Integrator for Multistep {
         eval_rhs(sys, &mut self.stats, t, x, &mut self.f).map_err(|e| e.into_error(t, 0.0))?;
         self.nst_factor = None;
         self.fresh = true;
-        if kind != Restart::Cold && usable {
-            self.nst_jac = self.nst_jac.map(|_| 0);
-        } else {
-            self.nst_jac = None;
+        self.nst_jac = None;
+        if kind == Restart::Cold || !usable {
             (self.lipschitz, self.jac_norm, self.switch_wait) = (0.0, f64::NAN, SWITCH_WAIT);
         }
         Ok(())
@@ -995,6 +1040,7 @@ impl Integrator for Multistep {
                 self.h = h;
             }
             let t_new = if lands { tstop } else { t + h };
+            self.past.keep(&self.z[..=self.q], self.tau, self.nst);
             self.predict();
             self.set_coefficients();
             match self.try_step(sys, t_new, previous) {
@@ -1024,6 +1070,60 @@ impl Integrator for Multistep {
                 }
             }
         }
+    }
+
+    fn retake(&mut self, sys: &mut dyn OdeSystem, t: f64) -> bool {
+        let (begin, end) = (self.t_prev, self.t);
+        if !(begin < t && t < end) || self.n == 0 || self.opts.fixed_step.is_some() || self.past.q != self.q {
+            return false;
+        }
+        let last = (self.z.clone(), self.tau, self.nst, self.h, self.q_wait);
+        let (q_next, eta, wish) = (self.q_next, self.eta, self.h * self.eta);
+        let saved = (self.saved_acor.clone(), self.saved_tq5);
+        let past = std::mem::take(&mut self.past);
+        self.z.iter_mut().zip(&past.z[..=past.q]).for_each(|(z, p)| z.copy_from_slice(p));
+        (self.tau, self.nst) = (past.tau, past.nst);
+        self.past = past;
+        inverse_weights(&self.opts, &self.z[0][..self.n], &mut self.w);
+        self.rescale((t - begin) / self.h);
+        self.h = t - begin;
+        let z = self.z[..=self.q].to_vec();
+        self.predict();
+        self.set_coefficients();
+        // What depends on the end of this step may depend on it by a large factor.
+        let newton_tol = std::mem::replace(&mut self.newton_tol, SHARP * NEWTON_TOL);
+        let done = self.try_step(sys, t, Previous::First);
+        self.newton_tol = newton_tol;
+        match done {
+            Ok(error) => {
+                self.past.keep(&z, self.tau, self.nst);
+                self.complete_step();
+                (self.t_prev, self.t) = (begin, t);
+                (self.stats.last_h, self.stats.last_order) = (self.h, self.q);
+                self.eta_max = self.eta_max.max(wish / self.h);
+                self.q_wait = self.q_wait.max(2);
+                self.prepare_next(error);
+                self.last_error = error;
+                self.eta_max = GROWTH_MAX;
+                true
+            }
+            Err(failure) => {
+                failure.count(&mut self.stats);
+                (self.z, self.tau, self.nst, self.h, self.q_wait) = last;
+                (self.saved_acor, self.saved_tq5) = saved;
+                (self.q_next, self.eta) = (q_next, eta);
+                inverse_weights(&self.opts, &self.z[0][..self.n], &mut self.w);
+                false
+            }
+        }
+    }
+
+    fn retakes(&self) -> bool {
+        true
+    }
+
+    fn sharpen(&mut self, on: bool) {
+        self.newton_tol = if on { SHARP * NEWTON_TOL } else { NEWTON_TOL };
     }
 
     fn t(&self) -> f64 {

@@ -2,7 +2,7 @@
 //! decoupled into one real and one complex system by the eigenvectors of A⁻¹, predictive step control.
 
 use super::control::{Controller, Core, Driver, Failure, Method, Trail, eval_rhs, integrator_by_driver, worst, wrms};
-use super::iteration::{IterationMatrix, Jacobian};
+use super::iteration::{IterationMatrix, Jacobian, NOISE};
 use super::{OdeSystem, Options, Restart};
 use crate::linear::C64;
 
@@ -187,7 +187,9 @@ impl Collocation {
                 }
             }
             del_old = del.max(f64::EPSILON);
-            if self.faccon * del <= tol {
+            // An old matrix that is far too large makes corrections that are far too small: how fast they shrink tells.
+            let seen = m > 0 || self.jac_current || del <= NOISE;
+            if seen && self.faccon * del <= tol {
                 return Ok(());
             }
         }
@@ -225,7 +227,7 @@ impl Method for Collocation {
             self.e1.set_up(&self.jac.matrix, &core.opts);
             self.e2.set_up(&self.jac.matrix, &core.opts);
         }
-        if new || kind == Restart::Cold {
+        if new || kind != Restart::Hot {
             (self.jac_valid, self.factored) = (false, 0.0);
         }
         (self.jac_current, self.history, self.first) = (false, false, true);
