@@ -135,6 +135,9 @@ impl SolveWork {
     }
 }
 
+/// Residuals above this are looked at again.
+const ROUGH: f64 = 1e-7;
+
 /// How far dw/dv may amplify before the inner chain counts as unstable (a long chain is a shooting method).
 const LARGEST_SLOPE: f64 = 1e7;
 
@@ -212,24 +215,18 @@ impl Machine {
             start.iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = 0.0);
         }
         let wanted = !self.patient || b.linear || self.methods.contains(&BlockMethod::Ladder(Method::Newton));
-        if wanted && b.torn.used && w.failures < FAILURES {
-            for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
-                *z = start[j as usize];
-            }
-            if self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction) && !self.at_infinity(b) {
-                w.start = start;
-                self.note(|| Note::End { solved: true, how: "Newton on the torn unknowns".into() });
-                return Ok(());
-            }
-            w.failures += 1;
+        if wanted && self.newton_from(b, w, &start) {
+            w.start = start;
+            return Ok(());
+        }
+        // Where the course does not lead to a solution, from where the last step ended.
+        if !b.linear && self.course.leads && self.course.back(&b.unknowns, &mut start) && wanted {
             self.host.error = None;
             self.set_unknowns(b, &start);
-        }
-        w.full.z.copy_from_slice(&start);
-        if wanted && self.newton(b, Form::Full, &mut w.full, &mut w.reduction) && !self.at_infinity(b) {
-            w.start = start;
-            self.note(|| Note::End { solved: true, how: "Newton".into() });
-            return Ok(());
+            if self.newton_from(b, w, &start) {
+                w.start = start;
+                return Ok(());
+            }
         }
         drop(guard);
         if start.len() <= SINGULAR && self.solve_singular(b, &start) {
@@ -249,6 +246,28 @@ impl Machine {
             return Ok(());
         }
         self.solve_patiently(b, &start)
+    }
+
+    /// Newton's method on the torn unknowns, else on all of them.
+    fn newton_from(&mut self, b: &SolveBlock, w: &mut SolveWork, start: &[f64]) -> bool {
+        if b.torn.used && w.failures < FAILURES {
+            for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
+                *z = start[j as usize];
+            }
+            if self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction) && !self.at_infinity(b) {
+                self.note(|| Note::End { solved: true, how: "Newton on the torn unknowns".into() });
+                return true;
+            }
+            w.failures += 1;
+            self.host.error = None;
+            self.set_unknowns(b, start);
+        }
+        w.full.z.copy_from_slice(start);
+        let found = self.newton(b, Form::Full, &mut w.full, &mut w.reduction) && !self.at_infinity(b);
+        if found {
+            self.note(|| Note::End { solved: true, how: "Newton".into() });
+        }
+        found
     }
 
     /// Robust methods on the torn unknowns alone, the others eliminated: the user's guesses speak of those. They only lead to
@@ -467,7 +486,8 @@ impl Machine {
             let mut nearest = f64::INFINITY;
             for _ in 0..40 {
                 if r.iter().all(|v| *v == 0.0) {
-                    break 'newton true;
+                    // A guess that was led on and solves equations which do not depend on it would go on for ever.
+                    break 'newton b.linear || !self.course.leads || self.factor(b, form, w, j);
                 }
                 let fresh = !w.factored;
                 if fresh && !self.factor(b, form, w, j) {
@@ -573,6 +593,7 @@ impl Machine {
             }
             false
         };
+        let found = found && !(scaled(&r) > ROUGH && !b.linear && self.at_edge(b));
         if !found {
             w.factored = false;
         }
@@ -743,6 +764,9 @@ impl Machine {
                         {
                             Err((f64::INFINITY, vec![format!("{how} (led to infinity)")]))
                         }
+                        Ok(how) if !b.linear && self.at_edge(b) => {
+                            Err((f64::INFINITY, vec![format!("{how} (led to the edge of a domain)")]))
+                        }
                         other => other,
                     };
                     match outcome {
@@ -807,6 +831,32 @@ impl Machine {
         let rows: Vec<f64> = (0..n).map(|i| (0..n).map(|j| size(i, j)).fold(0.0, f64::max)).collect();
         let lost = |j: usize| (0..n).all(|i| size(i, j) <= 1e-15 * rows[i]);
         known && (0..n).any(|j| z[j].abs() > 1e10 * b.nominal[j] && lost(j))
+    }
+
+    /// Whether residuals are left that small steps of Newton's method only seem to take away: at the edge of a domain the slope of
+    /// a root is all but infinite. Further away than such steps go, residuals must be seen to change by as much as is left.
+    fn at_edge(&mut self, b: &SolveBlock) -> bool {
+        let n = b.unknowns.len();
+        let z: Vec<f64> = b.unknowns.iter().map(|&s| self.values[s as usize]).collect();
+        let (mut r, mut other, mut change) = (vec![0.0; n], vec![0.0; n], vec![0.0f64; n]);
+        let before = self.host.error.take();
+        if self.residual(b, &z, &mut r) && scaled(&r) > ROUGH {
+            for side in [1.0, -1.0] {
+                // Not all by the same part: differences are to change, too.
+                let aside = |k: usize| side * (1.0 + 0.1 * (k % 7) as f64) * 1e-6 * (z[k].abs() + b.nominal[k]);
+                let there: Vec<f64> = (0..n).map(|k| z[k] + aside(k)).collect();
+                if self.residual(b, &there, &mut other) {
+                    for i in 0..n {
+                        change[i] = change[i].max((other[i] - r[i]).abs());
+                    }
+                } else {
+                    self.host.error = None;
+                }
+            }
+        }
+        self.set_unknowns(b, &z);
+        self.host.error = before;
+        r.iter().zip(&change).any(|(r, c)| r.abs() > ROUGH && !(*c > r.abs()))
     }
 
     /// The methods, in groups that one call of the solver works through; apart if a journal wants to tell them apart.

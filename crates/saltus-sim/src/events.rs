@@ -128,6 +128,7 @@ impl Model {
     ) -> Result<Handled, Diagnostic> {
         let t = self.machine.values[self.machine.time as usize];
         let mut program = program.clone();
+        self.machine.course = Default::default();
         self.machine.patient = true;
         self.machine.plain_relations = false;
         self.machine.held.clear();

@@ -326,7 +326,7 @@ impl Model {
     /// its length is still exactly L. The first derivative that is not zero shows in a short look ahead.
     pub fn leave_zero(&mut self, program: &ModeProgram, judged: &mut FxHashSet<(usize, ModeKey)>) {
         let before = self.machine.values.clone();
-        if program.states.is_empty() || self.machine.run(&program.continuous).is_err() {
+        if self.machine.run(&program.continuous).is_err() {
             self.machine.host.error = None;
             self.machine.values = before;
             return;

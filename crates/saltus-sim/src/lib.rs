@@ -30,6 +30,7 @@ pub mod block;
 mod choice;
 pub mod compile;
 pub mod conditions;
+pub mod course;
 pub mod crossings;
 mod deduce;
 mod dependence;

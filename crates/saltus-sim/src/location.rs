@@ -76,11 +76,31 @@ const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// How close to zero, by its size, a function touches it of which only values are known.
 const TOUCHING: f64 = 1e-11;
 
+/// Which part of its size a function moves by, within the errors of the states, that amplifies them.
+const AMPLIFIED: f64 = 0.02;
+
+/// The same where the interpolant is seen to be off the solution.
+const SUFFERS: f64 = 1e-5;
+
+/// Which part of that, or of its size, is as close to zero as its ends can be brought.
+const ENOUGH: f64 = 1e-6;
+
+/// How often in a row a function that amplified errors must be seen away from zero before it may come back.
+const LOOKS_AWAY: usize = 4;
+
 /// Stretches that enclosures leave in doubt after the closest look, and that values are asked about again.
 const MOST_LOOKS: usize = 8;
 
 /// Functions with more terms do not sleep.
 const MOST_TERMS: usize = 4;
+
+/// A function that amplifies the errors of the states.
+struct Amplified {
+    /// What it moves by within these errors.
+    weight: f64,
+    /// It has crossed, and not been as far as a part of that from zero since: it may seem to cross back.
+    young: bool,
+}
 
 /// Which functions sleep, until what has travelled how far.
 #[derive(Default)]
@@ -137,6 +157,13 @@ pub(crate) struct Location {
     /// Searches that samples alone decided.
     pub sampled: usize,
     samples: Samples,
+    /// Functions that amplify the errors of the states ([`Location::amplifies`]) with what they move by, and what is known of them
+    /// at the ends of steps.
+    amplifying: FxHashMap<usize, Amplified>,
+    /// Relations whose function amplified errors at its last event, with what they moved by, and how often in a row they
+    /// have been seen further from zero than that.
+    turned: FxHashMap<usize, (f64, usize)>,
+    ends: Samples,
     /// Functions that enclosures are asked about in this step.
     looked: Vec<usize>,
     /// Forms of the mode's affine functions, where known.
@@ -155,7 +182,7 @@ pub(crate) struct Location {
     /// Relations whose function has been at zero ever since they crossed.
     grazing: FxHashSet<usize>,
     /// Relations whose function has come to zero within the errors of the integration, and not gone on yet.
-    approaching: FxHashSet<usize>,
+    approaching: FxHashMap<usize, f64>,
     /// Of the event that [`Location::earliest`] found last: relations that touch zero without crossing it.
     pub touching: Vec<usize>,
     /// Touching is not looked for.
@@ -354,6 +381,12 @@ impl Location {
             self.released.remove(&relation);
             r.floor = 0.0;
         }
+        if let Some((weight, looks)) = self.turned.get_mut(&relation) {
+            *looks = if big > weight.max(0.01 * r.size) { *looks + 1 } else { 0 };
+            if *looks >= LOOKS_AWAY {
+                self.turned.remove(&relation);
+            }
+        }
         if !self.grazing.is_empty() && big > m.band(relation) {
             self.grazing.remove(&relation);
         }
@@ -374,10 +407,13 @@ impl Location {
             self.sleepers.reset(functions.len(), step.program.states.len());
             self.exclusion.reset(functions.len(), &step.program.derivatives);
             self.samples.reset(functions.len());
+            self.ends.reset(functions.len());
+            self.amplifying.clear();
         }
         self.reaches(step);
         self.exclusion.earn(step.integrator.stats().rhs_evals);
         self.samples.which.clear();
+        self.ends.which.clear();
         self.looked.clear();
         let mut awake = std::mem::take(&mut self.sleepers.awake);
         awake.retain(|&k| {
@@ -385,7 +421,9 @@ impl Location {
             if !self.masked.is_empty() && self.masked.contains(&f.relation) {
                 return true;
             }
-            if !self.form(model, step, k) {
+            if !self.amplifying.is_empty() && self.amplifying.contains_key(&k) {
+                self.ends.which.push(k);
+            } else if !self.form(model, step, k) {
                 if self.unusual(model, step, k) || !self.exclusion.tries(k) {
                     self.samples.which.push(k);
                 } else {
@@ -408,6 +446,109 @@ impl Location {
             self.sampled += self.samples.which.len();
             self.samples.which.sort_unstable();
             self.search_sampled(model, step);
+        }
+        self.search_ends(model, step);
+        self.sort();
+    }
+
+    /// Whether a function moves by a good part of its size within the errors that states are integrated with: (u − x)/ε. Inside a step
+    /// it is noise, where the interpolant is as good as it has to be; at the ends of a step the integrator has solved for it.
+    /// It is followed from end to end, and where it seems to cross the step is taken again up to there.
+    fn amplifies(&self, model: &Model, step: &SearchedStep<'_>, k: usize, weight: f64) -> bool {
+        let r = &model.machine.relations[step.program.crossings.functions[k].relation];
+        step.integrator.retakes() && !self.only_crossings && weight > AMPLIFIED * r.size
+    }
+
+    /// From now on this function is followed from end to end.
+    fn follow_ends(&mut self, program: &ModeProgram, k: usize, weight: f64) {
+        if !self.amplifying.contains_key(&k) {
+            let young = self.turned.remove(&program.crossings.functions[k].relation).is_some();
+            self.amplifying.insert(k, Amplified { weight, young });
+            self.ends.forget(k);
+        }
+        self.ends.which.push(k);
+    }
+
+    /// What has been found to cross at `t`, where the interpolant is off the solution: those of these relations whose functions suffer
+    /// from that are followed from end to end from now on. Whether there are any.
+    pub fn distrust(&mut self, model: &mut Model, step: &SearchedStep<'_>, fired: &[usize], t: f64) -> bool {
+        let mut any = false;
+        for &i in fired {
+            let Some(&k) = step.program.crossings.by_relation.get(&i) else { continue };
+            let weight = 100.0 * self.noise(model, step, i, t);
+            // What it was in other modes does not count.
+            let mut size = 0.0f64;
+            for end in [step.t0, step.t1] {
+                if self.at_all(model, step, end, &[k]) {
+                    size = size.max(model.machine.values[model.machine.relations[i].g as usize].abs());
+                }
+            }
+            let new = !self.amplifying.contains_key(&k) && step.integrator.retakes() && !self.only_crossings;
+            if new && weight > SUFFERS * size {
+                self.follow_ends(step.program, k, weight);
+                any = true;
+            }
+        }
+        any
+    }
+
+    /// Looks at functions that amplify errors by their values at the ends of steps.
+    fn search_ends(&mut self, model: &mut Model, step: &SearchedStep<'_>) {
+        if self.ends.which.is_empty() {
+            return;
+        }
+        let mut s = std::mem::take(&mut self.ends);
+        s.which.sort_unstable();
+        let which = s.which.clone();
+        if !s.begin(step.t0, step.t1) {
+            self.sample(model, step, &mut s, &which, 0);
+        }
+        self.sample(model, step, &mut s, &which, END);
+        for (j, &k) in which.iter().enumerate() {
+            let i = step.program.crossings.functions[k].relation;
+            let [first, last] = [s.values[j][0], s.values[j][END]];
+            if !(first.is_finite() && last.is_finite()) {
+                continue;
+            }
+            self.note(&mut model.machine, i, first.abs().max(last.abs()));
+            self.went(i, first.abs());
+            let side = self.side(model, step, k);
+            // The ends have errors, too, a good deal less than the tolerance: what has crossed does not come back within them.
+            let size = model.machine.relations[i].size;
+            let mut beyond = 2.0 * side.tight;
+            let close = self.amplifying.get(&k).map_or(0.0, |a| ENOUGH * a.weight.min(size));
+            if let Some(a) = self.amplifying.get_mut(&k).filter(|a| a.young) {
+                let noise = (0.1 * a.weight).min(0.01 * size);
+                a.young = side.sides.iter().any(|&(offset, sigma)| sigma * (last - offset) < noise);
+                beyond = beyond.max(noise);
+            }
+            let wait = self.hesitating.get(&i).map_or(0.0, |w| ((w.0 - step.t0) / (step.t1 - step.t0)).max(0.0));
+            for &(offset, sigma) in side.sides.iter() {
+                let Some(at) = s.crosses(j, offset, sigma, beyond, close).filter(|at| *at >= wait) else { continue };
+                let after = if at >= 1.0 { step.t1 } else { step.t0 + at * (step.t1 - step.t0) };
+                self.ahead.push(Ahead { after, function: k, at_left: at == 0.0, touches: false });
+            }
+        }
+        s.end(step.t1);
+        s.which.clear();
+        self.ends = s;
+    }
+
+    /// Whether functions are followed that amplify errors.
+    pub fn amplified(&self) -> bool {
+        !self.amplifying.is_empty()
+    }
+
+    /// Where the present step should end instead, if what crosses first amplifies errors.
+    pub fn wants_end(&mut self, step: &SearchedStep<'_>) -> Option<f64> {
+        let first = self.ahead.first().filter(|a| !a.at_left && self.amplifying.contains_key(&a.function))?;
+        (first.after < step.t1).then_some(first.after)
+    }
+
+    /// The step cannot be taken again: what amplifies errors and has crossed where it ends, crosses there.
+    pub fn settle(&mut self, step: &SearchedStep<'_>) {
+        for a in self.ahead.iter_mut().filter(|a| !a.at_left && self.amplifying.contains_key(&a.function)) {
+            a.after = step.t1;
         }
         self.sort();
     }
@@ -460,14 +601,36 @@ impl Location {
         touched.retain(|&k| !self.masked.contains(&crossings.functions[k].relation));
         self.ahead.retain(|a| !touched.contains(&a.function));
         for k in touched {
-            if self.form(model, step, k) {
+            if self.amplifying.contains_key(&k) {
+                // Between events of one step only its end is known.
+                self.ends.forget(k);
+                let ahead = self.crossed_at_end(model, step, k);
+                self.ahead.extend(ahead);
+            } else if self.form(model, step, k) {
                 self.polynomial(step, k);
                 self.isolate_polynomial(model, step, k, from);
             } else if self.unusual(model, step, k) || !self.exclusion.tries(k) || !self.isolate(model, step, k, from) {
                 self.isolate_sampled(model, step, k, from, step.t1);
             }
         }
+        for k in std::mem::take(&mut self.ends.which) {
+            let ahead = self.crossed_at_end(model, step, k);
+            self.ahead.extend(ahead);
+        }
         self.sort();
+    }
+
+    /// Where the step ends, if the function is beyond doubt on the other side there.
+    fn crossed_at_end(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize) -> Option<Ahead> {
+        let i = step.program.crossings.functions[k].relation;
+        let good = self.at_all(model, step, step.t1, &[k]);
+        let m = &model.machine;
+        (good && gone(m, i, m.values[m.relations[i].g as usize])).then_some(Ahead {
+            after: step.t1,
+            function: k,
+            at_left: false,
+            touches: false,
+        })
     }
 
     /// Whether a function is near zero for reasons of its own: values decide.
@@ -513,13 +676,25 @@ impl Location {
         if step.program.crossings.functions[k].solves && !self.at_for(model, step, 0.5 * (from + to), k) {
             return false;
         }
-        let side = self.side(model, step, k);
-        let clear = |g: Interval| side.clear(g);
+        let mut side = self.side(model, step, k);
         let depth = self.exclusion.depth(k);
-        let Some(stretches) = self.exclusion.doubtful(&mut model.machine, step, k, (from, to), depth, clear) else {
+        let all = (from, to);
+        let Some(mut stretches) = self.exclusion.doubtful(&mut model.machine, step, k, all, depth, |g| side.clear(g))
+        else {
             self.exclusion.blind(k, model.machine.host.opaque);
             return false;
         };
+        // What may touch zero must be seen to come from further away than its errors.
+        let r = &model.machine.relations[i];
+        if !stretches.is_empty() && self.touchable(i, &r.kind, model.machine.values[r.var as usize]).is_some() {
+            let wide = 1600.0 * self.noise(model, step, i, stretches[0].0);
+            if wide > side.band {
+                side.band = wide;
+                let wider = self.exclusion.doubtful(&mut model.machine, step, k, all, depth, |g| side.clear(g));
+                stretches = wider.unwrap_or(stretches);
+            }
+        }
+        let clear = |g: Interval| side.clear(g);
         let known = self.ahead.len();
         let mut doubt: f64 = stretches.iter().map(|s| s.1 - s.0).sum();
         let hopeless = doubt > 0.5 * (to - from);
@@ -568,7 +743,8 @@ impl Location {
         let mut band = self.band(&model.machine, step, f);
         if self.touchable(f.relation, &r.kind, bit).is_some() {
             // Far enough to see that it comes from further away.
-            band = band.max(16.0 * self.weight(&model.machine, step, f).max(TOUCHING * r.size));
+            let near = self.approaching.get(&f.relation).copied().unwrap_or(0.0);
+            band = band.max(16.0 * self.weight(&model.machine, step, f).max(TOUCHING * r.size).max(near));
         }
         let reached = self.reached(f.relation, &r.kind, bit);
         Side { sides: sides(&r.kind, bit), band, tight: model.machine.band(f.relation), reached }
@@ -588,6 +764,12 @@ impl Location {
                     }
                     self.sleepers.wake(k);
                     self.samples.forget(k);
+                    self.ends.forget(k);
+                    let relation = program.crossings.functions[k].relation;
+                    // What made it amplify may have been switched off.
+                    if let Some(a) = self.amplifying.remove(&k) {
+                        self.turned.insert(relation, (a.weight, 0));
+                    }
                 }
             }
         }
@@ -746,10 +928,14 @@ impl Location {
             let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
             self.coefficients[0] = c0;
             let found = poly::first_crossing(&self.coefficients, side, &options).filter(|c| !c.touching);
+            if found.is_some() && self.amplifies(model, step, k, weight) {
+                self.follow_ends(step.program, k, weight);
+                return;
+            }
             if touched {
-                let mut near = self.approaching.contains(&i);
+                let mut near = self.approaching.contains_key(&i);
                 let at = touching::polynomial(&self.coefficients, sigma, close, found.map(|c| c.s_after), &mut near);
-                self.approach(i, near);
+                self.approach(i, near.then_some(close));
                 if let Some(s) = at {
                     let after = step.t0 + (begin + s * (1.0 - begin)) * h;
                     self.ahead.push(Ahead { after, function: k, at_left: true, touches: true });
@@ -781,17 +967,16 @@ impl Location {
         let m = &model.machine;
         let back = sigma * (m.values[m.relations[i].g as usize] - level);
         let far = back > 2.0 * m.band(i);
-        self.approach(i, !far);
+        self.approach(i, (!far).then_some(0.0));
         far.then_some(i)
     }
 
-    /// Whether a function is on its way to zero, within the errors of the integration.
-    fn approach(&mut self, relation: usize, near: bool) {
-        if near {
-            self.approaching.insert(relation);
-        } else {
-            self.approaching.remove(&relation);
-        }
+    /// Whether a function is on its way to zero, and within which errors of the integration.
+    fn approach(&mut self, relation: usize, near: Option<f64>) {
+        match near {
+            Some(close) => self.approaching.insert(relation, close),
+            None => self.approaching.remove(&relation),
+        };
     }
 
     fn push(&mut self, function: usize, after: f64, c: Crossing, from: f64, to: f64) {
@@ -864,6 +1049,7 @@ impl Location {
     /// The integration begins anew.
     pub fn restarted(&mut self) {
         self.samples.restart();
+        self.ends.restart();
     }
 
     fn isolate_sampled(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, from: f64, to: f64) {
@@ -893,11 +1079,13 @@ impl Location {
                 return;
             }
         }
+        // A hundredth of the errors made the noise.
+        let amplifies = self.amplifies(model, step, k, 100.0 * noise);
         for &(offset, sigma) in sides(&kind, bit).iter() {
             let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
             let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
             let touched = self.touchable(i, &kind, bit) == Some(offset);
-            let mut near = self.approaching.contains(&i);
+            let mut near = self.approaching.contains_key(&i);
             let size = model.machine.relations[i].size;
             // Crossing, touching and coming to rest are looked for on the same values.
             let mut seen: FxHashMap<u64, f64> = FxHashMap::default();
@@ -912,6 +1100,9 @@ impl Location {
             };
             let found = first_crossing_sampled(&mut f, from, to, side, &options, &Default::default()).crossing;
             let found = found.filter(|c| !c.touching);
+            if found.is_some() && amplifies {
+                return self.follow_ends(step.program, k, 100.0 * noise);
+            }
             if touched {
                 let close = tight.max(100.0 * noise).max(TOUCHING * size);
                 let limit = found.map_or(to, |c| c.s_after);
@@ -920,7 +1111,7 @@ impl Location {
                 let at = touching::arrival(&mut f, sigma, ROUNDING * size, (from, to, step.t1 - step.t0), at, crosses)
                     .or(at);
                 // Where the stretch ends inside the step, values beyond it are clear of zero.
-                self.approach(i, near && to == step.t1);
+                self.approach(i, (near && to == step.t1).then_some(close));
                 if let Some(after) = at {
                     self.ahead.push(Ahead { after, function: k, at_left: true, touches: true });
                 }
@@ -995,7 +1186,7 @@ impl Location {
                 let mut fired: Vec<usize> =
                     here.iter().map(|&k| step.program.crossings.functions[k].relation).collect();
                 fired.dedup();
-                self.approaching.retain(|i| !fired.contains(i));
+                self.approaching.retain(|i, _| !fired.contains(i));
                 return Some((t, fired));
             }
             // Step past the zero band, so that the bit flips beyond doubt.
@@ -1031,7 +1222,7 @@ impl Location {
                     }
                     self.ahead.retain(|a| !fired.contains(&step.program.crossings.functions[a.function].relation));
                     self.grazing.extend(&fired);
-                    self.approaching.retain(|i| !fired.contains(i));
+                    self.approaching.retain(|i, _| !fired.contains(i));
                     return Some((t, fired));
                 }
                 if t >= step.t1 {

@@ -1,6 +1,7 @@
 //! Running steps: batches, simultaneous equations, relations, mixed loops.
 
 use crate::compile::{MixedBlock, Step};
+use crate::course::Course;
 use crate::layout::Layout;
 use crate::start::ModeMethod;
 use crate::transport::Lines;
@@ -348,14 +349,6 @@ pub struct TimeSwitch {
     pub slots: [u32; 2],
 }
 
-/// Guesses from the last accepted step. A step that is tried again begins from them: the first trial may have gone past
-/// the end of a branch of solutions, and its values lie on another.
-#[derive(Default)]
-pub struct Anchor {
-    latest: f64,
-    guesses: Vec<(u32, f64)>,
-}
-
 /// The values of a run and what evaluates them.
 pub struct Machine {
     /// All numbers.
@@ -393,8 +386,8 @@ pub struct Machine {
     /// The values after the last event, while the equations are singular and steps are taken: what they leave open is then
     /// a function of states and time, not of what was evaluated before.
     pub held: Vec<f64>,
-    /// Guesses of the last accepted step, while an integrator tries the next.
-    pub anchor: Anchor,
+    /// Where the unknowns of nonlinear blocks are heading.
+    pub course: Course,
     /// The robust methods, in order.
     pub methods: Vec<BlockMethod>,
     /// How mixed loops find their mode, in order.
@@ -439,28 +432,6 @@ impl Machine {
                     .collect()
             })
             .collect()
-    }
-
-    /// Takes the present values of these slots as what trials begin from.
-    pub fn drop_anchor(&mut self, slots: &[u32]) {
-        self.anchor.latest = f64::NEG_INFINITY;
-        self.anchor.guesses.clear();
-        self.anchor.guesses.extend(slots.iter().map(|&s| (s, self.values[s as usize])));
-    }
-
-    /// Trials begin from wherever the last one ended.
-    pub fn raise_anchor(&mut self) {
-        self.anchor.guesses.clear();
-    }
-
-    /// Back to the anchor's guesses, if `t` lies before what was tried last.
-    pub fn return_to_anchor(&mut self, t: f64) {
-        if t < self.anchor.latest {
-            for &(s, v) in &self.anchor.guesses {
-                self.values[s as usize] = v;
-            }
-        }
-        self.anchor.latest = t;
     }
 
     /// Runs one batch.

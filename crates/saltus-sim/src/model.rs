@@ -339,7 +339,7 @@ impl Model {
             fresh: Vec::new(),
             degenerate: 0,
             held: Vec::new(),
-            anchor: Default::default(),
+            course: Default::default(),
             methods: crate::start::block_methods(&StartOptions::default()),
             mode_methods: StartOptions::default().modes,
             previous: FxHashMap::default(),

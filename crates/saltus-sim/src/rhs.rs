@@ -23,8 +23,9 @@ pub(crate) struct Rhs<'a> {
     pub trouble: Option<Trouble>,
 }
 
-/// Writes time and states.
+/// Writes time and states, and guesses for what is iterated on.
 pub(crate) fn place(m: &mut Machine, program: &ModeProgram, t: f64, x: &[f64]) {
+    m.course.lead(t, &mut m.values);
     m.values[m.time as usize] = t;
     for (&(s, _), v) in program.states.iter().zip(x) {
         m.values[s as usize] = *v;
@@ -70,7 +71,6 @@ impl Rhs<'_> {
     }
 
     fn run(&mut self, steps: &[Step], t: f64, x: &[f64]) -> Result<(), EvalError> {
-        self.machine.return_to_anchor(t);
         place(self.machine, self.program, t, x);
         self.machine.run(steps).map_err(|e| {
             self.trouble = Some(e);

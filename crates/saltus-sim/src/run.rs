@@ -47,11 +47,11 @@ const BETWEEN: [f64; 3] = [0.8731, 0.4637, 0.1129];
 /// model says so (magnetic fluxes, fluid levels, currents of signals).
 const SMALL_STATES: f64 = 0.01;
 
-/// Methods whose dense output swings in stiff components.
-const SWINGING: [&str; 3] = ["radau", "esdirk", "rosenbrock"];
-
 /// How often one step is taken again.
 const MOST_RETAKES: usize = 4;
+
+/// How often a step is taken again to end where a function crosses that amplifies errors.
+const MOST_APPROACHES: usize = 12;
 
 /// How often in a row steps are taken again and end without the event that they were to end at: the crossing recedes.
 const MOST_VAIN: usize = 2;
@@ -609,6 +609,7 @@ impl Runner<'_> {
                 let _ = self.evaluate(model, &program, integrator.t(), &x);
                 restart = Some(Restart::Cold);
             }
+            let restarts = restart.is_some();
             if let Some(kind) = restart.take() {
                 self.location.restarted();
                 x.clear();
@@ -627,11 +628,19 @@ impl Runner<'_> {
                 }
             }
             let tstop = self.stop.min(hard).min(now + self.longest(model));
-            model.machine.drop_anchor(&program.iterated);
+            let m = &mut model.machine;
+            if restarts || !m.course.follows(&program.iterated) {
+                m.course.begin(now, &program.iterated, &m.values);
+            }
             let mut rhs = self.rhs(model, &program);
             let outcome = integrator.step(&mut rhs, tstop);
             let trouble = rhs.trouble.take();
-            model.machine.raise_anchor();
+            let m = &mut model.machine;
+            if outcome.is_ok() {
+                m.course.may_end(integrator.t(), &m.values);
+            } else {
+                m.course.cut(integrator.t());
+            }
             if outcome.is_err() && !self.causal && program.implicit.is_some() && integrator.name() == "dae" {
                 self.causal = true;
                 restart = Some(Restart::Cold);
@@ -770,20 +779,42 @@ impl Runner<'_> {
             self.location.search(model, &step);
             self.report.locating += begun.elapsed().as_secs_f64();
         }
+        integrator.sharpen(self.location.amplified());
         loop {
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
             let span = self.span();
             let begun = std::time::Instant::now();
+            if let Some(t) = self.location.wants_end(&step) {
+                if from == t0 && retakes < MOST_APPROACHES && t > t0 && integrator.retake(&mut self.rhs(model, &p), t) {
+                    (t1, retakes) = (integrator.t(), retakes + 1);
+                    model.machine.course.cut(t1);
+                    let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
+                    self.location.search(model, &step);
+                    self.report.locating += begun.elapsed().as_secs_f64();
+                    continue;
+                }
+                self.location.settle(&SearchedStep { program: &p, integrator: &**integrator, t0, t1 });
+            }
+            let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
             let crossing = self.location.earliest(model, &step, from, span);
             self.report.locating += begun.elapsed().as_secs_f64();
-            if let Some((t, _)) = &crossing
-                && from == t0
+            let strays = match &crossing {
+                Some((t, _)) if from == t0 => self.strays(model, &p, &**integrator, *t),
+                _ => false,
+            };
+            if let Some((t, fired)) = crossing.as_ref().filter(|_| strays)
+                && self.location.distrust(model, &step, fired, *t)
+            {
+                self.location.search(model, &step);
+                continue;
+            }
+            if let Some((t, _)) = crossing.as_ref().filter(|_| strays)
                 && retakes < MOST_RETAKES
                 && self.vain < MOST_VAIN
-                && self.strays(model, &p, &**integrator, *t)
                 && integrator.retake(&mut self.rhs(model, &p), *t)
             {
                 (t1, retakes) = (integrator.t(), retakes + 1);
+                model.machine.course.cut(t1);
                 let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
                 self.location.search(model, &step);
                 continue;
@@ -963,7 +994,7 @@ impl Runner<'_> {
     /// components swing between the ends of a step; what follows an event in their midst would swing back at once.
     fn strays(&mut self, model: &mut Model, program: &ModeProgram, integrator: &dyn Integrator, t: f64) -> bool {
         let (begin, end, n) = (integrator.t_prev(), integrator.t(), program.states.len());
-        if !(begin < t && t < end) || n == 0 || !SWINGING.contains(&integrator.name()) || self.forward.is_some() {
+        if !(begin < t && t < end) || n == 0 || !integrator.retakes() || self.forward.is_some() {
             return false;
         }
         let (mut x, mut f) = (vec![0.0; n], vec![0.0; n]);
@@ -1046,6 +1077,8 @@ impl Runner<'_> {
         if self.doubted(model, program, integrator, from, t, observer) {
             let _ = self.evaluate_at(model, program, integrator, t);
         }
+        let m = &mut model.machine;
+        m.course.end(t, &m.values);
         self.check_assertions(model, t, observer)?;
         self.warnings(model, observer);
         Ok(())
@@ -1354,6 +1387,8 @@ impl Runner<'_> {
         // What touches zero has the value of zero, whatever the last digits say.
         let touching: Vec<usize> = self.location.touching.iter().copied().filter(|i| fired.contains(i)).collect();
         touching.iter().for_each(|&i| model.machine.relations[i].frozen = true);
+        // What follows need not continue what was.
+        let course = std::mem::take(&mut model.machine.course);
         let handled = model.handle_event(program, fired, &near, kind, observer);
         touching.iter().for_each(|&i| model.machine.relations[i].frozen = false);
         let took = begun.elapsed().as_secs_f64();
@@ -1378,6 +1413,9 @@ impl Runner<'_> {
         let program_after = h.program.clone();
         let same = Rc::ptr_eq(&program_after, program) && !h.switched;
         self.location.forget(program, same.then_some(&h.changed[..]));
+        if same && h.changed.is_empty() {
+            model.machine.course = course;
+        }
         let critical = h.changed.iter().any(|s| program.sensitivity.slots.contains(s));
         let mut restart = if !same || !h.reinitialized.is_empty() {
             Some(Restart::Cold)

@@ -10,6 +10,7 @@
 
 use crate::location::Side;
 use saltus_solver::interp::substitute_affine;
+use saltus_solver::roots::{CrossingOptions, Sign, poly};
 
 /// Places of a step where functions are sampled.
 pub(crate) const PLACES: [f64; 6] = [0.0, 0.2, 0.45, 0.7, 0.9, 1.0];
@@ -137,6 +138,51 @@ impl Samples {
         ORDER.iter().filter(|&&place| !v[place].is_nan()).for_each(|&place| p.push(PLACES[place], v[place]));
         // Two values tell nothing of what is between them.
         p.count >= 3 && v[0].is_finite() && v[END].is_finite() && p.stays(v[0], side)
+    }
+}
+
+impl Samples {
+    /// Where function `j` of the step leaves its side, by the polynomial through its values at the ends of steps: 0 if it is beyond at
+    /// once, 1 if it crosses at the very end. What is not `beyond` zero has not crossed; what is within `close` of zero need not come
+    /// closer.
+    pub fn crosses(&self, j: usize, offset: f64, sigma: f64, beyond: f64, close: f64) -> Option<f64> {
+        let [first, last] = [0, END].map(|p| sigma * (self.values[j][p] - offset));
+        if first < -beyond {
+            return Some(0.0);
+        }
+        let (t0, h) = self.step;
+        let mut p = Newton::default();
+        for &(t, g) in self.past[self.which[j]].known().iter().filter(|p| p.0 < t0) {
+            p.push((t - t0) / h, sigma * (g - offset));
+        }
+        p.push(0.0, first);
+        p.push(1.0, last);
+        let (c, term) = p.powers();
+        let error = bernstein(&term[..p.count]).fold(0.0f64, |m, b| m.max(b.abs()));
+        if last >= -beyond {
+            // A dip between the ends, if the polynomial knows as much.
+            let mut c = c;
+            c[0] += RESOLVED * error + beyond;
+            let dip = poly::first_crossing(&c[..p.count], Sign::Positive, &CrossingOptions::default());
+            return dip.filter(|_| p.count > 2 && first > beyond).map(|d| d.s_after);
+        }
+        // It has crossed, and a straight line is never far off.
+        let mut c = c;
+        if !(error < 0.5 * (first.max(beyond) - last)) {
+            c = [0.0; MOST];
+            (c[0], c[1]) = (first, last - first);
+        }
+        // Ends a little beyond zero tell more than ends a little before.
+        c[0] += beyond + close;
+        let at = poly::first_crossing(&c[..p.count], Sign::Positive, &CrossingOptions::default());
+        let at = at.map_or(1.0, |d| d.s_after);
+        // The rest is not worth another step.
+        Some(match at {
+            at if at > 1.0 - 1e-9 || -last <= 4.0 * (beyond + close) => 1.0,
+            // At zero where the step begins, and gone from there.
+            at if at < 1e-3 && first <= beyond => 0.0,
+            at => at.max(1e-3),
+        })
     }
 }
 

@@ -1,9 +1,9 @@
-model DiodeOr
-  Real v1, v2, vc(start=0,fixed=true), i1, i2, s1, s2;
-  Boolean o1, o2;
+model DiodeOr "A sine and a constant source through ideal diodes onto one capacitor: the larger one conducts"
+  Real x(start = 0.5, fixed = true), i, j, s, r;
 equation
-  v1 = 5*sin(time); v2 = 5*sin(time - 2);
-  0.1*der(vc) = i1 + i2 - vc/20;
-  o1 = s1 < 0; v1 - vc = if o1 then s1 else 0; i1 = if o1 then 0 else s1;
-  o2 = s2 < 0; v2 - vc = if o2 then s2 else 0; i2 = if o2 then 0 else s2;
+  der(x) = -1 + i + j;
+  sin(time) - x = if s < 0 then s else 0;
+  i = if s < 0 then 0 else s;
+  0.5 - x = if r < 0 then r else 0;
+  j = if r < 0 then 0 else r;
 end DiodeOr;

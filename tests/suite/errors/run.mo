@@ -417,3 +417,26 @@ exit: 6
 error: at time 0.5: x is reset to 2 and to 3 at once
 --> model.mo:8:3
 against this one
+
+--- no-solution-below-a-root error simulate ---
+model M
+  Real x(start = 1);
+equation
+  sqrt(x) = -1 - time;
+end M;
+--- expect ---
+exit: 5
+1 simultaneous equation for x could not be solved
+--> model.mo:4:3
+
+--- the-solution-ends-at-a-root error simulate --stop 2 ---
+model M
+  Real q, p(start = 0.5), y(start = 1, fixed = true);
+equation
+  q = sqrt(p);
+  q + p = y;
+  der(y) = -1;
+end M;
+--- expect ---
+exit: 6
+could not be solved
