@@ -10,6 +10,7 @@
 use crate::influence::{condition_holes, influential, terms};
 use crate::parts::Parts;
 use crate::rows::{RowOps, tidy};
+use crate::sums::ModeSums;
 use crate::system::{DiscEq, DiscKind, Merged, Role, SysEq, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType};
@@ -363,6 +364,7 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row
             out.suspect.extend(deciding);
         }
     }
+    hidden_conditions(sys, ops, rows, &conditions, &mut out.keyed);
     // What has a plan of its own in some block is known there; elsewhere nothing is left to suspect.
     for list in [&mut out.keyed, &mut out.suspect] {
         list.sort_unstable();
@@ -372,6 +374,41 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row
     out.suspect.retain(|v| keyed.binary_search(v).is_err());
     out
 }
+
+/// Conditions one value of which makes an equation say something about differentiated variables alone, together with others: a
+/// capacitor between two nodes that a diode joins. Structure does not see it.
+fn hidden_conditions(
+    sys: &mut System,
+    ops: &mut RowOps,
+    rows: &[(usize, Row)],
+    conditions: &[Vec<VarId>],
+    keyed: &mut Vec<VarId>,
+) {
+    let mut sums: Option<ModeSums> = None;
+    for (k, (_, row)) in rows.iter().enumerate() {
+        if conditions[k].is_empty() || conditions[k].len() > MOST_HIDING {
+            continue;
+        }
+        for &c in &conditions[k] {
+            for value in [true, false] {
+                if keyed.contains(&c) {
+                    continue;
+                }
+                let special = specialise(sys, ops, row, |v| (v == c).then_some(value));
+                if special == *row {
+                    continue;
+                }
+                let sums = sums.get_or_insert_with(|| ModeSums::new(sys, rows, |j| !conditions[j].is_empty()));
+                if !sums.hidden(sys, std::iter::once((k, &special))).is_empty() {
+                    keyed.push(c);
+                }
+            }
+        }
+    }
+}
+
+/// Conditions of a row that are tried one by one.
+const MOST_HIDING: usize = 4;
 
 /// The Boolean variables that these holes of a row stand for and that may guard equations.
 fn conditions_among(sys: &System, row: &Row, holes: Vec<u32>) -> Vec<VarId> {
@@ -695,17 +732,42 @@ pub fn active_rows(sys: &mut System, ops: &mut RowOps, modes: &Modes, key: &Mode
 
 /// The continuous equations when some conditions have the given values.
 pub(crate) fn rows_with(sys: &mut System, ops: &mut RowOps, value: &FxHashMap<VarId, bool>) -> Vec<(usize, Row)> {
+    let (mut out, own) = rows_as_written(sys, ops, value);
+    if !own.is_empty() {
+        let mut sums = ModeSums::new(sys, &out, |k| own.contains(&out[k].0));
+        let rows = out.iter().enumerate().filter(|(_, r)| own.contains(&r.0)).map(|(k, r)| (k, &r.1));
+        for (k, row) in sums.hidden(sys, rows) {
+            out[k].1 = row;
+        }
+    }
+    out
+}
+
+/// The same before what they say together is made plain, and which of them hold in this mode, not in all of them.
+pub(crate) fn rows_as_written(
+    sys: &mut System,
+    ops: &mut RowOps,
+    value: &FxHashMap<VarId, bool>,
+) -> (Vec<(usize, Row)>, FxHashSet<usize>) {
     let mut out = Vec::new();
+    let mut own: FxHashSet<usize> = FxHashSet::default();
     for i in 0..sys.equations.len() {
         let SysEq { row, guard, .. } = sys.equations[i].clone();
         if guard.is_some() && !chosen(sys, guard, &|v| value.get(&v).copied().unwrap_or(false)) {
             continue;
         }
-        let row = if value.is_empty() { row } else { specialise(sys, ops, &row, |v| value.get(&v).copied()) };
-        out.push((i, row));
+        if value.is_empty() {
+            out.push((i, row));
+            continue;
+        }
+        let special = specialise(sys, ops, &row, |v| value.get(&v).copied());
+        if guard.is_some() || special != row {
+            own.insert(i);
+        }
+        out.push((i, special));
     }
     needed_dummies(sys, &mut out);
-    out
+    (out, own)
 }
 
 /// Leaves out the dummy equations (MODRIO 3.3.2) that the others can do without: each is kept if it determines something

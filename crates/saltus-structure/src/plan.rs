@@ -1,6 +1,6 @@
 //! The structural plan of one mode: differentiated equations, states, order of evaluation.
 
-use crate::modes::{ModeKey, Modes, active_rows, key_text, rows_with};
+use crate::modes::{ModeKey, Modes, active_rows, key_text, rows_as_written, rows_with};
 use crate::parts::plan_parts;
 use crate::redundancy::{dependent_constraints, null_support};
 use crate::rows::RowOps;
@@ -549,7 +549,13 @@ fn offsets(
     asked: &[VarId],
 ) -> Result<Offsets, Diagnostic> {
     let found = find_offsets(sys, mode.values.is_empty(), rows, asked);
-    found.map_err(|(vars, s)| {
+    found.map_err(|(mut vars, mut s)| {
+        // The equations as the model has them say more to its reader.
+        let (written, _) = rows_as_written(sys, ops, &mode.values);
+        let mut rows = rows;
+        if let Err(found) = find_offsets(sys, mode.values.is_empty(), &written, &[]) {
+            ((vars, s), rows) = (found, &written);
+        }
         let mut d = explain_singular(sys, mode, rows, &vars, &s);
         d.hints.extend(explain_open(sys, ops, rows, &vars, &s));
         if !s.parts.under_cols.is_empty() {

@@ -28,6 +28,7 @@ const COMMON: usize = 16;
 type Key = (VarId, u8);
 
 /// `Σ coefficient·key + constant = 0`, keys ascending.
+#[derive(Clone)]
 struct Sum {
     equation: usize,
     terms: Vec<(Key, f64)>,
@@ -197,33 +198,62 @@ fn product(sys: &mut System, e: ExprId, factor: f64, args: &[Operand], products:
     out.terms.push(((VarId::new(id as usize), PRODUCT), factor));
 }
 
+/// What cancels in combinations: products, and unknowns that are not differentiated.
+fn free(sys: &System, differentiated: &[bool], k: &Key) -> bool {
+    k.1 == PRODUCT || (sys.role(k.0) == Role::Continuous && !differentiated[k.0.index()])
+}
+
+fn whole(t: &(Key, f64)) -> bool {
+    t.1.fract() == 0.0 && t.1.abs() < 1e6
+}
+
+/// A row as a sum that may take part in a combination.
+fn member(
+    sys: &mut System,
+    differentiated: &[bool],
+    products: &mut Products,
+    equation: usize,
+    row: &Row,
+) -> Option<Sum> {
+    if row.args.iter().any(|a| matches!(a, Operand::Var { order, .. } if *order > 0)) {
+        return None;
+    }
+    let mut s = Sum { equation, terms: Vec::new(), constant: 0.0 };
+    terms(sys, row.template, 1.0, &row.args, products, &mut s);
+    gather(&mut s.terms);
+    let plain = s.terms.iter().any(|t| t.0.1 != PRODUCT);
+    let fits = plain && s.terms.iter().all(whole) && s.terms.iter().any(|t| free(sys, differentiated, &t.0));
+    fits.then_some(s)
+}
+
 /// Combinations of sums in which everything cancels but what is differentiated; each takes the place of one of its sums.
 /// Whether there were any.
 pub fn find_cut_sets(sys: &mut System, differentiated: &[bool]) -> bool {
-    let free =
-        |sys: &System, k: &Key| k.1 == PRODUCT || (sys.role(k.0) == Role::Continuous && !differentiated[k.0.index()]);
-    let whole = |t: &(Key, f64)| t.1.fract() == 0.0 && t.1.abs() < 1e6;
     let mut products = Products::default();
     let mut sums: Vec<Sum> = Vec::new();
     for equation in 0..sys.equations.len() {
         let eq = &sys.equations[equation];
-        let differentiates = eq.row.args.iter().any(|a| matches!(a, Operand::Var { order, .. } if *order > 0));
-        if eq.guard.is_some() || eq.origin.is_dummy() || eq.row.args.len() < 2 || differentiates {
-            continue;
-        }
-        let row = eq.row.clone();
-        let mut s = Sum { equation, terms: Vec::new(), constant: 0.0 };
-        terms(sys, row.template, 1.0, &row.args, &mut products, &mut s);
-        gather(&mut s.terms);
-        let plain = s.terms.iter().any(|t| t.0.1 != PRODUCT);
-        if plain && s.terms.iter().all(whole) && s.terms.iter().any(|t| free(sys, &t.0)) {
-            sums.push(s);
+        if eq.guard.is_none() && !eq.origin.is_dummy() && eq.row.args.len() > 1 {
+            let row = eq.row.clone();
+            sums.extend(member(sys, differentiated, &mut products, equation, &row));
         }
     }
+    let found = combinations(sums, |k| free(sys, differentiated, k), 2);
+    for s in &found {
+        let row = written(sys, s);
+        let old = &sys.equations[s.equation];
+        sys.equations[s.equation] = SysEq { row, guard: None, origin: old.origin.clone(), merged: old.merged.clone() };
+    }
+    !found.is_empty()
+}
+
+/// Combinations of sums in which everything cancels that is free, with so many terms at least.
+fn combinations(mut sums: Vec<Sum>, free: impl Fn(&Key) -> bool, least: usize) -> Vec<Sum> {
+    let mut found: Vec<Sum> = Vec::new();
     // A variable of one sum alone cancels in no combination: that sum takes part in none.
     let mut of: FxHashMap<Key, Vec<u32>> = FxHashMap::default();
     for (k, s) in sums.iter().enumerate() {
-        s.terms.iter().filter(|t| free(sys, &t.0)).for_each(|t| of.entry(t.0).or_default().push(k as u32));
+        s.terms.iter().filter(|t| free(&t.0)).for_each(|t| of.entry(t.0).or_default().push(k as u32));
     }
     let mut single: Vec<Key> = of.iter().filter(|o| o.1.len() == 1).map(|o| *o.0).collect();
     // Variables by the number of their sums, as it was when they were noted.
@@ -238,7 +268,6 @@ pub fn find_cut_sets(sys: &mut System, differentiated: &[bool]) -> bool {
             }
         }
     };
-    let mut changed = false;
     let mut left = MOST_ELIMINATIONS;
     while left > 0 {
         while let Some(key) = single.pop() {
@@ -265,7 +294,7 @@ pub fn find_cut_sets(sys: &mut System, differentiated: &[bool]) -> bool {
             let Some(s) = combined else { continue };
             sums[j] = s;
             let mut any = false;
-            for (key, _) in sums[j].terms.iter().filter(|t| free(sys, &t.0)) {
+            for (key, _) in sums[j].terms.iter().filter(|t| free(&t.0)) {
                 any = true;
                 let list = of.entry(*key).or_default();
                 list.push(j as u32);
@@ -274,16 +303,82 @@ pub fn find_cut_sets(sys: &mut System, differentiated: &[bool]) -> bool {
                     single.push(*key);
                 }
             }
-            if !any && sums[j].terms.len() > 1 {
-                let row = written(sys, &sums[j]);
-                let old = &sys.equations[sums[j].equation];
-                sys.equations[sums[j].equation] =
-                    SysEq { row, guard: None, origin: old.origin.clone(), merged: old.merged.clone() };
-                changed = true;
+            if !any && sums[j].terms.len() >= least {
+                found.push(sums[j].clone());
             }
         }
     }
-    changed
+    found
+}
+
+/// The sums among the equations of a mode, to find what a few of them say together with the others:
+///
+/// before: `u = v1 - v2; v1 = v2` (u differentiated, the second by a switch that is closed)
+/// after:  `u = 0; v1 = v2`
+pub struct ModeSums {
+    differentiated: Vec<bool>,
+    products: Products,
+    sums: Vec<Sum>,
+    of: FxHashMap<Key, Vec<u32>>,
+}
+
+/// Sums around those of a mode that are looked at.
+const NEIGHBOURHOOD: usize = 300;
+
+impl ModeSums {
+    /// The sums among these rows, but for some.
+    pub fn new(sys: &mut System, rows: &[(usize, Row)], without: impl Fn(usize) -> bool) -> ModeSums {
+        let mut differentiated = vec![false; sys.dae.vars.len()];
+        for a in rows.iter().flat_map(|r| r.1.args.iter()) {
+            if let Operand::Var { var, order, .. } = *a {
+                differentiated[var.index()] |= order > 0;
+            }
+        }
+        let mut out =
+            ModeSums { differentiated, products: Products::default(), sums: Vec::new(), of: FxHashMap::default() };
+        if !out.differentiated.contains(&true) {
+            return out;
+        }
+        for (k, (equation, row)) in rows.iter().enumerate() {
+            if without(k) || sys.equations[*equation].origin.is_dummy() {
+                continue;
+            }
+            if let Some(s) = member(sys, &out.differentiated, &mut out.products, k, row) {
+                for t in s.terms.iter().filter(|t| free(sys, &out.differentiated, &t.0)) {
+                    out.of.entry(t.0).or_default().push(out.sums.len() as u32);
+                }
+                out.sums.push(s);
+            }
+        }
+        out
+    }
+
+    /// What these rows and the others say about differentiated variables alone: places of rows, with what takes their place.
+    pub fn hidden<'a>(&mut self, sys: &mut System, rows: impl Iterator<Item = (usize, &'a Row)>) -> Vec<(usize, Row)> {
+        let mut seeds: Vec<Sum> = Vec::new();
+        if !self.sums.is_empty() {
+            for (k, row) in rows {
+                seeds.extend(member(sys, &self.differentiated, &mut self.products, k, row));
+            }
+        }
+        let mut taken = vec![false; self.sums.len()];
+        let mut near: Vec<Sum> = seeds;
+        let mut at = 0;
+        while at < near.len() && near.len() < NEIGHBOURHOOD {
+            let keys: Vec<Key> = near[at].terms.iter().map(|t| t.0).collect();
+            for k in keys.iter().filter_map(|k| self.of.get(k)).filter(|l| l.len() <= COMMON).flatten() {
+                if !std::mem::replace(&mut taken[*k as usize], true) {
+                    near.push(self.sums[*k as usize].clone());
+                }
+            }
+            at += 1;
+        }
+        if near.len() < 2 {
+            return Vec::new();
+        }
+        let found = combinations(near, |k| free(sys, &self.differentiated, k), 1);
+        found.iter().map(|s| (s.equation, written(sys, s))).collect()
+    }
 }
 
 /// `outer` without `key`, by a multiple of `inner`.
