@@ -2,6 +2,7 @@
 //! included.
 
 use crate::api::{EventKind, EventRecord, Observer};
+use crate::compile::Step;
 use crate::crossings::Sensitivity;
 use crate::machine::Trouble;
 use crate::model::{ModeProgram, Model};
@@ -226,7 +227,12 @@ impl Model {
                 let values = self.discrete_values();
                 self.machine.run(&program.guards).map_err(|e| failed(self, e))?;
                 let over = self.key() != program.plan.key;
-                if !over {
+                if over {
+                    // What when-equations keep of a mode that ends is what it was: they do not fire again in the next.
+                    for step in program.event.iter().filter(|s| matches!(s, Step::When(_))) {
+                        self.machine.run(std::slice::from_ref(step)).map_err(|e| failed(self, e))?;
+                    }
+                } else {
                     self.set_discrete_values(&values);
                 }
                 over
