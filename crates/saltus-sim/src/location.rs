@@ -77,10 +77,7 @@ const ROUNDING: f64 = 8.0 * f64::EPSILON;
 const TOUCHING: f64 = 1e-11;
 
 /// Which part of its size a function moves by, within the errors of the states, that amplifies them.
-const AMPLIFIED: f64 = 0.02;
-
-/// The same where the interpolant is seen to be off the solution.
-const SUFFERS: f64 = 1e-5;
+const AMPLIFIED: f64 = 0.2;
 
 /// Which part of that, or of its size, is as close to zero as its ends can be brought.
 const ENOUGH: f64 = 1e-6;
@@ -467,29 +464,6 @@ impl Location {
             self.ends.forget(k);
         }
         self.ends.which.push(k);
-    }
-
-    /// What has been found to cross at `t`, where the interpolant is off the solution: those of these relations whose functions suffer
-    /// from that are followed from end to end from now on. Whether there are any.
-    pub fn distrust(&mut self, model: &mut Model, step: &SearchedStep<'_>, fired: &[usize], t: f64) -> bool {
-        let mut any = false;
-        for &i in fired {
-            let Some(&k) = step.program.crossings.by_relation.get(&i) else { continue };
-            let weight = 100.0 * self.noise(model, step, i, t);
-            // What it was in other modes does not count.
-            let mut size = 0.0f64;
-            for end in [step.t0, step.t1] {
-                if self.at_all(model, step, end, &[k]) {
-                    size = size.max(model.machine.values[model.machine.relations[i].g as usize].abs());
-                }
-            }
-            let new = !self.amplifying.contains_key(&k) && step.integrator.retakes() && !self.only_crossings;
-            if new && weight > SUFFERS * size {
-                self.follow_ends(step.program, k, weight);
-                any = true;
-            }
-        }
-        any
     }
 
     /// Looks at functions that amplify errors by their values at the ends of steps.

@@ -798,19 +798,11 @@ impl Runner<'_> {
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
             let crossing = self.location.earliest(model, &step, from, span);
             self.report.locating += begun.elapsed().as_secs_f64();
-            let strays = match &crossing {
-                Some((t, _)) if from == t0 => self.strays(model, &p, &**integrator, *t),
-                _ => false,
-            };
-            if let Some((t, fired)) = crossing.as_ref().filter(|_| strays)
-                && self.location.distrust(model, &step, fired, *t)
-            {
-                self.location.search(model, &step);
-                continue;
-            }
-            if let Some((t, _)) = crossing.as_ref().filter(|_| strays)
+            if let Some((t, _)) = &crossing
+                && from == t0
                 && retakes < MOST_RETAKES
                 && self.vain < MOST_VAIN
+                && self.strays(model, &p, &**integrator, *t)
                 && integrator.retake(&mut self.rhs(model, &p), *t)
             {
                 (t1, retakes) = (integrator.t(), retakes + 1);
