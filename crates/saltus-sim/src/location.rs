@@ -892,8 +892,9 @@ impl Location {
                 continue;
             }
             if c0.abs() + rest <= tight {
-                // At zero all along, yet locked to a value zero does not have: it has been reached.
-                if self.reached(i, &kind, bit) == Some(offset) {
+                // At zero all along, yet locked to a value zero does not have: it has been reached, unless it is on its way from there.
+                let leaves = sigma * (ends[1] - ends[0]) > 0.02 * ((ends[0] - offset).abs() + (ends[1] - offset).abs());
+                if !leaves && self.reached(i, &kind, bit) == Some(offset) {
                     self.ahead.push(Ahead { after: from, function: k, at_left: true, touches: false });
                 }
                 continue;
