@@ -14,13 +14,14 @@ use crate::crossings::{Function, Sides, positive_side, sides};
 use crate::exclusion::{DEEPEST, Exclusion};
 use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
-use crate::rhs::place;
+use crate::rhs::{Rhs, place};
+use crate::run::off_course;
 use crate::sampling::{END, MIDDLE, OTHERS, PLACES, Samples};
 use crate::touching;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_program::Interval;
 use saltus_solver::interp::substitute_affine;
-use saltus_solver::ode::Integrator;
+use saltus_solver::ode::{Integrator, OdeSystem};
 use saltus_solver::roots::{Crossing, CrossingOptions, Sign, generic::first_crossing_sampled, poly};
 use saltus_structure::RelationKind;
 
@@ -448,12 +449,26 @@ impl Location {
         self.sort();
     }
 
-    /// Whether a function moves by a good part of its size within the errors that states are integrated with: (u − x)/ε. Inside a step
-    /// it is noise, where the interpolant is as good as it has to be; at the ends of a step the integrator has solved for it.
-    /// It is followed from end to end, and where it seems to cross the step is taken again up to there.
+    /// Whether a function moves by a good part of its size within the errors that states are integrated with: (u − x)/ε.
     fn amplifies(&self, model: &Model, step: &SearchedStep<'_>, k: usize, weight: f64) -> bool {
         let r = &model.machine.relations[step.program.crossings.functions[k].relation];
         step.integrator.retakes() && !self.only_crossings && weight > AMPLIFIED * r.size
+    }
+
+    /// Whether what amplifies errors does so at `t`: the interpolant is as good as it has to be, and off the solution. Inside a step such a
+    /// function is noise; at the ends of a step the integrator has solved for it. It is followed from end to end, and where it
+    /// seems to cross the step is taken again up to there.
+    fn suffers(&mut self, model: &mut Model, step: &SearchedStep<'_>, t: f64) -> bool {
+        let n = step.program.states.len();
+        let mut f = vec![0.0; n];
+        let mut x = std::mem::take(&mut self.x);
+        x.resize(n, 0.0);
+        step.integrator.interpolate(t, &mut x);
+        self.evaluations += 1;
+        let known = Rhs::new(&mut model.machine, step.program).rhs(t, &x, &mut f).is_ok();
+        let off = known && off_course(step.integrator, t, &x, &f);
+        self.x = x;
+        off
     }
 
     /// From now on this function is followed from end to end.
@@ -903,9 +918,11 @@ impl Location {
             let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
             self.coefficients[0] = c0;
             let found = poly::first_crossing(&self.coefficients, side, &options).filter(|c| !c.touching);
-            if found.is_some() && self.amplifies(model, step, k, weight) {
-                self.follow_ends(step.program, k, weight);
-                return;
+            if let Some(c) = found
+                && self.amplifies(model, step, k, weight)
+                && self.suffers(model, step, step.t0 + (begin + c.s_after * (1.0 - begin)) * h)
+            {
+                return self.follow_ends(step.program, k, weight);
             }
             if touched {
                 let mut near = self.approaching.contains_key(&i);
@@ -1027,6 +1044,24 @@ impl Location {
         self.ends.restart();
     }
 
+    /// The value of a function, asked for once.
+    fn seen_at(
+        &mut self,
+        model: &mut Model,
+        step: &SearchedStep<'_>,
+        k: usize,
+        t: f64,
+        seen: &mut FxHashMap<u64, f64>,
+    ) -> f64 {
+        *seen.entry(t.to_bits()).or_insert_with(|| {
+            let mut v = [f64::NAN];
+            if self.at_for(model, step, t, k) {
+                model.machine.crossing_values(&[step.program.crossings.functions[k].relation], &mut v);
+            }
+            v[0]
+        })
+    }
+
     fn isolate_sampled(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, from: f64, to: f64) {
         let i = step.program.crossings.functions[k].relation;
         let from = self.hesitating.get(&i).map_or(from, |w| from.max(w.0));
@@ -1064,20 +1099,18 @@ impl Location {
             let size = model.machine.relations[i].size;
             // Crossing, touching and coming to rest are looked for on the same values.
             let mut seen: FxHashMap<u64, f64> = FxHashMap::default();
-            let mut f = |t: f64| -> f64 {
-                *seen.entry(t.to_bits()).or_insert_with(|| {
-                    let mut v = [f64::NAN];
-                    if self.at_for(model, step, t, k) {
-                        model.machine.crossing_values(&[i], &mut v);
-                    }
-                    v[0] - offset
-                })
+            let found = {
+                let mut f = |t: f64| self.seen_at(model, step, k, t, &mut seen) - offset;
+                first_crossing_sampled(&mut f, from, to, side, &options, &Default::default()).crossing
             };
-            let found = first_crossing_sampled(&mut f, from, to, side, &options, &Default::default()).crossing;
             let found = found.filter(|c| !c.touching);
-            if found.is_some() && amplifies {
+            if let Some(c) = found
+                && amplifies
+                && self.suffers(model, step, c.s_after)
+            {
                 return self.follow_ends(step.program, k, 100.0 * noise);
             }
+            let mut f = |t: f64| self.seen_at(model, step, k, t, &mut seen) - offset;
             if touched {
                 let close = tight.max(100.0 * noise).max(TOUCHING * size);
                 let limit = found.map_or(to, |c| c.s_after);

@@ -258,7 +258,7 @@ fn failing(model: &Model) -> Option<usize> {
 }
 
 /// Whether the slope of the dense output inside a step is far from what the states x there demand.
-fn off_course(integrator: &dyn Integrator, t: f64, x: &[f64], demanded: &[f64]) -> bool {
+pub(crate) fn off_course(integrator: &dyn Integrator, t: f64, x: &[f64], demanded: &[f64]) -> bool {
     let (h, o) = (integrator.t() - integrator.t_prev(), integrator.options());
     let mut dx = vec![0.0; x.len()];
     integrator.interpolate_derivative(t, &mut dx);
