@@ -15,7 +15,6 @@ use crate::exclusion::{DEEPEST, Exclusion};
 use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
 use crate::rhs::{Rhs, place};
-use crate::run::off_course;
 use crate::sampling::{END, MIDDLE, OTHERS, PLACES, Samples};
 use crate::touching;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -85,6 +84,9 @@ const ENOUGH: f64 = 1e-6;
 
 /// How often in a row a function that amplified errors must be seen away from zero before it may come back.
 const LOOKS_AWAY: usize = 4;
+
+/// How far, in error weights, dense output may stray from the equations over a step where an event is taken.
+const STRAY: f64 = 10.0;
 
 /// Stretches that enclosures leave in doubt after the closest look, and that values are asked about again.
 const MOST_LOOKS: usize = 8;
@@ -179,7 +181,8 @@ pub(crate) struct Location {
     hesitating: FxHashMap<usize, (f64, i32)>,
     /// Relations whose function has been at zero ever since they crossed.
     grazing: FxHashSet<usize>,
-    /// Relations whose function has come to zero within the errors of the integration, and not gone on yet.
+    /// Relations whose function has come to zero within the errors of the integration, and not gone on yet, with these
+    /// errors.
     approaching: FxHashMap<usize, f64>,
     /// Of the event that [`Location::earliest`] found last: relations that touch zero without crossing it.
     pub touching: Vec<usize>,
@@ -265,6 +268,15 @@ fn gone(m: &Machine, relation: usize, g: f64) -> bool {
         RelationKind::Sign(_) => sides(&r.kind, bit)[0].1 * g < -band,
         RelationKind::Floor => g < bit - band.max(1e-9) || g >= bit + 1.0 - band,
     }
+}
+
+/// Whether the slope of the dense output inside a step is far from what the states x there demand.
+pub(crate) fn off_course(integrator: &dyn Integrator, t: f64, x: &[f64], demanded: &[f64]) -> bool {
+    let (h, o) = (integrator.t() - integrator.t_prev(), integrator.options());
+    let mut dx = vec![0.0; x.len()];
+    integrator.interpolate_derivative(t, &mut dx);
+    let far = |i: usize| ((demanded[i] - dx[i]) * h).abs() > STRAY * (o.rtol * x[i].abs() + o.atol[i]);
+    (0..x.len()).any(far)
 }
 
 impl Location {
@@ -529,7 +541,7 @@ impl Location {
     }
 
     /// Where the present step should end instead, if what crosses first amplifies errors.
-    pub fn wants_end(&mut self, step: &SearchedStep<'_>) -> Option<f64> {
+    pub fn wants_end(&self, step: &SearchedStep<'_>) -> Option<f64> {
         let first = self.ahead.first().filter(|a| !a.at_left && self.amplifying.contains_key(&a.function))?;
         (first.after < step.t1).then_some(first.after)
     }

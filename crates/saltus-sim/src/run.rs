@@ -6,7 +6,7 @@ use crate::compile::Step;
 use crate::crossings::positive_side;
 use crate::events::brief;
 use crate::forward::Forward;
-use crate::location::{Location, SearchedStep, sway};
+use crate::location::{Location, SearchedStep, off_course, sway};
 use crate::machine::Trouble;
 use crate::model::{ModeProgram, Model};
 use crate::resting::{Resting, ZenoWatch};
@@ -55,9 +55,6 @@ const MOST_APPROACHES: usize = 12;
 
 /// How often in a row steps are taken again and end without the event that they were to end at: the crossing recedes.
 const MOST_VAIN: usize = 2;
-
-/// How far, in error weights, dense output may stray from the equations over a step where an event is taken.
-const STRAY: f64 = 10.0;
 
 /// Events at one instant, or so close together that time does not advance, before the run gives up.
 const MAX_STANDSTILL: usize = 2000;
@@ -255,15 +252,6 @@ fn failing(model: &Model) -> Option<usize> {
         .iter()
         .zip(&model.sys.assertions)
         .position(|(&s, (_, index))| model.machine.values[s as usize] == 0.0 && model.sys.dae.assertions[*index].error)
-}
-
-/// Whether the slope of the dense output inside a step is far from what the states x there demand.
-pub(crate) fn off_course(integrator: &dyn Integrator, t: f64, x: &[f64], demanded: &[f64]) -> bool {
-    let (h, o) = (integrator.t() - integrator.t_prev(), integrator.options());
-    let mut dx = vec![0.0; x.len()];
-    integrator.interpolate_derivative(t, &mut dx);
-    let far = |i: usize| ((demanded[i] - dx[i]) * h).abs() > STRAY * (o.rtol * x[i].abs() + o.atol[i]);
-    (0..x.len()).any(far)
 }
 
 impl Runner<'_> {
