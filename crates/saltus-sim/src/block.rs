@@ -67,6 +67,8 @@ pub struct Torn {
     pub evaluation: Chain,
     /// Slots of these residuals.
     pub residual_slots: Vec<u32>,
+    /// Which rows of the block they are.
+    pub residual_rows: Vec<u32>,
     /// From the Jacobian of all unknowns to that of the torn ones.
     pub elimination: Elimination,
     /// Whether Newton's method iterates on the torn unknowns alone.
@@ -115,6 +117,11 @@ pub struct NewtonWork {
 impl NewtonWork {
     fn new(lu: LinearSolver) -> NewtonWork {
         let n = lu.dim();
+        NewtonWork::sized(lu, n)
+    }
+
+    /// For `n` unknowns that are some of those of the matrix.
+    fn sized(lu: LinearSolver, n: usize) -> NewtonWork {
         let v = || vec![0.0; n];
         NewtonWork { lu, factored: false, fixed: Vec::new(), z: v(), r: v(), dz: v(), trial: v(), rr: v() }
     }
@@ -144,6 +151,9 @@ const LARGEST_SLOPE: f64 = 1e7;
 /// Blocks up to this size are looked at where they are singular.
 const SINGULAR: usize = 200;
 
+/// Robust methods work on at most so many torn unknowns: their Jacobian is dense, by differences.
+const MOST_REDUCED: usize = 200;
+
 /// The torn iteration is given up after so many failures.
 const FAILURES: u8 = 3;
 
@@ -151,7 +161,10 @@ const FAILURES: u8 = 3;
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     Full,
+    /// The torn unknowns, steps by their own Jacobian.
     Torn,
+    /// The torn unknowns, steps by the Jacobian of all: where the inner equations hold, these are the same steps.
+    Swept,
 }
 
 impl SolveBlock {
@@ -171,6 +184,11 @@ impl SolveBlock {
         let m = hopcroft_karp(&Bipartite::from_rows(n, &lists));
         *known = m.row_to_col.iter().enumerate().filter_map(|(i, &j)| position.get(&(i as u32, j)).copied()).collect();
         m.size == n
+    }
+
+    /// Whether fewer unknowns than all can be iterated on.
+    fn reducible(&self) -> bool {
+        !self.linear && !self.torn.inner.is_empty() && self.torn.tears.len() == self.torn.residual_rows.len()
     }
 
     /// Solves with the Jacobian that [`Machine::factor_full`] has factored.
@@ -228,6 +246,16 @@ impl Machine {
                 return Ok(());
             }
         }
+        if wanted && self.patient && !b.torn.used && b.reducible() {
+            self.host.error = None;
+            self.set_unknowns(b, &start);
+            let z: Vec<f64> = b.torn.tears.iter().map(|&j| start[j as usize]).collect();
+            if self.newton_torn(b, w, &z) && !self.at_infinity(b) {
+                self.note(|| Note::End { solved: true, how: "Newton on the torn unknowns".into() });
+                w.start = start;
+                return Ok(());
+            }
+        }
         drop(guard);
         if start.len() <= SINGULAR && self.solve_singular(b, &start) {
             self.degenerate += 1;
@@ -270,6 +298,23 @@ impl Machine {
         found
     }
 
+    /// Newton's method on the torn unknowns from `z`. Of a block that has too many of them for a Jacobian of their own, steps are
+    /// taken by the Jacobian of all: what is assigned from them keeps to its equations all the same, where a step on all
+    /// unknowns may lead it out of its domain.
+    fn newton_torn(&mut self, b: &SolveBlock, w: &mut SolveWork, z: &[f64]) -> bool {
+        if b.torn.used {
+            w.torn.z.copy_from_slice(z);
+            return self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction);
+        }
+        let lu = std::mem::replace(&mut w.full.lu, LinearSolver::dense(0));
+        let mut swept = NewtonWork::sized(lu, z.len());
+        swept.z.copy_from_slice(z);
+        let found = self.newton(b, Form::Swept, &mut swept, &mut w.reduction);
+        w.full.lu = swept.lu;
+        w.full.factored = false;
+        found
+    }
+
     /// Robust methods on the torn unknowns alone, the others eliminated: the user's guesses speak of those. They only lead to
     /// where Newton's method converges, within the bounds. Which one did is returned.
     fn solve_reduced(&mut self, b: &SolveBlock, start: &[f64]) -> Option<Method> {
@@ -283,7 +328,7 @@ impl Machine {
                 BlockMethod::Ladder(m) => Some(*m),
             })
             .collect();
-        if !b.torn.used || b.linear || methods.is_empty() {
+        if !b.reducible() || b.torn.tears.len() > MOST_REDUCED || methods.is_empty() {
             return None;
         }
         self.host.error = None;
@@ -304,9 +349,8 @@ impl Machine {
         self.host.error = None;
         let mut guard = b.work.borrow_mut();
         let w = &mut *guard;
-        w.torn.z.copy_from_slice(&z);
         let found = led.is_some()
-            && self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction)
+            && self.newton_torn(b, w, &z)
             && b.bounds.iter().zip(&b.unknowns).all(|(x, &s)| {
                 let v = self.values[s as usize];
                 let slack = 1e-9 * v.abs();
@@ -339,10 +383,8 @@ impl Machine {
             let mut guard = b.work.borrow_mut();
             let w = &mut *guard;
             if b.torn.used {
-                for (v, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
-                    *v = z[j as usize];
-                }
-                if self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction) {
+                let tears: Vec<f64> = b.torn.tears.iter().map(|&j| z[j as usize]).collect();
+                if self.newton_torn(b, w, &tears) {
                     return true;
                 }
                 self.host.error = None;
@@ -418,7 +460,7 @@ impl Machine {
             return false;
         }
         w.factored = match form {
-            Form::Full => w.lu.factor(&j.values).is_ok(),
+            Form::Full | Form::Swept => w.lu.factor(&j.values).is_ok(),
             Form::Torn => self.reduce(b, &mut j.matrix) && w.lu.factor(&j.matrix).is_ok(),
         };
         w.factored
@@ -457,7 +499,7 @@ impl Machine {
     fn newton(&mut self, b: &SolveBlock, form: Form, w: &mut NewtonWork, j: &mut Reduction) -> bool {
         let nominal = |k: usize| match form {
             Form::Full => b.nominal[k],
-            Form::Torn => b.nominal[b.torn.tears[k] as usize],
+            Form::Torn | Form::Swept => b.nominal[b.torn.tears[k] as usize],
         };
         let mut z = std::mem::take(&mut w.z);
         let mut r = std::mem::take(&mut w.r);
@@ -493,8 +535,19 @@ impl Machine {
                 if fresh && !self.factor(b, form, w, j) {
                     break 'newton false;
                 }
-                dz.copy_from_slice(&r);
-                w.lu.solve(&mut dz);
+                if form == Form::Swept {
+                    let mut all = vec![0.0; b.unknowns.len()];
+                    for (&i, &v) in b.torn.residual_rows.iter().zip(&r) {
+                        all[i as usize] = v;
+                    }
+                    w.lu.solve(&mut all);
+                    for (d, &j) in dz.iter_mut().zip(&b.torn.tears) {
+                        *d = all[j as usize];
+                    }
+                } else {
+                    dz.copy_from_slice(&r);
+                    w.lu.solve(&mut dz);
+                }
                 if dz.iter().any(|v| !v.is_finite()) {
                     w.factored = false;
                     if fresh {
@@ -508,7 +561,7 @@ impl Machine {
                     }
                     match form {
                         Form::Full => self.set_unknowns(b, &z),
-                        Form::Torn => {
+                        Form::Torn | Form::Swept => {
                             for (&j, &v) in b.torn.tears.iter().zip(&z) {
                                 self.values[b.unknowns[j as usize] as usize] = v;
                             }

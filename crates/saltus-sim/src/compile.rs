@@ -572,6 +572,7 @@ impl Compiler<'_> {
             inner,
             evaluation,
             residual_slots: l.residuals.iter().map(|&i| slots[i]).collect(),
+            residual_rows: l.residuals.iter().map(|&i| i as u32).collect(),
             elimination,
         }
     }
