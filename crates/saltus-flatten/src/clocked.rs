@@ -130,6 +130,18 @@ impl Clock {
     }
 }
 
+/// A clock of varying interval, in variables that its ticks set.
+#[derive(Clone, Copy)]
+struct Varying {
+    /// When it ticks next.
+    next: VarId,
+    /// How long that is from its last tick.
+    length: VarId,
+    /// The interval as the model says it, in parts of a second.
+    interval: VarId,
+    resolution: i128,
+}
+
 struct Op {
     kind: Kind,
     out: VarId,
@@ -147,8 +159,7 @@ pub(crate) struct Clocks {
     ops: Vec<Op>,
     /// What interval() is at the first tick of an event clock, by its condition.
     first: Vec<(VarId, f64)>,
-    /// Clocks of varying interval: the variable that holds the next tick, the interval's variable, its resolution.
-    varying: Vec<(VarId, VarId, i128)>,
+    varying: Vec<Varying>,
     /// Equations (by number) and calls that a clock drives.
     tagged: Vec<(usize, VarId)>,
     tagged_calls: Vec<(usize, VarId)>,
@@ -374,28 +385,36 @@ impl<'t> Flattener<'t> {
     }
 
     /// A clock whose interval is a clocked variable: each tick says when the next one comes (Modelica 3.6, section 16.3).
+    /// A counter counts as this tick sets it, a Real interval as the tick before did.
     fn varying_clock(&mut self, env: &Env, clock: VarId, value: &Value, resolution: i128, span: Span) -> R<()> {
-        let Some(n) = value.scalar_list().first().and_then(|&x| self.as_var(x)) else {
+        let Some(interval) = value.scalar_list().first().and_then(|&x| self.as_var(x)) else {
             return Err(self.err(span, "the interval of a clock must be a variable or known when compiling"));
         };
         if resolution < 1 {
             return Err(self.err(span, "the resolution of a clock must be positive"));
         }
         let origin = self.origin(env, span, "clock");
-        let next = self.hidden("next", VarType::Real, Variability::Discrete, origin);
+        let next = self.hidden("next", VarType::Real, Variability::Discrete, origin.clone());
+        let length = self.hidden("length", VarType::Real, Variability::Discrete, origin);
         // The first tick is at the start.
         let row = self.dae.constant_row(-f64::MAX);
         self.dae.vars[next].start = Some(row);
         self.dae.vars[next].fixed = Some(true);
-        let (x, interval, time) = (self.var_expr(next), self.var_expr(n), self.var_expr(HybridDae::TIME));
+        let mut said = self.var_expr(interval);
+        if value.ty() == Some(Ty::Real) {
+            said = self.previous(said, span)?;
+        }
+        let (x, h, time) = (self.var_expr(next), self.var_expr(length), self.var_expr(HybridDae::TIME));
         let p = &mut self.dae.pool;
         let divisor = p.num(resolution as f64);
-        let interval = p.div(interval, divisor);
-        let then = p.add(time, interval);
-        let e = p.intern(XNode::Binary(Binary::Sub, x, then));
-        self.clocks.tagged.push((self.dae.equations.len(), clock));
-        self.add_equation(env, e, span, "clock");
-        self.clocks.varying.push((next, n, resolution));
+        let said = p.div(said, divisor);
+        let then = p.add(time, h);
+        let equations = [(h, said), (x, then)].map(|(v, e)| p.intern(XNode::Binary(Binary::Sub, v, e)));
+        for e in equations {
+            self.clocks.tagged.push((self.dae.equations.len(), clock));
+            self.add_equation(env, e, span, "clock");
+        }
+        self.clocks.varying.push(Varying { next, length, interval, resolution });
         let (one, zero) = (Rational::new(1, 1), Rational::new(0, 1));
         self.clocks.defs.push((clock, Clock { base: Base::Varying(next), period: one, offset: zero }));
         Ok(())
@@ -691,14 +710,18 @@ impl<'t> Flattener<'t> {
             }
         }
         self.default_clocks(&links, &order, &mut clock);
+        // A condition tells nothing about the time until it becomes true again: its ticks cannot be divided.
         for op in &self.clocks.ops {
-            let Some(c) = clock.get(&of[op.out.index()]).filter(|c| !matches!(c.base, Base::Periodic(_))) else {
-                continue;
-            };
-            let text = match op.kind {
-                Kind::Super(Some(f)) if f > 1 => "superSample",
-                Kind::Shift(s) | Kind::Back(s) if s.d != 1 => "a resolution other than 1",
+            let arg = op.arg.and_then(|a| self.vars_in(a).first().copied());
+            let (text, ends) = match op.kind {
+                Kind::Super(_) => ("superSample", [Some(op.out), None]),
+                Kind::Sub(_) => ("subSample", [arg, None]),
+                Kind::Shift(_) | Kind::Back(_) => ("a resolution other than 1", [Some(op.out), arg]),
                 _ => continue,
+            };
+            let divided = |c: &&Clock| matches!(c.base, Base::Event(_)) && (c.period.d != 1 || c.offset.d != 1);
+            let Some(c) = ends.into_iter().flatten().find_map(|v| clock.get(&part(v)).filter(divided)) else {
+                continue;
             };
             let message = format!("{text} would add ticks to a clock that ticks {}", self.ticks_text(*c));
             return Err(self.err(op.span, message));
@@ -908,12 +931,20 @@ impl<'t> Flattener<'t> {
                 continue;
             }
             let tick = self.hidden("tick", VarType::Boolean, Variability::Discrete, origin.clone());
+            let mut counter = None;
             match base {
                 Base::Periodic(t) => {
                     let (start, interval) = (self.dae.constant_row(0.0), self.dae.constant_row(g.value() * t));
                     self.dae.samplers.push(Sampler { var: tick, start, interval, origin: origin.clone() });
                 }
-                Base::Varying(next) => {
+                Base::Varying(mut next) => {
+                    if g != Rational::new(1, 1)
+                        && let Some(&v) = self.clocks.varying.iter().find(|v| v.next == next)
+                    {
+                        let n = self.count_ticks(tick, &origin);
+                        counter = Some(n);
+                        next = self.divide_interval(v, tick, n, g, &origin);
+                    }
                     // The first tick comes after initialization.
                     let due = self.hidden("due", VarType::Boolean, Variability::Discrete, origin.clone());
                     let then = self.rows.operand(&mut self.dae.pool, Operand::Pre { var: next });
@@ -943,34 +974,13 @@ impl<'t> Flattener<'t> {
                     self.define(tick, edge, &origin);
                 }
             }
-            let mut counter = None;
             for c in list {
                 let (k, j) = (c.period.div(g), c.offset.div(g));
                 if k == Rational::new(1, 1) && j.n == 0 {
                     tick_of.push((c, tick));
                     continue;
                 }
-                let n = match counter {
-                    Some(n) => n,
-                    None => {
-                        let n = self.hidden("count", VarType::Integer, Variability::Discrete, origin.clone());
-                        let row = self.dae.constant_row(-1.0);
-                        self.dae.vars[n].start = Some(row);
-                        self.dae.vars[n].fixed = Some(true);
-                        let pre = self.rows.operand(&mut self.dae.pool, Operand::Pre { var: n });
-                        let one = self.dae.pool.num(1.0);
-                        let next = self.dae.pool.add(pre, one);
-                        let value = self.row(next);
-                        let branch = WhenBranch {
-                            conditions: vec![tick],
-                            initial: false,
-                            actions: vec![Action::Assign { var: n, value }],
-                        };
-                        self.dae.whens.push(When { branches: vec![branch], guard: None, origin: origin.clone() });
-                        counter = Some(n);
-                        n
-                    }
-                };
+                let n = *counter.get_or_insert_with(|| self.count_ticks(tick, &origin));
                 let v = self.hidden("tick", VarType::Boolean, Variability::Discrete, origin.clone());
                 let (x, t) = (self.var_expr(n), self.var_expr(tick));
                 let (k, j) = (self.dae.pool.num(k.value()), self.dae.pool.num(j.value().round()));
@@ -991,6 +1001,49 @@ impl<'t> Flattener<'t> {
             }
         }
         out
+    }
+
+    /// A variable that counts ticks: 0 at the first one.
+    fn count_ticks(&mut self, tick: VarId, origin: &Origin) -> VarId {
+        let n = self.hidden("count", VarType::Integer, Variability::Discrete, origin.clone());
+        let row = self.dae.constant_row(-1.0);
+        self.dae.vars[n].start = Some(row);
+        self.dae.vars[n].fixed = Some(true);
+        let pre = self.rows.operand(&mut self.dae.pool, Operand::Pre { var: n });
+        let one = self.dae.pool.num(1.0);
+        let next = self.dae.pool.add(pre, one);
+        self.assign_at(tick, n, next, origin);
+        n
+    }
+
+    /// The instants that divide the intervals of a clock into equal parts, each `part` of its interval: the variable that
+    /// holds the next of them. With m parts, of which this tick begins the j-th (j = 0, …, m - 1), it is
+    /// `next - (1 - (j + 1)/m) length`: the last one ends exactly where the clock ticks again.
+    fn divide_interval(&mut self, v: Varying, tick: VarId, count: VarId, part: Rational, origin: &Origin) -> VarId {
+        let instant = self.hidden("next", VarType::Real, Variability::Discrete, origin.clone());
+        self.dae.vars[instant].start = self.dae.vars[v.next].start.clone();
+        self.dae.vars[instant].fixed = Some(true);
+        let (n, next, length) = (self.var_expr(count), self.var_expr(v.next), self.var_expr(v.length));
+        let p = &mut self.dae.pool;
+        let (one, m) = (p.num(1.0), p.num(part.d as f64));
+        let whole = p.div(n, m);
+        let whole = p.un(Unary::Floor, whole);
+        let begun = p.mul(whole, m);
+        let j = p.sub(n, begun);
+        let gone = p.add(j, one);
+        let gone = p.div(gone, m);
+        let left = p.sub(one, gone);
+        let left = p.mul(left, length);
+        let then = p.sub(next, left);
+        self.assign_at(tick, instant, then, origin);
+        instant
+    }
+
+    /// `when tick then v = e; end when;`
+    fn assign_at(&mut self, tick: VarId, v: VarId, e: ExprId, origin: &Origin) {
+        let actions = vec![Action::Assign { var: v, value: self.row(e) }];
+        let branch = WhenBranch { conditions: vec![tick], initial: false, actions };
+        self.dae.whens.push(When { branches: vec![branch], guard: None, origin: origin.clone() });
     }
 
     fn define(&mut self, v: VarId, e: ExprId, origin: &Origin) {
@@ -1103,7 +1156,7 @@ impl<'t> Flattener<'t> {
         let ops = std::mem::take(&mut self.clocks.ops);
         for op in &ops {
             let x = self.var_expr(op.out);
-            let origin = Origin { span: Some(op.span), ..Origin::default() };
+            let origin = Origin { span: Some(op.span), note: "clock", ..Origin::default() };
             if self.clocks.vars.contains(&op.out) {
                 continue;
             }
@@ -1124,9 +1177,8 @@ impl<'t> Flattener<'t> {
                 Kind::Interval => match within(op.out).and_then(|p| clock.get(&p)) {
                     Some(Clock { base: Base::Periodic(t), period, .. }) => self.dae.pool.num(t * period.value()),
                     c => {
-                        let base = c.map(|c| c.base);
                         let mut equations = Vec::new();
-                        let e = self.since_last_tick(base, &origin, &mut equations);
+                        let e = self.since_last_tick(c.copied(), &origin, &mut equations);
                         if let Some(p) = within(op.out) {
                             bodies.entry(p).or_default().extend(equations);
                         }
@@ -1149,7 +1201,7 @@ impl<'t> Flattener<'t> {
             };
             let r = self.dae.pool.intern(XNode::Binary(Binary::Sub, x, value));
             match within(op.out) {
-                Some(p) => bodies.entry(p).or_default().push((r, Origin { note: "clock", ..origin })),
+                Some(p) => bodies.entry(p).or_default().push((r, origin)),
                 None => self.define(op.out, value, &origin),
             }
         }
@@ -1228,7 +1280,7 @@ impl<'t> Flattener<'t> {
     /// says, or the time since zero.
     fn since_last_tick(
         &mut self,
-        base: Option<Base>,
+        clock: Option<Clock>,
         origin: &Origin,
         equations: &mut Vec<(ExprId, Origin)>,
     ) -> ExprId {
@@ -1241,20 +1293,25 @@ impl<'t> Flattener<'t> {
         }
         let before = self.previous_value(last);
         let since = self.dae.pool.sub(time, before);
-        let first = match base {
-            Some(Base::Event(c)) => {
+        let first = match clock {
+            Some(Clock { base: Base::Event(c), .. }) => {
                 let said = self.clocks.first.iter().find(|f| f.0 == c).map_or(0.0, |f| f.1);
                 self.dae.pool.num(said)
             }
-            // What the variable said before anything ticked.
-            Some(Base::Varying(next)) => match self.clocks.varying.iter().find(|v| v.0 == next) {
-                Some(&(_, n, resolution)) => {
-                    let n = self.previous_value(n);
-                    let divisor = self.dae.pool.num(resolution as f64);
-                    self.dae.pool.div(n, divisor)
+            // The start value of the interval, in the part of it that this clock takes.
+            Some(Clock { base: Base::Varying(next), period, .. }) => {
+                match self.clocks.varying.iter().find(|v| v.next == next) {
+                    Some(&v) => {
+                        let start = match self.dae.vars[v.interval].start.clone() {
+                            Some(row) => self.rows.open(&mut self.dae.pool, &row),
+                            None => self.dae.pool.num(0.0),
+                        };
+                        let factor = self.dae.pool.num(period.value() / v.resolution as f64);
+                        self.dae.pool.mul(start, factor)
+                    }
+                    None => since,
                 }
-                None => since,
-            },
+            }
             _ => since,
         };
         let begun = self.previous_value(begun);
@@ -1301,7 +1358,7 @@ impl<'t> Flattener<'t> {
         let mut new = Vec::new();
         let h = match clock.base {
             Base::Periodic(t) => self.dae.pool.num(t * clock.period.value()),
-            other => self.since_last_tick(Some(other), &origin, &mut new),
+            _ => self.since_last_tick(Some(clock), &origin, &mut new),
         };
         let half = self.dae.pool.num(0.5);
         let half = self.dae.pool.mul(half, h);

@@ -100,6 +100,60 @@ exit: 3
 error: a resolution other than 1 would add ticks to a clock that ticks with
 --> model.mo:4
 
+--- more-ticks-than-an-event-clock-has error check ---
+// superSample(subSample(u, 4), 2) would be fine: it is subSample(u, 2).
+model M
+  Real x = sin(time);
+  Real u = sample(time, Clock(x > 0.5));
+  Real y = subSample(u, 4);
+  Real z = superSample(y, 5);
+end M;
+--- expect ---
+exit: 3
+error: superSample would add ticks to a clock that ticks with
+--> model.mo:6
+
+--- an-event-clock-for-the-slower-of-two error check ---
+model M
+  Real x = sin(time);
+  Real u(start = 0) = previous(u) + 1;
+  Real y = sample(time, Clock(x > 0.5)) + subSample(u, 2);
+end M;
+--- expect ---
+exit: 3
+error: subSample would add ticks to a clock that ticks with
+--> model.mo:4
+
+--- back-before-a-varying-clock-begins error check ---
+model M
+  Integer n(start = 1);
+  Integer late, early;
+equation
+  when Clock(n, 10) then
+    n = previous(n) + 1;
+  end when;
+  late = shiftSample(n, 1, 2);
+  early = backSample(late, 2, 3);
+end M;
+--- expect ---
+exit: 3
+error: backSample would begin before the clock that it goes back from
+--> model.mo:9
+
+--- parts-of-varying-clocks-that-do-not-meet error check ---
+model M
+  Integer n(start = 1);
+  Integer sum;
+equation
+  when Clock(n, 10) then
+    n = previous(n) + 1;
+  end when;
+  sum = superSample(n, 2) + superSample(n, 3);
+end M;
+--- expect ---
+exit: 3
+error: signals of different clocks meet
+
 --- a-signal-and-its-sub-sampled-self error check ---
 model M
   Real u = sample(time, Clock(0.1));

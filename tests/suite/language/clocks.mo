@@ -186,7 +186,7 @@ time,n,count,since,ticks,last
 0.013,6,4,0.005,4,0.005
 
 --- a-clock-whose-real-interval-varies simulate --stop 1 --intervals 1 ---
-// Ticks at 0, 0.2, 0.6, 1.4.
+// Section 16.3: a Real interval counts as the tick before set it, the first one by its start value. Ticks at 0, 0.1, 0.3, 0.7.
 model M
   Real next(start = 0.1);
   Integer count(start = 0);
@@ -200,11 +200,151 @@ end M;
 --- expect ---
 time,next,count,ticks
 0.0,0.2,1,1
-0.2,0.2,1,1
-0.2,0.4,2,2
-0.6000000000000001,0.4,2,2
-0.6000000000000001,0.8,3,3
-1.0,0.8,3,3
+0.1,0.2,1,1
+0.1,0.4,2,2
+0.30000000000000004,0.4,2,2
+0.30000000000000004,0.8,3,3
+0.7000000000000001,0.8,3,3
+0.7000000000000001,1.6,4,4
+1.0,1.6,4,4
+
+--- a-varying-clock-super-sampled simulate --stop 0.008 --intervals 1 ---
+// The clock ticks at 0, 0.003, 0.007; thirds of its intervals are 1/1000 s and 4/3000 s. The first interval() is a third of
+// what the start value says.
+model M
+  Integer n(start = 2);
+  Integer count(start = 0);
+  Real since;
+  Clock c = Clock(n, 1000);
+equation
+  when c then
+    n = previous(n) + 1;
+  end when;
+  when superSample(c, 3) then
+    count = previous(count) + 1;
+    since = interval();
+  end when;
+end M;
+--- expect ---
+time,n,count,since,c
+0.0,3,1,0.0006666666666666666,false
+0.0009999999999999996,3,1,0.0006666666666666666,false
+0.0009999999999999996,3,2,0.0009999999999999996,false
+0.002,3,2,0.0009999999999999996,false
+0.002,3,3,0.0010000000000000005,false
+0.003,3,3,0.0010000000000000005,false
+0.003,4,4,0.001,false
+0.004333333333333333,4,4,0.001,false
+0.004333333333333333,4,5,0.001333333333333333,false
+0.005666666666666667,4,5,0.001333333333333333,false
+0.005666666666666667,4,6,0.001333333333333334,false
+0.007,4,6,0.001333333333333334,false
+0.007,5,7,0.001333333333333333,false
+0.008,5,7,0.001333333333333333,false
+
+--- a-varying-clock-back-from-a-shifted-one simulate --stop 1.2 --intervals 1 ---
+// Ticks at 0, 0.2, 0.5, 0.9; half an interval later at 0.1, 0.35, 0.7; a quarter of it later at 0.05, 0.275, 0.6: the value
+// there is the one half an interval after the tick before.
+model M
+  Integer n(start = 1);
+  Integer late, early;
+equation
+  when Clock(n, 10) then
+    n = previous(n) + 1;
+  end when;
+  late = shiftSample(n, 1, 2);
+  early = backSample(late, 1, 4);
+end M;
+--- expect ---
+time,n,late,early
+0.0,2,0,0
+0.04999999999999999,2,0,0
+0.04999999999999999,2,0,0
+0.1,2,0,0
+0.1,2,2,0
+0.15000000000000002,2,2,0
+0.15000000000000002,2,2,0
+0.2,2,2,0
+0.2,3,2,0
+0.275,3,2,0
+0.275,3,2,2
+0.35,3,2,2
+0.35,3,3,2
+0.425,3,3,2
+0.425,3,3,2
+0.5,3,3,2
+0.5,4,3,2
+0.6,4,3,2
+0.6,4,3,3
+0.7,4,3,3
+0.7,4,4,3
+0.8,4,4,3
+0.8,4,4,3
+0.9,4,4,3
+0.9,5,4,3
+1.025,5,4,3
+1.025,5,4,4
+1.15,5,4,4
+1.15,5,5,4
+1.2,5,5,4
+
+--- super-and-sub-sampling-of-a-varying-clock simulate --stop 0.6 --intervals 1 ---
+// subSample(superSample(u, 2), 2) is on the clock of u; three halves of an interval: at 0, 0.35.
+model M
+  Integer n(start = 1);
+  Integer same;
+  Integer slow;
+equation
+  when Clock(n, 10) then
+    n = previous(n) + 1;
+    same = 10*n + subSample(superSample(n, 2), 2);
+  end when;
+  slow = subSample(superSample(n, 2), 3);
+end M;
+--- expect ---
+time,n,same,slow
+0.0,2,22,2
+0.1,2,22,2
+0.1,2,22,2
+0.2,2,22,2
+0.2,3,33,2
+0.35,3,33,2
+0.35,3,33,3
+0.5,3,33,3
+0.5,4,44,3
+0.6,4,44,3
+
+--- super-sampling-inside-the-ticks-of-an-event-clock simulate --stop 10 --intervals 1 ---
+// Section 16.5.2: superSample(subSample(u, 4), 2) is subSample(u, 2). u ticks at 1, 3, 5, 7, 9.
+model M
+  Boolean odd = integer(time) - 2*integer(time/2) > 0;
+  Integer u(start = 0) = previous(u) + sample(1, Clock(odd));
+  Integer slow = subSample(u, 4);
+  Integer twice(start = 0) = previous(twice) + superSample(slow, 2);
+end M;
+--- expect ---
+time,odd,u,slow,twice
+0.0,false,0,0,0
+1.0,false,0,0,0
+1.0,true,1,1,1
+2.0,true,1,1,1
+2.0,false,1,1,1
+3.0,false,1,1,1
+3.0,true,2,1,1
+4.0,true,2,1,1
+4.0,false,2,1,1
+5.0,false,2,1,1
+5.0,true,3,1,2
+6.0,true,3,1,2
+6.0,false,3,1,2
+7.0,false,3,1,2
+7.0,true,4,1,2
+8.0,true,4,1,2
+8.0,false,4,1,2
+9.0,false,4,1,2
+9.0,true,5,5,7
+10.0,true,5,5,7
+10.0,false,5,5,7
 
 --- the-default-clock-is-that-of-the-fastest simulate --stop 6.5 --intervals 1 ---
 // a ticks every second: 7 times until 6.5; b every other: 4 times.
