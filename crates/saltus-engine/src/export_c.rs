@@ -45,8 +45,13 @@ const NO_RESTART: &str = "{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}";
 /// Modes of one file.
 const MOST_MODES: usize = 512;
 
-/// A mode, with what its entry takes.
+/// Choices of states of one mode besides the first.
+const MOST_CHOICES: usize = 24;
+
+/// A mode, with what its entry takes. Modes with other states than those they are entered with follow all others.
 struct Mode {
+    /// The same mode with the states it is entered with.
+    first: usize,
     /// Slots of its conditions, and their values.
     conditions: Vec<(u32, bool)>,
     /// `None` if it has no solution by structure.
@@ -75,7 +80,14 @@ fn modes(s: &mut Started) -> Result<(Vec<Mode>, usize), Diagnostic> {
             (p.clone(), restart)
         });
         let singular = program.as_ref().map_or(vec![], |p| m.singular_choices(&p.0));
-        modes.push(Mode { conditions: m.key_slots(key), program, singular, searched });
+        modes.push(Mode { first: modes.len(), conditions: m.key_slots(key), program, singular, searched });
+    }
+    for first in 0..modes.len() {
+        let Some(program) = &programs[first] else { continue };
+        for p in m.other_choices(program, MOST_CHOICES.min(MOST_MODES.saturating_sub(modes.len()))) {
+            let (conditions, searched) = (modes[first].conditions.clone(), modes[first].searched.clone());
+            modes.push(Mode { first, conditions, program: Some((p, None)), singular: vec![], searched });
+        }
     }
     Ok((modes, keys.iter().position(|k| *k == now).unwrap_or(0)))
 }
@@ -163,6 +175,7 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
     let sizes = [
         ("N_VALUES", m.machine.values.len()),
         ("N_MODES", modes.len()),
+        ("N_KEYS", modes.iter().enumerate().filter(|(k, mode)| *k == mode.first).count()),
         ("FIRST_MODE", first_mode),
         ("N_STATES", modes.iter().flat_map(|m| &m.program).map(|p| p.0.states.len()).max().unwrap_or(0)),
         ("N_CELLS", modes.iter().flat_map(|m| &m.program).map(|p| p.0.cells.len()).max().unwrap_or(0)),
@@ -188,7 +201,7 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
     let _ = writeln!(o, "#define TERMINAL {terminal}\n#define STOP {}\n#define STEPS {steps}\n", number(stop));
     let _ = writeln!(
         o,
-        "/* How often a step is halved where a relation may leave its value inside; with 0 only the ends of steps are looked at. */\n#ifndef SALTUS_INSIDE\n#define SALTUS_INSIDE 6\n#endif\n#define N_SPARE (N_MODES > 1 || N_IMPOSED ? N_VALUES : 1)\n\n/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1], reset_done[N_RESETS + 1], reset_by[N_RESETS + 1];\n    double left_values[N_CELLS + 1], conditions[N_DISCRETE + 1], decided[N_DISCRETE + 1], impulse[N_IMPULSES + 1], mixed[N_MIXED + 1];\n    double base[N_SPARE], kept[N_SPARE], before[N_SPARE], rates[N_IMPOSED * (N_STATES + N_IMPOSED + 2) + 1];\n    double leaving[N_STATES + 1], arriving[N_STATES + 1], greatest[N_STATES ? N_VALUES : 1], error, strain;\n    double ahead[N_RELATIONS ? N_VALUES : 1], inside[2 * SALTUS_INSIDE + 2][N_RELATIONS + 1], spare[N_RELATIONS + 1];\n    double pace, last[N_RELATIONS + 1], gap[N_RELATIONS + 1], ratio[N_RELATIONS + 1];\n    unsigned char judged[N_MODES][N_RELATIONS + 1], judging[N_MODES][N_RELATIONS + 1];\n    signed char signs[N_WATCHED + 1];\n#ifdef SALTUS_STIFF\n    double jacobian[N_STATES * N_STATES + 1], factors[N_STATES * N_STATES + 1], drift[N_STATES + 1];\n    int linearized;\n#endif\n    int resets, mode, held, sudden, ending, fired[N_RELATIONS + 1], shrinking[N_RELATIONS + 1];\n    const char *message;\n{}}} {id};\n",
+        "/* How often a step is halved where a relation may leave its value inside; with 0 only the ends of steps are looked at. */\n#ifndef SALTUS_INSIDE\n#define SALTUS_INSIDE 6\n#endif\n/* Surfaces that the solution may slide on at once. */\n#ifndef SALTUS_SLIDES\n#define SALTUS_SLIDES 4\n#endif\n#define N_SPARE (N_MODES > 1 || N_IMPOSED ? N_VALUES : 1)\n\n/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1], reset_done[N_RESETS + 1], reset_by[N_RESETS + 1];\n    double left_values[N_CELLS + 1], conditions[N_DISCRETE + 1], decided[N_DISCRETE + 1], impulse[N_IMPULSES + 1], mixed[N_MIXED + 1];\n    double base[N_SPARE], kept[N_SPARE], before[N_SPARE], rates[N_IMPOSED * (N_STATES + N_IMPOSED + 2) + 1];\n    double leaving[N_STATES + 1], arriving[N_STATES + 1], greatest[N_STATES ? N_VALUES : 1], error, strain;\n    double ahead[N_RELATIONS ? N_VALUES : 1], inside[2 * SALTUS_INSIDE + 2][N_RELATIONS + 1], spare[N_RELATIONS + 1];\n    double pace, last[N_RELATIONS + 1], gap[N_RELATIONS + 1], ratio[N_RELATIONS + 1];\n    double prior[N_DISCRETE + 1], sides[SALTUS_SLIDES][2][N_DISCRETE + 1], fell[N_RELATIONS + 1], begins[N_RELATIONS + 1];\n    double blended[N_RELATIONS ? N_VALUES : 1];\n    saltus_surface surface[SALTUS_SLIDES];\n    uint32_t hold[N_RELATIONS + 1][N_RESETS + 1];\n    int rests, slides, touch, holds[N_RELATIONS + 1];\n    unsigned char frozen[N_RELATIONS + 1], resting[N_RELATIONS + 1], surface_of[N_RELATIONS + 1];\n    unsigned char near[N_RELATIONS + 1], far[N_RELATIONS + 1], slid[N_RELATIONS + 1];\n    unsigned char judged[N_MODES][N_RELATIONS + 1], judging[N_MODES][N_RELATIONS + 1];\n    signed char signs[N_WATCHED + 1];\n#ifdef SALTUS_STIFF\n    double jacobian[N_STATES * N_STATES + 1], factors[N_STATES * N_STATES + 1], drift[N_STATES + 1];\n    int linearized;\n#endif\n    int resets, mode, held, sudden, ending, fired[N_RELATIONS + 1], shrinking[N_RELATIONS + 1];\n    const char *message;\n{}}} {id};\n",
         if functions.is_some() { "    saltus_host host;\n    saltus_functions functions;\n" } else { "" }
     );
     // Kernels are given the values alone, which are the first thing in the structure.
@@ -240,12 +253,13 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         let p = mode.program.as_ref().map(|p| &*p.0);
         let sizes = p.map_or([0; 3], |p| [p.states.len(), p.latent.len(), p.cells.len()]);
         format!(
-            "{{{}, {}, {}, {}, {}, states{k}, latent{k}, conditions{k}, cells{k}, active{k}, searched{k}, stages{k}, targets{k}, sizes{k}}}",
+            "{{{}, {}, {}, {}, {}, {}, states{k}, latent{k}, conditions{k}, cells{k}, active{k}, searched{k}, stages{k}, targets{k}, sizes{k}}}",
             u8::from(p.is_some()),
             sizes[0],
             sizes[1],
             mode.conditions.len(),
-            sizes[2]
+            sizes[2],
+            mode.first
         )
     });
     let _ = writeln!(o, "static const saltus_mode modes[] = {{\n{}}};", wrap(&list.collect::<Vec<_>>()));
@@ -267,9 +281,10 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
             RelationKind::Floor => 4,
         };
         let (a, b, timed) = r.time.as_ref().map_or((0, 0, 0), |t| (t.slots[0], t.slots[1], 1));
-        rel.push(format!("{{{}, {}, {a}, {b}, {kind}, {timed}, {}}}", r.g, r.var, number(r.finest)));
+        let sizes = format!("{}, {}", number(r.finest), number(1e-2 * r.nominal));
+        rel.push(format!("{{{}, {}, {a}, {b}, {kind}, {timed}, {sizes}}}", r.g, r.var));
     }
-    rel.push("{0, 0, 0, 0, 0, 0, 0.0}".into());
+    rel.push("{0, 0, 0, 0, 0, 0, 0.0, 0.0}".into());
     let _ = writeln!(o, "static const saltus_relation relations[] = {{\n{}}};", wrap(&rel));
     let mut ticks: Vec<String> = m
         .tickers
@@ -675,7 +690,8 @@ impl Writer<'_> {
             }
             for choice in &mode.singular {
                 let tests = choice.iter().map(|(s, b)| format!(" && v[{s}] {}= 0.0", if *b { '!' } else { '=' }));
-                line(&mut singular, 1, &format!("if (m->mode == {k}{}) return 1;", tests.collect::<String>()));
+                let test = format!("if (modes[m->mode].first == {k}{}) return 1;", tests.collect::<String>());
+                line(&mut singular, 1, &test);
             }
             restarts.push(match restart {
                 Some(restart) => self.restart(k, restart)?,
@@ -695,7 +711,7 @@ impl Writer<'_> {
         );
         let _ = writeln!(
             o,
-            "/* Whether the states that were chosen still determine the others. */\nstatic int states_suit(NAME *m, double *v) {{\n  (void)v; (void)&saltus_suits;\n  switch (m->mode) {{\n{watches}  default: return 1;\n  }}\n}}\n"
+            "/* How well the states of a mode determine the others: the least pivot, relative to its row; below zero one has changed its\n   sign since `signs` were noted. */\nstatic double states_suit(NAME *m, double *v, int mode, signed char *signs) {{\n  (void)m; (void)v; (void)signs; (void)&saltus_suits;\n  switch (mode) {{\n{watches}  default: return 1.0;\n  }}\n}}\n"
         );
         let _ = writeln!(o, "static const saltus_restart restarts[] = {{\n{}}};\n", wrap(&restarts));
         Ok(o)
@@ -719,12 +735,13 @@ impl Writer<'_> {
             let _ = writeln!(o, "static const saltus_entry watched{k}_{i}[] = {{\n{}}};", wrap(&entries));
             let sizes = format!("{}, {}, {}", part.pivots.len(), part.columns, part.entries.len());
             let _ = writeln!(o, "static const saltus_watch watch{k}_{i} = {{{sizes}, pivots{k}_{i}, watched{k}_{i}}};");
-            checks.push(format!("saltus_suits(&watch{k}_{i}, v, m->work, m->signs + {at})"));
+            checks.push(format!("saltus_suits(&watch{k}_{i}, v, m->work, signs ? signs + {at} : 0)"));
             at += part.pivots.len();
             self.work = self.work.max(part.pivots.len() * part.columns);
         }
         self.watched = self.watched.max(at);
-        Ok(Some(format!("watch_values{k}(v); return {};", checks.join(" && "))))
+        let least = checks.iter().rev().cloned().reduce(|rest, one| format!("fmin({one}, {rest})")).unwrap_or_default();
+        Ok(Some(format!("watch_values{k}(v); return {least};")))
     }
 
     /// The restart equations of a mode.

@@ -208,8 +208,13 @@ static int saltus_note(saltus_line *l, double t, double x, double delay) {
 typedef struct { uint32_t out, value, length; } saltus_delay;
 
 /* A relation: its truth value is held between events. kind 0..3: g < 0, g <= 0, g > 0, g >= 0; 4: floor(g).
-   With `timed` it is slope*time + rest and switches exactly then. What is larger than `finest` is told from zero. */
-typedef struct { uint32_t g, var, slope, rest; int kind, timed; double finest; } saltus_relation;
+   With `timed` it is slope*time + rest and switches exactly then. What is larger than `finest` is told from zero; `least` is the
+   smallest size that g is taken to have. */
+typedef struct { uint32_t g, var, slope, rest; int kind, timed; double finest, least; } saltus_relation;
+
+/* A surface that the solution slides on: the relation that leads, the share of its second side, how firmly it holds now and held at
+   best. */
+typedef struct { int lead; double share, hold, firmest; } saltus_surface;
 
 /* A sampler. */
 typedef struct { uint32_t slot, pre; double start, interval; } saltus_ticker;
@@ -220,9 +225,10 @@ typedef struct { uint32_t slot, pre; } saltus_memory;
 /* A mode: whether it has a solution; its states, discrete variables that constraints read, conditions (slot, value), all its
    continuous values; which relations are watched; which of its conditions depend on what they guard as it is entered from each
    mode (0: none); which derivatives of what order the states are, counted down, and their sizes; the same of what is reset, -1
-   where it is a state or unknown. */
+   where it is a state or unknown. The same mode may have several choices of states, `first` among them is the one it is entered
+   with. */
 typedef struct {
-    int known, states, latent, conditions, cells;
+    int known, states, latent, conditions, cells, first;
     const saltus_memory *state, *late, *condition;
     const uint32_t *cell;
     const unsigned char *active;
@@ -266,9 +272,10 @@ static double saltus_push(const saltus_restart *b, const double *v, const double
 /* A matrix that a choice of states rests on, its rows eliminated in order. */
 typedef struct { int rows, columns, entries; const uint32_t *pivot; const saltus_entry *entry; } saltus_watch;
 
-/* Whether no pivot has come near zero, relative to its row, or changed its sign (0: not known yet). */
-static int saltus_suits(const saltus_watch *w, const double *v, double *a, signed char *sign) {
+/* The least pivot relative to its row; -1 if one has changed its sign (0: not known yet). */
+static double saltus_suits(const saltus_watch *w, const double *v, double *a, signed char *sign) {
     int n = w->columns;
+    double least = 1.0;
     for (int i = 0; i < w->rows * n; i++) a[i] = 0.0;
     for (int e = 0; e < w->entries; e++) a[w->entry[e].row * n + w->entry[e].col] += w->entry[e].sign * v[w->entry[e].slot];
     for (int i = 0; i < w->rows; i++) {
@@ -279,11 +286,13 @@ static int saltus_suits(const saltus_watch *w, const double *v, double *a, signe
         }
         for (int j = 0; j < n; j++) if (fabs(a[i * n + j]) > big) big = fabs(a[i * n + j]);
         pivot = a[i * n + w->pivot[i]];
-        if (!(fabs(pivot) > 0.02 * big) || sign[i] * pivot < 0.0) return 0;
-        sign[i] = pivot < 0.0 ? -1 : 1;
+        if (!(fabs(pivot) > 0.0)) return 0.0;
+        if (fabs(pivot) / big < least) least = fabs(pivot) / big;
+        if (sign && sign[i] * pivot < 0.0) return -1.0;
+        if (sign) sign[i] = pivot < 0.0 ? -1 : 1;
         for (int j = 0; j < n; j++) a[i * n + j] /= pivot;
     }
-    return 1;
+    return least;
 }
 
 /* Solves the equations of a restart block by block; r becomes the solution. The matrix a has room for the largest block. */

@@ -14,9 +14,19 @@ static int saltus_told(NAME *m, int status) {
     return status;
 }
 
+/* The size of a relation's function: the largest value it has had. */
+static double saltus_extent(const NAME *m, int i) {
+    return m->size[i] > relations[i].least ? m->size[i] : relations[i].least;
+}
+
 static double saltus_band(const NAME *m, int i) {
-    double band = 1e-12 * (m->size[i] > 1e-2 ? m->size[i] : 1e-2);
+    double band = 1e-12 * saltus_extent(m, i);
     return band < relations[i].finest ? band : relations[i].finest;
+}
+
+/* Whether a relation may switch between events. */
+static int watched(const NAME *m, int i) {
+    return !relations[i].timed && modes[m->mode].active[i] && !m->frozen[i];
 }
 
 /* Evaluates a relation into its variable: the held value stays unless g is beyond doubt on the other side. */
@@ -25,7 +35,7 @@ static void relation(NAME *m, int i) {
     const saltus_relation *r = &relations[i];
     crossing(v, i);
     double g = v[r->g], old = v[r->var], band = saltus_band(m, i);
-    if (m->held) return;
+    if (m->held || m->frozen[i]) return;
     if (r->timed) {
         timing(v, i);
         v[r->var] = saltus_switch(r->kind, v[r->slope], v[r->rest], v[TIME], &next);
@@ -44,9 +54,9 @@ static void remember(double *v) {
     for (int i = 0; i < N_MEMORY; i++) v[memory[i].pre] = v[memory[i].slot];
 }
 
-/* The mode that the conditions call for; -1 if there is none. */
+/* The mode that the conditions call for, with the states it is entered with; -1 if there is none. */
 static int mode_now(const NAME *m) {
-    for (int k = 0; k < N_MODES; k++) {
+    for (int k = 0; k < N_KEYS; k++) {
         int same = 1;
         for (int i = 0; i < modes[k].conditions; i++)
             same &= (m->v[modes[k].condition[i].slot] != 0.0) == (modes[k].condition[i].pre != 0);
@@ -102,6 +112,21 @@ static void hold_cells(NAME *m) {
 
 static int rk4(NAME *m, double t, double h, const double *x, double *y);
 
+/* Goes on with states of the same mode that determine the others better, if the present ones do so badly. */
+static void suit_states(NAME *m) {
+    int best = m->mode, first = modes[m->mode].first;
+    if (N_MODES == N_KEYS) return;
+    double now = states_suit(m, m->v, m->mode, m->signs), most = 2.0 * fmax(now, 0.0);
+    if (now >= 0.15) return;
+    for (int k = 0; k < N_MODES; k++) {
+        double other = modes[k].first == first ? states_suit(m, m->v, k, 0) : 0.0;
+        if (other > most) { most = other; best = k; }
+    }
+    if (best != m->mode) memset(m->signs, 0, sizeof m->signs);
+    m->mode = best;
+}
+
+#define SALTUS_SPAN (STOP - start_values[TIME])
 #define SALTUS_OTHER_STATES "other variables would have to be states from here on"
 #define SALTUS_TOO_LONG "the step is too long for how fast the model moves: take shorter ones, or compile with -DSALTUS_STIFF"
 
@@ -111,14 +136,14 @@ static void leave_zero(NAME *m) {
     double x[N_STATES + 1], y[N_STATES + 1], here[N_RELATIONS + 1], unit = 1.0, t = m->v[TIME];
     double moved[N_RELATIONS + 1];
     int near[N_RELATIONS + 1], any = 0, n = modes[m->mode].states;
-    memcpy(m->kept, m->v, N_MODES > 1 ? sizeof m->v : 0);
-    if (N_MODES == 1 || n == 0 || saltus_told(m, continuous_steps(m, m->v))) {
-        if (N_MODES > 1) memcpy(m->v, m->kept, sizeof m->kept);
+    memcpy(m->kept, m->v, N_KEYS > 1 ? sizeof m->v : 0);
+    if (N_KEYS == 1 || n == 0 || saltus_told(m, continuous_steps(m, m->v))) {
+        if (N_KEYS > 1) memcpy(m->v, m->kept, sizeof m->kept);
         return;
     }
     for (int i = 0; i < N_RELATIONS; i++) {
         const saltus_relation *r = &relations[i];
-        double size = m->size[i] > 1e-2 ? m->size[i] : 1e-2;
+        double size = saltus_extent(m, i);
         near[i] = 0;
         here[i] = 0.0;
         moved[i] = 0.0;
@@ -138,7 +163,7 @@ static void leave_zero(NAME *m) {
             for (int i = 0; i < N_RELATIONS; i++) {
                 if (!near[i]) continue;
                 crossing(m->v, i);
-                double change = m->v[relations[i].g] - here[i], size = m->size[i] > 1e-2 ? m->size[i] : 1e-2;
+                double change = m->v[relations[i].g] - here[i], size = saltus_extent(m, i);
                 if (fabs(change) > 1e-12 * size) { moved[i] = change; near[i] = 0; }
             }
         }
@@ -178,12 +203,12 @@ static int try_mode(NAME *m, int to, int *reached) {
 /* Enters a mode. If its conditions depend on what they guard, it must agree with them: else the mode that they ask for is tried
    from the same values, then those nearby. */
 static int enter_mode(NAME *m, int key) {
-    int from = m->mode, status, failure = SALTUS_MODE, first = 0, last = 0, reached = key;
-    short queue[N_MODES];
-    unsigned char tried[N_MODES], queued[N_MODES];
+    int was = m->mode, from = modes[was].first, status, failure = SALTUS_MODE, first = 0, last = 0, reached = key;
+    short queue[N_KEYS];
+    unsigned char tried[N_KEYS], queued[N_KEYS];
     const char *message = m->message;
     if (key < 0 || !modes[key].known) return SALTUS_MODE;
-    if (N_MODES == 1 || !modes[key].searched[from]) {
+    if (N_KEYS == 1 || !modes[key].searched[from]) {
         m->mode = key;
         if ((status = saltus_enter(&restarts[key], m->v, m->work, m->impulse))) return status;
         leave_zero(m);
@@ -212,7 +237,7 @@ static int enter_mode(NAME *m, int key) {
         }
     }
     memcpy(m->v, m->base, sizeof m->base);
-    m->mode = from;
+    m->mode = was;
     if (!m->message) m->message = "no mode agrees with its own conditions";
     return failure;
 }
@@ -220,13 +245,13 @@ static int enter_mode(NAME *m, int key) {
 /* After a reset in a mode whose constraints are guarded: the mode that the conditions ask for if the constraints were to undo
    it. Whether another mode was entered. */
 static int released(NAME *m) {
-    int from = m->mode;
+    int was = m->mode, from = modes[was].first;
     const char *message = m->message;
-    if (N_MODES == 1 || !restarts[from].stages || !modes[from].searched[from]) return 0;
+    if (N_KEYS == 1 || !restarts[from].stages || !modes[from].searched[from]) return 0;
     memcpy(m->before, m->v, sizeof m->before);
     memcpy(m->judging, m->judged, sizeof m->judged);
     if (!enter_mode(m, from) && m->mode != from) return 1;
-    m->mode = from;
+    m->mode = was;
     m->message = message;
     memcpy(m->v, m->before, sizeof m->before);
     memcpy(m->judged, m->judging, sizeof m->judged);
@@ -307,9 +332,14 @@ static void transient_values(NAME *m) {
     for (int i = 0; i < N_DISCRETE; i++) v[memory[i].slot] = m->decided[i];
 }
 
+static void let_go(NAME *m);
+static int held_by(const NAME *m, int i, int reset);
+static void end_rest(NAME *m, int i);
+static int begin_rest(NAME *m, int i, int reset);
+
 /* Whether resets by one relation accumulate: their distances shrink, and what is left of them is short. */
 static int accumulates(NAME *m, int i) {
-    double t = m->v[TIME], gap = t - m->last[i], ratio = gap / m->gap[i], span = STOP - start_values[TIME];
+    double t = m->v[TIME], gap = t - m->last[i], ratio = gap / m->gap[i], span = SALTUS_SPAN;
     m->shrinking[i] = ratio < 0.995 ? m->shrinking[i] + 1 : 0;
     if (m->shrinking[i] < 2 || ratio > m->ratio[i]) m->ratio[i] = ratio;
     m->last[i] = t;
@@ -321,12 +351,14 @@ static int accumulates(NAME *m, int i) {
 static int event_at(NAME *m) {
     double *v = m->v;
     int ticking = 0, status;
+    for (int i = 0; i < N_DISCRETE; i++) m->prior[i] = v[memory[i].slot];
     remember(v);
     if (m->ending) v[TERMINAL % N_VALUES] = 1.0;
     for (int i = 0; i < N_RELATIONS; i++) { crossing(v, i); m->left[i] = v[relations[i].g]; }
     for (int i = 0; i < N_RELATIONS; i++) {
         const saltus_relation *r = &relations[i];
         if (!m->fired[i]) continue;
+        m->near[i] = m->far[i] = 0;
         if (r->kind < 4) v[r->var] = 1.0 - v[r->var];
         else v[r->var] += v[r->g] < v[r->var] + 0.5 ? -1.0 : 1.0;
     }
@@ -345,18 +377,18 @@ static int event_at(NAME *m) {
         int changed = 0, moved = 0, over = 0, switched, displaced = 0;
         if (iteration > 200) { m->message = "discrete values find no end of changes"; return SALTUS_EVENTS; }
         if (fresh) for (int i = 0; i < N_DISCRETE; i++) m->conditions[i] = v[memory[i].slot];
-        if (N_MODES > 1) {
+        if (N_KEYS > 1) {
             /* Conditions first: if they end the mode, its equations are not solved again. */
             for (int i = 0; i < N_DISCRETE; i++) m->kept[i] = v[memory[i].slot];
             if ((status = saltus_told(m, guard_steps(m, v)))) return status;
-            over = mode_now(m) != m->mode;
+            over = mode_now(m) != modes[m->mode].first;
             for (int i = 0; i < N_DISCRETE && !over; i++) v[memory[i].slot] = m->kept[i];
         }
         if (!over && (status = saltus_told(m, event_steps(m, v)))) return status;
         m->resets = 0;
         if ((status = reactions(m, v, &changed))) return status;
         for (int i = 0; i < N_DISCRETE; i++) changed |= v[memory[i].slot] != v[memory[i].pre];
-        switched = N_MODES > 1 && mode_now(m) != m->mode;
+        switched = N_KEYS > 1 && mode_now(m) != modes[m->mode].first;
         /* A constraint that reads a discrete variable may move the states although the mode stays. */
         for (int i = 0; !switched && i < modes[m->mode].latent; i++)
             displaced |= v[modes[m->mode].late[i].slot] != v[modes[m->mode].late[i].pre];
@@ -380,11 +412,11 @@ static int event_at(NAME *m) {
         int gone = 0;
         if (!switched && !displaced && m->resets && !(gone = released(m))) impose(m, reset);
         remember(v);
-        int was = m->mode;
+        int was = modes[m->mode].first;
         if (switched) {
             if ((status = enter_mode(m, mode_now(m)))) return status;
         } else if (displaced && (status = enter_mode(m, was))) return status;
-        switched |= gone || m->mode != was;
+        switched |= gone || modes[m->mode].first != was;
         if (switched) {
             if (++changes > 64) { m->message = "the modes change without end"; return SALTUS_EVENTS; }
             fresh = 1;
@@ -397,13 +429,22 @@ static int event_at(NAME *m) {
         for (int k = 0; k < N_TICKERS; k++) v[tickers[k].slot] = v[tickers[k].pre] = 0.0;
         if ((status = saltus_told(m, event_steps(m, v)))) return status;
         /* A mode that holds at the tick alone ends with it. */
-        if (N_MODES == 1 || mode_now(m) == m->mode) { remember(v); break; }
+        if (N_KEYS == 1 || mode_now(m) == modes[m->mode].first) { remember(v); break; }
     }
     if (singular(m, v)) { m->message = "equations of this mode depend on each other"; return SALTUS_MODE; }
     m->sudden = reset || changes;
     memset(m->signs, 0, sizeof m->signs);
+    suit_states(m);
+    if (changes) let_go(m);
     for (int i = 0; i < N_RELATIONS; i++) {
-        if (m->fired[i] && reset && accumulates(m, i)) { m->message = "infinitely many events in a finite time"; return SALTUS_ZENO; }
+        /* What is pushed away from where it rests does so no longer. */
+        if (m->resting[i] && reset && !m->fired[i] && held_by(m, i, reset)) end_rest(m, i);
+        if (m->fired[i] && reset && accumulates(m, i)) {
+            m->message = "infinitely many events in a finite time";
+            if ((status = begin_rest(m, i, reset))) return status;
+            m->message = 0;
+        }
+        m->slid[i] = m->fired[i] && !reset && !changes;
         m->fired[i] = 0;
     }
     return SALTUS_OK;
@@ -508,7 +549,13 @@ int NAME_start(NAME *m) {
     m->message = 0;
     memset(m->fired, 0, sizeof m->fired);
     memset(m->shrinking, 0, sizeof m->shrinking);
-    for (int i = 0; i < N_RELATIONS; i++) m->last[i] = m->gap[i] = -INFINITY;
+    memset(m->frozen, 0, sizeof m->frozen);
+    memset(m->resting, 0, sizeof m->resting);
+    memset(m->surface_of, 0, sizeof m->surface_of);
+    memset(m->near, 0, sizeof m->near);
+    memset(m->far, 0, sizeof m->far);
+    m->rests = m->slides = 0;
+    for (int i = 0; i < N_RELATIONS; i++) m->last[i] = m->gap[i] = m->fell[i] = -INFINITY;
     (void)&saltus_solve; /* not every model needs all of the above */
     (void)&relation;
     (void)&saltus_factor;
@@ -529,6 +576,327 @@ int NAME_start(NAME *m) {
     return note_delays(m);
 }
 
+/* ---- resting and sliding ---- */
+
+/* How long differences in time are. */
+#define SALTUS_MOMENT (1e-4 * (SALTUS_SPAN < 1.0 ? SALTUS_SPAN : 1.0))
+
+/* dg/dt of relations while the states move by dx. */
+static int rates(NAME *m, int n, const int *which, double t, const double *x, const double *dx, double *rate) {
+    double z[N_STATES + 1], f[N_STATES + 1], d = SALTUS_MOMENT;
+    int status;
+    for (int side = 1; side >= -1; side -= 2) {
+        for (int i = 0; i < modes[m->mode].states; i++) z[i] = x[i] + side * d * dx[i];
+        if ((status = NAME_derivatives(m, t + side * d, z, f))) return status;
+        for (int k = 0; k < n; k++) {
+            crossing(m->v, which[k]);
+            double g = m->v[relations[which[k]].g];
+            rate[k] = side > 0 ? g : (rate[k] - g) / (2.0 * d);
+        }
+    }
+    return SALTUS_OK;
+}
+
+/* The rate of relation i a moment later, if state k (or none) has the derivative a until then. */
+static int turned(NAME *m, int i, int k, double a, double t, const double *x, const double *dx, double *rate) {
+    double z[N_STATES + 1], f[N_STATES + 1], h = SALTUS_MOMENT;
+    int status;
+    for (int j = 0; j < modes[m->mode].states; j++) z[j] = x[j] + h * (j == k ? a : dx[j]);
+    if ((status = NAME_derivatives(m, t + h, z, f))) return status;
+    return rates(m, 1, &i, t + h, z, f, rate);
+}
+
+/* The state that relation i holds at rest, if it is one alone; -1 if it is none, -2 if there are several. */
+static int held_state(const NAME *m, int i) {
+    int found = -1;
+    for (int k = 0; k < modes[m->mode].states; k++)
+        for (int j = 0; j < m->holds[i]; j++)
+            if (modes[m->mode].state[k].slot == m->hold[i][j]) found = found == -1 ? k : -2;
+    return found;
+}
+
+/* Replaces the derivatives of what rests by those that keep the function of relation i at zero. */
+static int hold_rest(NAME *m, int i, double t, const double *x, double *dx) {
+    int k = held_state(m, i), status;
+    double now, zero, one, pull = 10.0 / SALTUS_SPAN, h = SALTUS_MOMENT;
+    if (k < 0) {
+        for (int s = 0; s < modes[m->mode].states; s++)
+            for (int j = 0; j < m->holds[i]; j++) if (modes[m->mode].state[s].slot == m->hold[i][j]) dx[s] = 0.0;
+        return SALTUS_OK;
+    }
+    crossing(m->v, i);
+    double g = m->v[relations[i].g];
+    if ((status = rates(m, 1, &i, t, x, dx, &now)) || (status = turned(m, i, k, 0.0, t, x, dx, &zero))
+        || (status = turned(m, i, k, 1.0, t, x, dx, &one))) return status;
+    double slope = (one - zero) / h, want = -2.0 * pull * now - pull * pull * g, free = (zero - now) / h;
+    dx[k] = fabs(slope) > 1e-9 ? (want - free) / slope : 0.0;
+    return SALTUS_OK;
+}
+
+/* How strongly the free motion carries away what rests on relation i; positive: it leaves. */
+static double lift(NAME *m, int i) {
+    double x[N_STATES + 1], dx[N_STATES + 1], f[N_STATES + 1], now, later, t = m->v[TIME], away = -1.0;
+    NAME_get_states(m, x);
+    int status = NAME_derivatives(m, t, x, dx), several = held_state(m, i) < 0;
+    if (!status) status = rates(m, 1, &i, t, x, dx, &now);
+    for (int s = 0; s < modes[m->mode].states; s++) {
+        int held = 0;
+        for (int j = 0; j < m->holds[i]; j++) held |= modes[m->mode].state[s].slot == m->hold[i][j];
+        f[s] = several && !held ? 0.0 : dx[s];
+    }
+    if (!status && !turned(m, i, -1, 0.0, t, x, f, &later))
+        away = (relations[i].kind < 2 ? later - now : now - later) / SALTUS_MOMENT - 1e-9;
+    m->message = 0;
+    NAME_derivatives(m, t, x, dx);
+    return away;
+}
+
+static int held_by(const NAME *m, int i, int reset) {
+    for (int k = 0; k < reset; k++)
+        for (int j = 0; j < m->holds[i]; j++) if (m->hold[i][j] == m->reset_done[k]) return 1;
+    return 0;
+}
+
+/* A relation is on its own again; where its function is on the wrong side of zero by a hair, that is no event. */
+static void set_free(NAME *m, int i) { m->frozen[i] = 2; }
+
+static void end_rest(NAME *m, int i) {
+    m->resting[i] = 0;
+    m->rests--;
+    m->shrinking[i] = 0;
+    m->last[i] = m->gap[i] = -INFINITY;
+    set_free(m, i);
+}
+
+/* Brings to rest what the events of relation i have reset. */
+static int begin_rest(NAME *m, int i, int reset) {
+    double x[N_STATES + 1], dx[N_STATES + 1], rate[2], t = m->v[TIME];
+    int k, status;
+    m->holds[i] = 0;
+    for (int j = 0; j < reset; j++) m->hold[i][m->holds[i]++] = m->reset_done[j];
+    NAME_get_states(m, x);
+    if ((k = held_state(m, i)) == -1) return SALTUS_ZENO;
+    if (k >= 0) {
+        /* The value for which g stands still: its rate is affine in it. */
+        for (int one = 0; one < 2; one++) {
+            x[k] = one;
+            if ((status = NAME_derivatives(m, t, x, dx)) || (status = rates(m, 1, &i, t, x, dx, &rate[one]))) return status;
+        }
+        x[k] = -rate[0] / (rate[1] - rate[0]);
+        if (!isfinite(x[k])) x[k] = 0.0;
+    } else
+        for (int s = 0; s < modes[m->mode].states; s++)
+            for (int j = 0; j < m->holds[i]; j++) if (modes[m->mode].state[s].slot == m->hold[i][j]) x[s] = 0.0;
+    m->v[relations[i].var] = saltus_plain(relations[i].kind, relations[i].kind < 2 ? 1.0 : -1.0);
+    m->resting[i] = m->frozen[i] = 1;
+    m->rests++;
+    status = NAME_derivatives(m, t, x, dx);
+    remember(m->v);
+    return status;
+}
+
+/* Gives the model one side of a surface. */
+static void set_side(NAME *m, int k, int second) {
+    for (int i = 0; i < N_DISCRETE; i++)
+        if (m->sides[k][0][i] != m->sides[k][1][i]) m->v[memory[i].slot] = m->sides[k][second][i];
+    for (int i = 0; i < N_RELATIONS; i++)
+        if (m->surface_of[i] == k + 1)
+            m->v[relations[i].var] = saltus_plain(relations[i].kind, (second ? -1.0 : 1.0) * m->begins[i]);
+}
+
+/* How far a surface is from holding the solution: positive once it must be left, because the share of a side has left [0, 1] or
+   because both fields lead away from it. */
+static double looseness(const saltus_surface *s) {
+    double excess = fmax(-s->share, s->share - 1.0) - 1e-6;
+    return fmax(excess, -s->hold / fmax(s->firmest, 1e-300) - 1e-9);
+}
+
+/* Filippov's field: f0 + sum share_k (f_k - f0) with d/dt g = 0 on every surface; what is left of g is drawn to zero as well. */
+static int slide_field(NAME *m, double t, const double *x, double *dx) {
+    double f[SALTUS_SLIDES + 1][N_STATES + 1];
+    double rate[SALTUS_SLIDES + 1][SALTUS_SLIDES], g[SALTUS_SLIDES], pull = 100.0 / SALTUS_SPAN;
+    double a[SALTUS_SLIDES * SALTUS_SLIDES], b[SALTUS_SLIDES], share[2][SALTUS_SLIDES];
+    int lead[SALTUS_SLIDES], n = m->slides, status;
+    for (int k = 0; k < n; k++) lead[k] = m->surface[k].lead;
+    for (int k = 0; k <= n; k++) {
+        for (int j = 0; j < n; j++) set_side(m, j, j + 1 == k);
+        if ((status = NAME_derivatives(m, t, x, f[k]))) return status;
+        for (int j = 0; !k && j < n; j++) { crossing(m->v, lead[j]); g[j] = m->v[relations[lead[j]].g]; }
+        if ((status = rates(m, n, lead, t, x, f[k], rate[k]))) return status;
+    }
+    for (int drawn = 0; drawn < 2; drawn++) {
+        for (int j = 0; j < n; j++) {
+            for (int k = 0; k < n; k++) a[j * n + k] = rate[k + 1][j] - rate[0][j];
+            b[j] = -rate[0][j] - (drawn ? pull * g[j] : 0.0);
+        }
+        int fails = saltus_lu(n, a, b);
+        for (int k = 0; k < n; k++) share[drawn][k] = fails ? 0.5 : b[k];
+    }
+    for (int i = 0; i < modes[m->mode].states; i++) dx[i] = f[0][i];
+    for (int k = 0; k < n; k++) {
+        saltus_surface *s = &m->surface[k];
+        double part = fmin(fmax(share[1][k], 0.0), 1.0);
+        s->share = share[0][k];
+        s->hold = m->begins[s->lead] * (rate[k + 1][k] - rate[0][k]);
+        if (s->hold > s->firmest) s->firmest = s->hold;
+        for (int i = 0; i < modes[m->mode].states; i++) dx[i] += part * (f[k + 1][i] - f[0][i]);
+    }
+    for (int j = 0; j < n; j++) set_side(m, j, m->surface[j].share >= 0.5);
+    return NAME_derivatives(m, t, x, f[0]);
+}
+
+/* While the solution slides, values are those of the mix of both sides. */
+static void blend(NAME *m) {
+    double x[N_STATES + 1], f[N_STATES + 1], t = m->v[TIME];
+    if (!m->slides) return;
+    NAME_get_states(m, x);
+    for (int k = 0; k <= m->slides; k++) {
+        for (int j = 0; j < m->slides; j++) set_side(m, j, j + 1 == k);
+        if (NAME_derivatives(m, t, x, f)) return;
+        if (!k) { memcpy(m->ahead, m->v, sizeof m->v); memcpy(m->blended, m->v, sizeof m->v); continue; }
+        double share = fmin(fmax(m->surface[k - 1].share, 0.0), 1.0);
+        for (int i = 0; i < N_VALUES; i++)
+            if (m->v[i] != m->ahead[i]) m->blended[i] += share * (m->v[i] - m->ahead[i]);
+    }
+    memcpy(m->v, m->blended, sizeof m->v);
+    for (int j = 0; j < m->slides; j++) set_side(m, j, m->surface[j].share >= 0.5);
+}
+
+/* The discrete values on both sides of surface k; 0 if they cannot be computed. */
+static int both_sides(NAME *m, int k) {
+    int fine = 1;
+    memcpy(m->ahead, m->v, sizeof m->v);
+    for (int second = 0; second < 2 && fine; second++) {
+        memcpy(m->v, m->ahead, sizeof m->v);
+        for (int i = 0; i < N_RELATIONS; i++)
+            if (m->surface_of[i] == k + 1)
+                m->v[relations[i].var] = saltus_plain(relations[i].kind, (second ? -1.0 : 1.0) * m->begins[i]);
+        m->held = 1;
+        fine = !saltus_told(m, event_steps(m, m->v));
+        m->held = 0;
+        for (int i = 0; i < N_DISCRETE; i++) m->sides[k][second][i] = m->v[memory[i].slot];
+    }
+    memcpy(m->v, m->ahead, sizeof m->v);
+    m->message = 0;
+    return fine;
+}
+
+/* Rates of the leading function of surface k: [side whose function it is][side whose field moves the states]. */
+static int side_rates(NAME *m, int k, double rate[2][2]) {
+    double x[N_STATES + 1], f[2][N_STATES + 1], t = m->v[TIME];
+    int fine = 1;
+    NAME_get_states(m, x);
+    memcpy(m->ahead, m->v, sizeof m->v);
+    for (int second = 0; second < 2 && fine; second++) { set_side(m, k, second); fine = !NAME_derivatives(m, t, x, f[second]); }
+    for (int second = 0; second < 2 && fine; second++) {
+        set_side(m, k, second);
+        for (int by = 0; by < 2 && fine; by++) fine = !rates(m, 1, &m->surface[k].lead, t, x, f[by], &rate[second][by]);
+    }
+    memcpy(m->v, m->ahead, sizeof m->v);
+    m->message = 0;
+    return fine;
+}
+
+/* Whether the fields of both sides point to surface k; else `up` says whether they lead to the second side. */
+static int attracts(NAME *m, int k, int *second) {
+    double rate[2][2], sign = m->begins[m->surface[k].lead];
+    *second = 1;
+    if (!both_sides(m, k) || !side_rates(m, k, rate)) return 0;
+    double a = -sign * rate[0][0], b = sign * rate[1][1], size = fmax(fabs(a), fabs(b));
+    double across = -sign * rate[0][1], back = sign * rate[1][0];
+    *second = fabs(a) > fabs(b) ? a > 0.0 : b < 0.0;
+    if (!(size > 0.0 && a > 1e-9 * size && b > 1e-9 * size)) return 0;
+    /* Each side's own function leads back, yet not by the motion of the states: a branch of solutions ends here. */
+    if (across > 0.5 * a && back > 0.5 * b) return 0;
+    if (m->surface[k].firmest < a + b) m->surface[k].firmest = a + b;
+    m->surface[k].hold = a + b;
+    return 1;
+}
+
+/* Takes surface k out; its relations are on their own. */
+static void leave_surface(NAME *m, int k) {
+    for (int i = 0; i < N_RELATIONS; i++) {
+        if (m->surface_of[i] == k + 1) { m->surface_of[i] = 0; set_free(m, i); }
+        else if (m->surface_of[i] > k + 1) m->surface_of[i]--;
+    }
+    m->slides--;
+    for (int j = k; j < m->slides; j++) { m->surface[j] = m->surface[j + 1]; memcpy(m->sides[j], m->sides[j + 1], sizeof m->sides[j]); }
+}
+
+/* Ends all rests and slides. */
+static void let_go(NAME *m) {
+    while (m->slides) leave_surface(m, m->slides - 1);
+    for (int i = 0; i < N_RELATIONS; i++) if (m->resting[i]) end_rest(m, i);
+}
+
+/* Whether relation j switches where relation i does: their functions are multiples of each other. The sign of the factor, or 0. */
+static double alike(NAME *m, int i, int j) {
+    double x[N_STATES + 1], z[N_STATES + 1], f[N_STATES + 1], ratio = 0.0, t = m->v[TIME];
+    NAME_get_states(m, x);
+    for (int trial = 1; trial < 4; trial++) {
+        for (int k = 0; k < modes[m->mode].states; k++)
+            z[k] = x[k] + 1e-3 * (fabs(x[k]) + 1e-3) * ((double)((k + 1) * trial * 7919 % 1009) / 504.5 - 1.0);
+        if (NAME_derivatives(m, t, z, f)) { ratio = 0.0; break; }
+        crossing(m->v, i);
+        crossing(m->v, j);
+        double r = m->v[relations[j].g] / m->v[relations[i].g];
+        if (!isfinite(r) || (trial > 1 && !(fabs(r - ratio) <= 1e-6 * fabs(r)))) { ratio = 0.0; break; }
+        ratio = r;
+    }
+    m->message = 0;
+    NAME_derivatives(m, t, x, f);
+    return ratio > 0.0 ? 1.0 : ratio < 0.0 ? -1.0 : 0.0;
+}
+
+/* After an event: a relation that has switched to and fro may hold the solution on its surface. */
+static int begin_slide(NAME *m, int i) {
+    int k = m->slides, second;
+    if (k == SALTUS_SLIDES || !modes[m->mode].states || relations[i].kind == 4 || relations[i].timed) return 0;
+    saltus_surface *s = &m->surface[k];
+    s->lead = i;
+    s->share = 0.5;
+    s->firmest = s->hold = 0.0;
+    for (int j = 0; j < N_RELATIONS; j++) {
+        if (m->frozen[j] || relations[j].timed || relations[j].kind == 4 || !modes[m->mode].active[j]) continue;
+        crossing(m->v, j);
+        if (j != i && fabs(m->v[relations[j].g]) > 1e-6 * saltus_extent(m, j)) continue;
+        m->begins[j] = j == i ? 1.0 : alike(m, i, j);
+        if (m->begins[j] == 0.0) continue;
+        m->surface_of[j] = (unsigned char)(k + 1);
+    }
+    /* The first side is the one that was left last. */
+    int after = (m->v[relations[i].var] != 0.0) == (relations[i].kind >= 2);
+    for (int j = 0; j < N_RELATIONS; j++) if (m->surface_of[j] == k + 1 && after) m->begins[j] = -m->begins[j];
+    int fine = attracts(m, k, &second);
+    /* Without memory: what the event has changed follows from the side. */
+    for (int d = 0; d < N_DISCRETE && fine; d++)
+        fine = m->sides[k][0][d] == m->prior[d] && m->sides[k][1][d] == m->v[memory[d].slot];
+    for (int j = 0; j < N_RELATIONS; j++)
+        if (m->surface_of[j] == k + 1) { if (fine) m->frozen[j] = 1; else m->surface_of[j] = 0; }
+    m->slides += fine;
+    return fine;
+}
+
+/* After an event that another relation has made: surfaces that no longer hold the solution are left. */
+static void review(NAME *m) {
+    for (int k = m->slides - 1; k >= 0; k--) {
+        int second;
+        if (attracts(m, k, &second)) continue;
+        set_side(m, k, second);
+        leave_surface(m, k);
+        event_at(m);
+    }
+}
+
+/* The derivatives of the states, as what rests and what slides leave them. */
+static int field(NAME *m, double t, const double *x, double *dx) {
+    double f[N_STATES + 1];
+    int status = m->slides ? slide_field(m, t, x, dx) : NAME_derivatives(m, t, x, dx);
+    for (int i = 0; i < N_RELATIONS && m->rests && !status; i++)
+        if (m->resting[i] && !(status = hold_rest(m, i, t, x, dx))) status = NAME_derivatives(m, t, x, f);
+    return status;
+}
+
 /* One step of the classical Runge-Kutta method from x at t; everything is evaluated at the end. Two evaluations at the end of the
    step tell its error and, by how far apart their arguments are, what the step is to the fastest motion (Hairer and Wanner 1996,
    section IV.2). */
@@ -539,12 +907,12 @@ static int rk4(NAME *m, double t, double h, const double *x, double *y) {
     for (int i = 0; i < modes[m->mode].states; i++) y[i] = x[i];
     for (int s = 0; s < 4; s++) {
         for (int i = 0; i < modes[m->mode].states; i++) z[i] = s ? x[i] + h * c[s] * k[i] : x[i];
-        if ((status = NAME_derivatives(m, t + c[s] * h, z, k))) return status;
+        if ((status = field(m, t + c[s] * h, z, k))) return status;
         for (int i = 0; i < modes[m->mode].states; i++) y[i] += h * w[s] * k[i];
         for (int i = 0; !s && i < modes[m->mode].states; i++) m->leaving[i] = k[i];
-        if (!states_suit(m, m->v)) { m->message = SALTUS_OTHER_STATES; return SALTUS_STATES; }
+        if (!(states_suit(m, m->v, m->mode, m->signs) > 0.02)) { m->message = SALTUS_OTHER_STATES; return SALTUS_STATES; }
     }
-    if ((status = NAME_derivatives(m, t + h, y, m->arriving))) return status;
+    if ((status = field(m, t + h, y, m->arriving))) return status;
     m->error = 0.0;
     for (int i = 0; i < modes[m->mode].states; i++) {
         double size = state_size(m, i, x[i], y[i]), r = fabs(m->arriving[i] - k[i]) / size, a = fabs(y[i] - z[i]) / size;
@@ -567,12 +935,12 @@ static int advance(NAME *m, double t, double h, const double *x, double *y) {
     int pivot[N_STATES + 1], n = modes[m->mode].states, status;
     if (!m->linearized) {
         double dt = 1e-7 * h;
-        if ((status = NAME_derivatives(m, t, x, f)) || (status = NAME_derivatives(m, t + dt, x, m->drift))) return status;
+        if ((status = field(m, t, x, f)) || (status = field(m, t + dt, x, m->drift))) return status;
         for (int i = 0; i < n; i++) { m->drift[i] = (m->drift[i] - f[i]) / dt; z[i] = x[i]; }
         for (int j = 0; j < n; j++) {
             double step = 1e-7 * (fabs(x[j]) + modes[m->mode].nominal[j]);
             z[j] = x[j] + step;
-            if ((status = NAME_derivatives(m, t, z, k[0]))) return status;
+            if ((status = field(m, t, z, k[0]))) return status;
             for (int i = 0; i < n; i++) m->jacobian[i * n + j] = (k[0][i] - f[i]) / (z[j] - x[j]);
             z[j] = x[j];
         }
@@ -586,9 +954,9 @@ static int advance(NAME *m, double t, double h, const double *x, double *y) {
             z[i] = x[i];
             for (int r = 0; r < s; r++) z[i] += a[s][r] * k[r][i];
         }
-        if ((status = NAME_derivatives(m, t + alpha[s] * h, z, k[s]))) return status;
+        if ((status = field(m, t + alpha[s] * h, z, k[s]))) return status;
         for (int i = 0; !s && i < n; i++) m->leaving[i] = k[0][i];
-        if (!states_suit(m, m->v)) { m->message = SALTUS_OTHER_STATES; return SALTUS_STATES; }
+        if (!(states_suit(m, m->v, m->mode, m->signs) > 0.02)) { m->message = SALTUS_OTHER_STATES; return SALTUS_STATES; }
         for (int i = 0; i < n; i++) {
             k[s][i] += gamma[s] * h * m->drift[i];
             for (int r = 0; r < s; r++) k[s][i] += c[s][r] / h * k[r][i];
@@ -596,7 +964,7 @@ static int advance(NAME *m, double t, double h, const double *x, double *y) {
         saltus_back(n, m->factors, pivot, k[s]);
         for (int i = 0; i < n; i++) y[i] += weight[s] * k[s][i];
     }
-    return NAME_derivatives(m, t + h, y, m->arriving);
+    return field(m, t + h, y, m->arriving);
 }
 #else
 #define advance rk4
@@ -607,7 +975,7 @@ static int crossed(NAME *m) {
     int any = 0;
     for (int i = 0; i < N_RELATIONS; i++) {
         const saltus_relation *r = &relations[i];
-        if (r->timed || !modes[m->mode].active[i]) continue;
+        if (!watched(m, i)) continue;
         crossing(m->v, i);
         double g = m->v[r->g], old = m->v[r->var];
         if (fabs(g) > m->size[i]) m->size[i] = fabs(g);
@@ -615,6 +983,8 @@ static int crossed(NAME *m) {
                          : ((old != 0.0) == (r->kind >= 2) ? g : -g) < -saltus_band(m, i))
             m->fired[i] = any = 1;
     }
+    for (int k = 0; k < m->slides; k++) any |= looseness(&m->surface[k]) > 0.0;
+    for (int i = 0; i < N_RELATIONS && m->rests; i++) any |= m->resting[i] && lift(m, i) > 0.0;
     return any;
 }
 
@@ -626,7 +996,7 @@ typedef struct { double t, h; const double *x, *y; double begin[N_RELATIONS + 1]
 /* The functions of all relations at the present values. */
 static void sample(NAME *m, double *g) {
     for (int i = 0; i < N_RELATIONS; i++) {
-        if (relations[i].timed || !modes[m->mode].active[i]) continue;
+        if (!watched(m, i)) continue;
         crossing(m->v, i);
         g[i] = m->v[relations[i].g];
     }
@@ -649,7 +1019,7 @@ static int probe(NAME *m, const saltus_span *s, double c, double *g) {
     if (NAME_derivatives(m, s->t + c * s->h, z, f)) { m->message = 0; return -1; }
     sample(m, g);
     for (int i = 0; i < N_RELATIONS; i++) {
-        if (relations[i].timed || !modes[m->mode].active[i]) continue;
+        if (!watched(m, i)) continue;
         if (clearance(m, i, g[i], 0) < 0.0 || (relations[i].kind == 4 && clearance(m, i, g[i], 1) < 0.0)) return 1;
     }
     return 0;
@@ -675,6 +1045,39 @@ static double dip(double a, double b, double c, double cubic) {
     return 2.0;
 }
 
+/* Within which distance of zero a function touches it, if zero has another value than the relation; else 0. */
+static double touching(const NAME *m, int i) {
+    if (!watched(m, i) || relations[i].kind == 4 || saltus_plain(relations[i].kind, 0.0) == m->v[relations[i].var]) return 0.0;
+    return fmax(saltus_band(m, i), 1e-9 * saltus_extent(m, i));
+}
+
+/* How far the function of relation i is from zero, on its side. */
+static double distance(const NAME *m, int i, double g) {
+    return (m->v[relations[i].var] != 0.0) == (relations[i].kind >= 2) ? g : -g;
+}
+
+/* Where between the parts a and b of the step the function of relation i comes closest to zero, by golden sections. What has
+   crossed there is found as well. */
+static double closest(NAME *m, const saltus_span *s, int i, double a, double b, double *least) {
+    const double part = 0.6180339887498949;
+    double p = b - part * (b - a), q = a + part * (b - a), gp, gq;
+    int at;
+    *least = INFINITY;
+    if ((at = probe(m, s, p, m->spare))) return at > 0 ? p : 2.0;
+    gp = distance(m, i, m->spare[i]);
+    if ((at = probe(m, s, q, m->spare))) return at > 0 ? q : 2.0;
+    gq = distance(m, i, m->spare[i]);
+    for (int round = 0; round < 50; round++) {
+        double *g = gp < gq ? &gp : &gq, c;
+        if (gp < gq) { b = q; q = p; gq = gp; c = p = b - part * (b - a); }
+        else { a = p; p = q; gp = gq; c = q = a + part * (b - a); }
+        if ((at = probe(m, s, c, m->spare))) return at > 0 ? c : 2.0;
+        *g = distance(m, i, m->spare[i]);
+    }
+    *least = fmin(gp, gq);
+    return gp < gq ? p : q;
+}
+
 /* The first part of the step found, between two parts l and r of it, where a relation has left its value; 2 if there is none. The
    functions are known at l, r and between. Where third differences leave it open, halves are looked into. */
 static double look(NAME *m, const saltus_span *s, int level, double l, double r, const double *gl, const double *gm, const double *gr) {
@@ -683,12 +1086,23 @@ static double look(NAME *m, const saltus_span *s, int level, double l, double r,
     if ((at = probe(m, s, l + quarter, g1))) return at > 0 ? l + quarter : 2.0;
     if ((at = probe(m, s, r - quarter, g3)) < 0) return 2.0;
     double limit = at ? r - quarter : 2.0;
+    const double *at_parts[5] = {gl, g1, gm, g3, gr};
+    for (int i = 0; i < N_RELATIONS && !at; i++) {
+        double close = touching(m, i), least;
+        if (close == 0.0 || !(distance(m, i, gl[i]) > 2.0 * close)) continue;
+        for (int k = 1; k < 4; k++) {
+            double a = distance(m, i, at_parts[k - 1][i]), b = distance(m, i, at_parts[k][i]), c = distance(m, i, at_parts[k + 1][i]);
+            if (!(b <= a && b <= c && b <= fmax(a - b, c - b) + close)) continue;
+            found = closest(m, s, i, l + (k - 1) * quarter, l + (k + 1) * quarter, &least);
+            if (found < 2.0 && !(least > close)) { m->touch = least <= close && isfinite(least) ? i : -1; return found; }
+        }
+    }
     for (int half = 0; half < (at ? 1 : 2); half++) {
         const double *a = half ? gm : gl, *b = half ? g3 : g1, *c = half ? gr : gm;
         double centre = half ? r - quarter : l + quarter, place = 2.0;
         int open = 0;
         for (int i = 0; i < N_RELATIONS; i++) {
-            if (relations[i].timed || !modes[m->mode].active[i]) continue;
+            if (!watched(m, i)) continue;
             double d1 = g3[i] - 3.0 * gm[i] + 3.0 * g1[i] - gl[i], d2 = gr[i] - 3.0 * g3[i] + 3.0 * gm[i] - g1[i];
             double cubic = (fmax(fabs(d1), fabs(d2)) + fabs(d2 - d1)) / 3.0;
             for (int upper = 0; upper < (relations[i].kind == 4 ? 2 : 1); upper++) {
@@ -708,9 +1122,9 @@ static double look(NAME *m, const saltus_span *s, int level, double l, double r,
 static double look_inside(NAME *m, double t, double h, const double *x, const double *y) {
     saltus_span s = {t, h, x, y, {0}, {0}, {0}};
     double found = 2.0;
-    int watched = 0, at;
-    for (int i = 0; i < N_RELATIONS; i++) watched |= !relations[i].timed && modes[m->mode].active[i];
-    if (!watched || !SALTUS_INSIDE) return found;
+    int any = 0, at;
+    for (int i = 0; i < N_RELATIONS; i++) any |= watched(m, i);
+    if (!any || !SALTUS_INSIDE) return found;
     memcpy(m->ahead, m->v, N_RELATIONS ? sizeof m->v : 0);
     sample(m, s.end);
     if (!probe(m, &s, 0.0, s.begin)) {
@@ -720,6 +1134,72 @@ static double look_inside(NAME *m, double t, double h, const double *x, const do
     }
     memcpy(m->v, m->ahead, N_RELATIONS ? sizeof m->v : 0);
     return found;
+}
+
+/* At the end of a step: what a function does near zero, for the next one. Relations that were set free are watched again once their
+   functions are on the right side, or clearly on the wrong one. */
+static void settle(NAME *m) {
+    for (int i = 0; i < N_RELATIONS; i++) {
+        crossing(m->v, i);
+        double away = distance(m, i, m->v[relations[i].g]), band = saltus_band(m, i);
+        if (m->frozen[i] == 2 && (away > 2.0 * band || away < -1e-6 * saltus_extent(m, i))) m->frozen[i] = 0;
+        double close = touching(m, i);
+        if (close == 0.0) m->near[i] = m->far[i] = 0;
+        else if (away > 2.0 * close) { m->far[i] = 1; m->near[i] = 0; }
+        else if (m->far[i] && away <= close) m->near[i] = 1;
+    }
+}
+
+/* A function that came to zero at the end of the last step and goes back in this one has touched it. */
+static int went_back(NAME *m) {
+    for (int i = 0; i < N_RELATIONS; i++) {
+        if (!m->near[i] || m->fired[i] || touching(m, i) == 0.0) continue;
+        crossing(m->v, i);
+        if (distance(m, i, m->v[relations[i].g]) > 2.0 * touching(m, i)) return i;
+    }
+    return -1;
+}
+
+/* What rests or slides no longer where it did goes on freely; whether there was any. */
+static int leave(NAME *m) {
+    int any = 0;
+    double worst = 0.0;
+    for (int i = 0; i < N_RELATIONS && m->rests; i++)
+        if (m->resting[i] && lift(m, i) > -1e-9) { end_rest(m, i); any = 1; }
+    for (int k = 0; k < m->slides; k++) worst = fmax(worst, looseness(&m->surface[k]));
+    for (int k = m->slides - 1; k >= 0; k--)
+        if (worst > 0.0 && looseness(&m->surface[k]) > 0.0) {
+            set_side(m, k, m->surface[k].share > 0.5 + 1e-6);
+            leave_surface(m, k);
+            any = 1;
+        }
+    return any;
+}
+
+/* The event at the present time, with what `event` is called for before and after. */
+static int happen(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
+    int status, sliding = m->slides;
+    double t = m->v[TIME];
+    blend(m);
+    if (event) event(m, user);
+    arrive_delays(m);
+    if (m->touch >= 0) m->frozen[m->touch] = 1;
+    status = event_at(m);
+    if (m->touch >= 0) m->frozen[m->touch] = 0;
+    if (status || (status = note_delays(m))) return status;
+    for (int i = 0; i < N_RELATIONS; i++) {
+        if (!m->slid[i]) continue;
+        /* To and fro in no time. */
+        if (t - m->fell[i] < 1e-3 * h && i != m->touch && begin_slide(m, i)) m->pace = 1e-3 * h;
+        m->fell[i] = t;
+    }
+    if (sliding && m->slides) review(m);
+    m->touch = -1;
+    /* What was set in motion anew may come back soon. */
+    if (m->sudden) m->pace = 1e-6 * h;
+    blend(m);
+    if (event) event(m, user);
+    return SALTUS_OK;
 }
 
 /* Goes on by h, through all events on the way; `event` is called before and after each. */
@@ -733,7 +1213,8 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
 #ifdef SALTUS_STIFF
         m->linearized = 0;
 #endif
-        int fired = 0;
+        int fired = 0, left = 0;
+        m->touch = -1;
         if (++guard > 10000) { m->message = "too many events in one step: it may be a slide along a switching line"; return SALTUS_EVENTS; }
         if (due > t) {
             NAME_get_states(m, x);
@@ -754,7 +1235,7 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
             fired = crossed(m);
             /* What crosses and comes back before the end: the step ends where it is beyond its edge. */
             double hair = 1e-9 * (to - t);
-            for (int round = 0; round < 20; round++) {
+            for (int round = 0; round < 20 && m->touch < 0; round++) {
                 double part = look_inside(m, t, to - t, x, y);
                 if (part >= 1.0) break;
                 memset(m->fired, 0, sizeof m->fired);
@@ -766,10 +1247,17 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
             /* What follows an instability has nothing to do with the model. */
             if (m->error > (m->strain > 2.8 ? 1e-3 : 1e-2)) { m->message = SALTUS_TOO_LONG; return SALTUS_STEP; }
 #endif
-            if (fired) {
+            int back = went_back(m);
+            if (back >= 0) {
+                /* It touched zero where the step begins. */
+                memset(m->fired, 0, sizeof m->fired);
+                m->touch = back;
+                if ((status = NAME_derivatives(m, t, x, y))) return status;
+            } else if (fired) {
                 /* The end of the step is beyond the event: bisection of the step. What crosses within a billionth of the step
                    crosses at the same instant. */
                 double a = 0.0, b = to - t;
+                m->touch = -1;
                 for (int i = 0; i < 60 && b - a > 1e-14 * (fabs(t) + b); i++) {
                     double c = 0.5 * (a + b);
                     memset(m->fired, 0, sizeof m->fired);
@@ -781,24 +1269,23 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
                 crossed(m);
                 m->message = 0;
                 t += b;
+                left = leave(m);
             } else t = to;
             m->v[TIME] = t;
             for (int i = 0; i < modes[m->mode].states; i++) {
                 uint32_t slot = modes[m->mode].state[i].slot;
                 m->greatest[slot] = state_size(m, i, x[i], m->v[slot]);
             }
-            if (!states_suit(m, m->v)) { m->message = SALTUS_OTHER_STATES; return SALTUS_STATES; }
+            if (m->touch >= 0) m->fired[m->touch] = fired = 1;
+            else settle(m);
+            suit_states(m);
+            if (!(states_suit(m, m->v, m->mode, m->signs) > 0.02)) { m->message = SALTUS_OTHER_STATES; return SALTUS_STATES; }
             if ((status = note_delays(m))) return status;
         }
-        if (fired || due <= t + 1e-13 * (fabs(t) > 1e-3 ? fabs(t) : 1e-3)) {
-            if (event) event(m, user);
-            arrive_delays(m);
-            if ((status = event_at(m)) || (status = note_delays(m))) return status;
-            /* What was set in motion anew may come back soon. */
-            if (m->sudden) m->pace = 1e-6 * h;
-            if (event) event(m, user);
-        }
+        if (fired || left || due <= t + 1e-13 * (fabs(t) > 1e-3 ? fabs(t) : 1e-3))
+            if ((status = happen(m, h, event, user))) return status;
     }
+    blend(m);
     return assertions(m, m->v);
 }
 

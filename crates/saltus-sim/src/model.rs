@@ -853,7 +853,7 @@ impl Model {
         (self.sys, self.ops, self.modes, plans)
     }
 
-    fn program(&mut self, plan: StructuralPlan) -> Rc<ModeProgram> {
+    pub(crate) fn program(&mut self, plan: StructuralPlan) -> Rc<ModeProgram> {
         // States and derivatives in the same order, each next to each other: rows of one template then form runs.
         for s in &plan.states {
             self.layout.slot(*s);

@@ -4,11 +4,52 @@
 use crate::model::{ModeProgram, Model};
 use saltus_dae::{Operand, Row, VarId};
 use saltus_graph::{Bipartite, block_order, hopcroft_karp};
+use saltus_expr::Calls;
 use saltus_program::Chain;
-use saltus_structure::{Cell, DiscKind, ModeKey, singular_mode};
+use saltus_structure::{Cell, Choice, DiscKind, ModeKey, Point, Role, better_choice, replan_states, singular_mode};
+use std::rc::Rc;
 
 /// Conditions of a mode whose values are all tried.
 const MOST_SUSPECTS: usize = 8;
+
+/// Points where a mode is asked which states suit it.
+const ASKED: u64 = 400;
+
+/// A point of a run that has not been: whatever moves has another value there.
+struct Elsewhere<'a> {
+    model: &'a Model,
+    number: u64,
+}
+
+impl Elsewhere<'_> {
+    /// Of the size of the variable; every fourth is next to zero.
+    fn chance(&self, var: VarId, order: u8) -> f64 {
+        let mut x = (self.number << 40) ^ ((var.index() as u64) << 8) ^ u64::from(order);
+        for factor in [0xBF58_476D_1CE4_E5B9u64, 0x94D0_49BB_1331_11EB] {
+            x = x.wrapping_add(0x9E37_79B9_7F4A_7C15);
+            x = (x ^ (x >> 30)).wrapping_mul(factor);
+        }
+        let unit = (x >> 11) as f64 / (1u64 << 53) as f64;
+        let row = self.model.sys.dae.vars[var].nominal.as_ref();
+        let size = row.and_then(|r| self.model.sys.dae.row_constant(r)).map_or(1.0, f64::abs);
+        size * (6.0 * unit - 3.0) * if x & 3 == 0 { 0.01 } else { 1.0 }
+    }
+}
+
+impl Point for Elsewhere<'_> {
+    fn value(&self, op: Operand) -> f64 {
+        match op {
+            Operand::Var { var, order, neg } if self.model.sys.role(var) == Role::Continuous => {
+                let v = self.chance(var, order);
+                if neg { -v } else { v }
+            }
+            _ => Point::value(self.model, op),
+        }
+    }
+    fn calls(&self) -> Box<dyn Calls + '_> {
+        self.model.calls()
+    }
+}
 
 /// The latent equations that decide the right limits on entry to a mode, stage by stage. Equations and variables are in the
 /// order of the block triangular form of their Jacobian, which is that of every stage.
@@ -60,6 +101,32 @@ impl Model {
         }
         complete.sort();
         Some(complete)
+    }
+
+    /// The same mode with other states that suit it somewhere: those that suit most points of its values, first.
+    pub fn other_choices(&mut self, program: &ModeProgram, most: usize) -> Vec<Rc<ModeProgram>> {
+        let plan = &program.plan;
+        if plan.choice.watch.is_empty() {
+            return Vec::new();
+        }
+        let mut found: Vec<(usize, Choice)> = Vec::new();
+        for number in 0..ASKED {
+            let choice = better_choice(&self.sys, plan, &Elsewhere { model: self, number }, true);
+            match found.iter_mut().find(|f| f.1.states == choice.states) {
+                Some(f) => f.0 += 1,
+                None if choice.states != plan.states => found.push((1, choice)),
+                None => {}
+            }
+        }
+        found.sort_by_key(|f| std::cmp::Reverse(f.0));
+        found.truncate(most);
+        let mut others = Vec::new();
+        for (_, choice) in found {
+            if let Ok(plan) = replan_states(&mut self.sys, &mut self.ops, &self.modes, plan, choice) {
+                others.push(self.program(plan));
+            }
+        }
+        others
     }
 
     /// Where the conditions of a key are found, and the values it gives them.
