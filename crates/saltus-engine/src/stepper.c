@@ -207,8 +207,8 @@ static int enter_mode(NAME *m, int key) {
     short queue[N_KEYS];
     unsigned char tried[N_KEYS], queued[N_KEYS];
     const char *message = m->message;
-    if (key < 0 || !modes[key].known) return SALTUS_MODE;
-    if (N_KEYS == 1 || !modes[key].searched[from]) {
+    if (key < 0) return SALTUS_MODE;
+    if (N_KEYS == 1 || (modes[key].known && !modes[key].searched[from])) {
         m->mode = key;
         if ((status = saltus_enter(&restarts[key], m->v, m->work, m->impulse))) return status;
         leave_zero(m);
@@ -226,12 +226,14 @@ static int enter_mode(NAME *m, int key) {
             if (failure == SALTUS_MODE) failure = status;
             reached = -1;
         } else if (reached == to) { m->message = message; return SALTUS_OK; }
-        /* Neighbours: one more condition changed. */
+        /* Neighbours: one more condition changed, of a mode without a solution any. */
         const uint32_t *guards = guard_lists[modes[to].searched[from]];
-        for (uint32_t g = 0; guards && g < guards[0]; g++) {
+        uint32_t neighbours = guards ? guards[0] : modes[to].known ? 0 : (uint32_t)modes[to].conditions;
+        for (uint32_t g = 0; g < neighbours; g++) {
             memcpy(m->v, m->base, sizeof m->base);
             for (int i = 0; i < modes[to].conditions; i++) m->v[modes[to].condition[i].slot] = modes[to].condition[i].pre;
-            m->v[guards[g + 1]] = m->v[guards[g + 1]] == 0.0;
+            uint32_t slot = guards ? guards[g + 1] : modes[to].condition[g].slot;
+            m->v[slot] = m->v[slot] == 0.0;
             int near = mode_now(m);
             if (near >= 0 && !tried[near] && !queued[near]) { queued[near] = 1; queue[last++] = (short)near; }
         }
@@ -336,6 +338,7 @@ static void let_go(NAME *m);
 static int held_by(const NAME *m, int i, int reset);
 static void end_rest(NAME *m, int i);
 static int begin_rest(NAME *m, int i, int reset);
+static int hardly_rebounds(NAME *m, int i);
 
 /* Whether resets by one relation accumulate: their distances shrink, and what is left of them is short. */
 static int accumulates(NAME *m, int i) {
@@ -439,7 +442,7 @@ static int event_at(NAME *m) {
     for (int i = 0; i < N_RELATIONS; i++) {
         /* What is pushed away from where it rests does so no longer. */
         if (m->resting[i] && reset && !m->fired[i] && held_by(m, i, reset)) end_rest(m, i);
-        if (m->fired[i] && reset && accumulates(m, i)) {
+        if (m->fired[i] && reset && (accumulates(m, i) || hardly_rebounds(m, i))) {
             m->message = "infinitely many events in a finite time";
             if ((status = begin_rest(m, i, reset))) return status;
             m->message = 0;
@@ -649,6 +652,18 @@ static double lift(NAME *m, int i) {
     m->message = 0;
     NAME_derivatives(m, t, x, dx);
     return away;
+}
+
+/* Whether what relation i has just turned comes back from within what counts as zero: its next event would not be seen. */
+static int hardly_rebounds(NAME *m, int i) {
+    double x[N_STATES + 1], dx[N_STATES + 1], now = 0.0, later = 0.0, t = m->v[TIME], away = relations[i].kind < 2 ? 1.0 : -1.0;
+    if (relations[i].kind == 4 || !N_STATES) return 0;
+    NAME_get_states(m, x);
+    int fails = NAME_derivatives(m, t, x, dx) || rates(m, 1, &i, t, x, dx, &now) || turned(m, i, -1, 0.0, t, x, dx, &later);
+    m->message = 0;
+    NAME_derivatives(m, t, x, dx);
+    double turn = away * (now - later) / SALTUS_MOMENT;
+    return !fails && away * now > 0.0 && turn > 0.0 && 0.5 * now * now / turn <= 8.0 * saltus_band(m, i);
 }
 
 static int held_by(const NAME *m, int i, int reset) {
@@ -1187,6 +1202,15 @@ static int happen(NAME *m, double h, void (*event)(NAME *, void *), void *user) 
     status = event_at(m);
     if (m->touch >= 0) m->frozen[m->touch] = 0;
     if (status || (status = note_delays(m))) return status;
+    /* What was rested or slid on may have jumped away. */
+    for (int i = 0; i < N_RELATIONS; i++) {
+        if (!m->resting[i] && !m->surface_of[i]) continue;
+        crossing(m->v, i);
+        if (fabs(m->v[relations[i].g] - m->left[i]) <= 1e-8 * saltus_extent(m, i)) continue;
+        if (m->resting[i]) end_rest(m, i);
+        else leave_surface(m, m->surface_of[i] - 1);
+        m->frozen[i] = 0;
+    }
     for (int i = 0; i < N_RELATIONS; i++) {
         if (!m->slid[i]) continue;
         /* To and fro in no time. */
@@ -1202,9 +1226,21 @@ static int happen(NAME *m, double h, void (*event)(NAME *, void *), void *user) 
     return SALTUS_OK;
 }
 
+/* Looks for discrete values that solve the equations a moment after t, from the states x; whether there are any. */
+static int elsewhere(NAME *m, double t, double moment, const double *x) {
+    double f[N_STATES + 1];
+    for (int i = 0; i < modes[m->mode].states; i++) m->v[modes[m->mode].state[i].slot] = x[i];
+    m->v[TIME] = t + moment;
+    memset(m->fired, 0, sizeof m->fired);
+    read_delays(m);
+    if (event_at(m) || note_delays(m)) return 0;
+    for (int i = 0; i < modes[m->mode].states; i++) f[i] = m->v[modes[m->mode].state[i].slot];
+    return !NAME_derivatives(m, m->v[TIME], f, m->leaving);
+}
+
 /* Goes on by h, through all events on the way; `event` is called before and after each. */
 int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
-    double t = m->v[TIME], end = t + h, x[N_STATES + 1], y[N_STATES + 1];
+    double t = m->v[TIME], end = t + h, x[N_STATES + 1], y[N_STATES + 1], rescued = INFINITY;
     int status, guard = 0;
     while (t < end - 1e-12 * (fabs(h) + fabs(t))) {
         double due = NAME_next_event(m), to = due < end ? due : end;
@@ -1228,7 +1264,13 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
                     part *= 0.5;
                     status = advance(m, t, part, x, y);
                 }
-                if (status || part <= least) { m->message = why; return reason; }
+                if (status || part <= least) {
+                    /* The mode has no solution beyond this instant: another may, a moment later. */
+                    if (reason != SALTUS_UNSOLVED || rescued == t || !elsewhere(m, t, 1e-9 * h, x)) { m->message = why; return reason; }
+                    rescued = t = m->v[TIME];
+                    if (event) event(m, user);
+                    continue;
+                }
                 to = t + part;
             } else if (status) return status;
             m->message = 0;
@@ -1245,7 +1287,7 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
             }
 #ifndef SALTUS_STIFF
             /* What follows an instability has nothing to do with the model. */
-            if (m->error > (m->strain > 2.8 ? 1e-3 : 1e-2)) { m->message = SALTUS_TOO_LONG; return SALTUS_STEP; }
+            if (!m->slides && !m->rests && m->error > (m->strain > 2.8 ? 1e-3 : 1e-2)) { m->message = SALTUS_TOO_LONG; return SALTUS_STEP; }
 #endif
             int back = went_back(m);
             if (back >= 0) {
