@@ -33,6 +33,9 @@ fn refuse_at<T>(place: Span, what: &str) -> Result<T, Diagnostic> {
     Err(Diagnostic::error(Stage::Structure, place, format!("not supported yet: {what} in C export")))
 }
 
+/// Blocks up to this size are looked at where they are singular (`SALTUS_SINGULAR`).
+const SINGULAR: usize = 200;
+
 /// Operations of one function of joined rows, of all of them, and statements of one function: compilers take more than
 /// proportional time.
 const PIECE: usize = 1_000;
@@ -897,7 +900,7 @@ impl Writer<'_> {
     fn form(&mut self, name: &str, linear: bool, f: &Form<'_>, otherwise: &str) -> Result<(), Diagnostic> {
         self.function(&format!("residual{name}"), f.residual)?;
         let n = f.unknowns.len();
-        self.work = self.work.max(n * (n + 5));
+        self.work = self.work.max(n * (n + 5) + if n <= SINGULAR { n * n } else { 0 });
         let words = |v: &[u32]| wrap(&v.iter().map(|w| format!("{w}u")).chain(["0u".into()]).collect::<Vec<_>>());
         let entries: Vec<String> = f
             .entries

@@ -61,6 +61,9 @@ static void saltus_back(int n, const double *a, const int *pivot, double *b) {
     }
 }
 
+/* Equations up to this number are looked at where they are singular. */
+#define SALTUS_SINGULAR 200
+
 /* One entry of a Jacobian: row, column, slot, sign. */
 typedef struct { int row, col; uint32_t slot; double sign; } saltus_entry;
 
@@ -143,15 +146,78 @@ static int saltus_newton(const saltus_block *b, double *v, double *work, int str
     return SALTUS_UNSOLVED;
 }
 
-/* The torn unknowns, else all of them, else with care; each from the same guess, which is kept behind the n*n + 4n numbers. */
+/* Where the Jacobian is singular but the equations agree, what they leave open stays as it is: steps of least size, by the singular
+   values (one-sided rotations, Hestenes 1958). Takes 2n*n + 5n numbers, of which those for the guess stay. */
+static int saltus_singular(const saltus_block *b, double *v, double *work) {
+    int n = b->n;
+    double *a = work, *z = a + n * n, *r = z + n, *size = r + n, *x = size + n, *w = x + 2 * n;
+    for (int i = 0; i < n; i++) z[i] = v[b->unknowns[i]];
+    for (int iteration = 0; iteration < 12; iteration++) {
+        double worst = 0.0, most = 0.0;
+        int rank = 0, moving = 1;
+        if (!saltus_evaluate(b, v, z, r) || !saltus_matrix(b, v, a)) return SALTUS_UNSOLVED;
+        for (int j = 0; j < n; j++) size[j] = fmax(fabs(z[j]), b->nominal[j]);
+        for (int i = 0; i < n; i++) {
+            double big = 0.0;
+            for (int j = 0; j < n; j++) { a[i * n + j] *= size[j]; if (fabs(a[i * n + j]) > big) big = fabs(a[i * n + j]); }
+            for (int j = 0; j < n && big > 0.0; j++) a[i * n + j] /= big;
+            if (big > 0.0) r[i] /= big;
+            if (!(fabs(r[i]) <= worst)) worst = fabs(r[i]);
+        }
+        if (worst <= 1e-11) return SALTUS_OK;
+        for (int i = 0; i < n * n; i++) w[i] = i % (n + 1) == 0;
+        for (int sweep = 0; sweep < 40 && moving; sweep++) {
+            moving = 0;
+            for (int p = 0; p < n; p++)
+                for (int q = p + 1; q < n; q++) {
+                    double pp = 0.0, qq = 0.0, pq = 0.0;
+                    for (int i = 0; i < n; i++) {
+                        pp += a[i * n + p] * a[i * n + p];
+                        qq += a[i * n + q] * a[i * n + q];
+                        pq += a[i * n + p] * a[i * n + q];
+                    }
+                    if (!(fabs(pq) > 1e-15 * sqrt(pp * qq))) continue;
+                    moving = 1;
+                    double c = (qq - pp) / (2.0 * pq), t = (c < 0.0 ? -1.0 : 1.0) / (fabs(c) + sqrt(1.0 + c * c)), d = 1.0 / sqrt(1.0 + t * t);
+                    for (int k = 0; k < 2; k++)
+                        for (int i = 0; i < n; i++) {
+                            double *e = (k ? w : a) + i * n, left = e[p];
+                            e[p] = d * (left - t * e[q]);
+                            e[q] = d * (t * left + e[q]);
+                        }
+                }
+        }
+        for (int j = 0; j < n; j++) {
+            x[j] = 0.0;
+            for (int i = 0; i < n; i++) x[j] += a[i * n + j] * a[i * n + j];
+            if (x[j] > most) most = x[j];
+        }
+        for (int j = 0; j < n; j++) {
+            double along = 0.0;
+            if (!(x[j] > 1e-22 * most)) continue;
+            rank++;
+            for (int i = 0; i < n; i++) along += a[i * n + j] * r[i];
+            for (int i = 0; i < n; i++) z[i] -= size[i] * w[i * n + j] * along / x[j];
+        }
+        if (rank == n && iteration == 0) return SALTUS_UNSOLVED; /* regular: something else is wrong */
+    }
+    return SALTUS_UNSOLVED;
+}
+
+/* The torn unknowns, else all of them, else with care, else where they are singular; each from the same guess, which is kept behind
+   n*n + 4n numbers. */
 static int saltus_solve(const saltus_block *b, double *v, double *work) {
     const saltus_block *all = b->otherwise ? b->otherwise : b;
     double *guess = work + all->n * (all->n + 4);
     int status;
     for (int i = 0; i < all->n; i++) guess[i] = v[all->unknowns[i]];
     for (int attempt = b->otherwise ? 0 : 1; ; attempt++) {
-        if (!(status = saltus_newton(attempt ? all : b, v, work, attempt == 2)) || attempt == 2) return status;
+        if (!(status = saltus_newton(attempt ? all : b, v, work, attempt == 2))) return status;
         for (int i = 0; i < all->n; i++) v[all->unknowns[i]] = guess[i];
+        if (attempt < 2) continue;
+        if (all->n > SALTUS_SINGULAR || !saltus_singular(all, v, work)) return all->n > SALTUS_SINGULAR ? status : SALTUS_OK;
+        for (int i = 0; i < all->n; i++) v[all->unknowns[i]] = guess[i];
+        return status;
     }
 }
 

@@ -116,7 +116,7 @@ static int rk4(NAME *m, double t, double h, const double *x, double *y);
 static void suit_states(NAME *m) {
     int best = m->mode, first = modes[m->mode].first;
     if (N_MODES == N_KEYS) return;
-    double now = states_suit(m, m->v, m->mode, m->signs), most = 2.0 * fmax(now, 0.0);
+    double now = states_suit(m, m->v, m->mode, 0), most = 2.0 * now;
     if (now >= 0.15) return;
     for (int k = 0; k < N_MODES; k++) {
         double other = modes[k].first == first ? states_suit(m, m->v, k, 0) : 0.0;
@@ -184,6 +184,7 @@ static int try_mode(NAME *m, int to, int *reached) {
     for (int i = 0; i < modes[to].conditions; i++) v[modes[to].condition[i].slot] = modes[to].condition[i].pre;
     m->mode = to;
     if ((status = saltus_enter(b, v, m->work, m->impulse))) return status;
+    suit_states(m);
     if ((status = saltus_told(m, continuous_steps(m, v)))) return status;
     leave_zero(m);
     memcpy(m->kept, v, sizeof m->kept);
@@ -211,6 +212,7 @@ static int enter_mode(NAME *m, int key) {
     if (N_KEYS == 1 || (modes[key].known && !modes[key].searched[from])) {
         m->mode = key;
         if ((status = saltus_enter(&restarts[key], m->v, m->work, m->impulse))) return status;
+        suit_states(m);
         leave_zero(m);
         return SALTUS_OK;
     }
