@@ -126,6 +126,21 @@ static void suit_states(NAME *m) {
     m->mode = best;
 }
 
+/* Goes on with those states of the same mode that most of what is reset is among, of these with the ones that suit best. */
+static void reset_states(NAME *m) {
+    int best = m->mode;
+    double most = -1.0;
+    for (int k = 0; k < N_MODES && N_MODES > N_KEYS; k++) {
+        if (modes[k].first != modes[m->mode].first) continue;
+        double worth = states_suit(m, m->v, k, 0);
+        for (int i = 0; i < m->resets; i++)
+            for (int j = 0; j < modes[k].states; j++) worth += 2.0 * (modes[k].state[j].slot == m->reset_slot[i]);
+        if (worth > most || (worth == most && k == m->mode)) { most = worth; best = k; }
+    }
+    if (best != m->mode) memset(m->signs, 0, sizeof m->signs);
+    m->mode = best;
+}
+
 #define SALTUS_SPAN (STOP - start_values[TIME])
 #define SALTUS_OTHER_STATES "other variables would have to be states from here on"
 #define SALTUS_TOO_LONG "the step is too long for how fast the model moves: take shorter ones, or compile with -DSALTUS_STIFF"
@@ -413,6 +428,7 @@ static int event_at(NAME *m) {
             for (int k = 0; k < reset; k++) known |= m->reset_done[k] == m->reset_slot[i];
             if (!known && reset < N_RESETS) m->reset_done[reset++] = m->reset_slot[i];
         }
+        if (m->resets && !switched) reset_states(m);
         /* A guarded constraint may give way to what a reset wants. */
         int gone = 0;
         if (!switched && !displaced && m->resets && !(gone = released(m))) impose(m, reset);
@@ -770,21 +786,21 @@ static void blend(NAME *m) {
     for (int k = 0; k <= m->slides; k++) {
         for (int j = 0; j < m->slides; j++) set_side(m, j, j + 1 == k);
         if (NAME_derivatives(m, t, x, f)) return;
-        if (!k) { memcpy(m->ahead, m->v, sizeof m->v); memcpy(m->blended, m->v, sizeof m->v); continue; }
+        if (!k) { memcpy(m->ahead, m->v, sizeof m->ahead); memcpy(m->blended, m->v, sizeof m->ahead); continue; }
         double share = fmin(fmax(m->surface[k - 1].share, 0.0), 1.0);
-        for (int i = 0; i < N_VALUES; i++)
+        for (int i = 0; i < (int)(sizeof m->ahead / sizeof *m->ahead); i++)
             if (m->v[i] != m->ahead[i]) m->blended[i] += share * (m->v[i] - m->ahead[i]);
     }
-    memcpy(m->v, m->blended, sizeof m->v);
+    memcpy(m->v, m->blended, sizeof m->ahead);
     for (int j = 0; j < m->slides; j++) set_side(m, j, m->surface[j].share >= 0.5);
 }
 
 /* The discrete values on both sides of surface k; 0 if they cannot be computed. */
 static int both_sides(NAME *m, int k) {
     int fine = 1;
-    memcpy(m->ahead, m->v, sizeof m->v);
+    memcpy(m->ahead, m->v, sizeof m->ahead);
     for (int second = 0; second < 2 && fine; second++) {
-        memcpy(m->v, m->ahead, sizeof m->v);
+        memcpy(m->v, m->ahead, sizeof m->ahead);
         for (int i = 0; i < N_RELATIONS; i++)
             if (m->surface_of[i] == k + 1)
                 m->v[relations[i].var] = saltus_plain(relations[i].kind, (second ? -1.0 : 1.0) * m->begins[i]);
@@ -793,7 +809,7 @@ static int both_sides(NAME *m, int k) {
         m->held = 0;
         for (int i = 0; i < N_DISCRETE; i++) m->sides[k][second][i] = m->v[memory[i].slot];
     }
-    memcpy(m->v, m->ahead, sizeof m->v);
+    memcpy(m->v, m->ahead, sizeof m->ahead);
     m->message = 0;
     return fine;
 }
@@ -803,13 +819,13 @@ static int side_rates(NAME *m, int k, double rate[2][2]) {
     double x[N_STATES + 1], f[2][N_STATES + 1], t = m->v[TIME];
     int fine = 1;
     NAME_get_states(m, x);
-    memcpy(m->ahead, m->v, sizeof m->v);
+    memcpy(m->ahead, m->v, sizeof m->ahead);
     for (int second = 0; second < 2 && fine; second++) { set_side(m, k, second); fine = !NAME_derivatives(m, t, x, f[second]); }
     for (int second = 0; second < 2 && fine; second++) {
         set_side(m, k, second);
         for (int by = 0; by < 2 && fine; by++) fine = !rates(m, 1, &m->surface[k].lead, t, x, f[by], &rate[second][by]);
     }
-    memcpy(m->v, m->ahead, sizeof m->v);
+    memcpy(m->v, m->ahead, sizeof m->ahead);
     m->message = 0;
     return fine;
 }
