@@ -44,6 +44,7 @@ mod forward;
 mod implicit;
 mod journal;
 pub mod jump;
+mod junction;
 pub mod layout;
 mod location;
 pub mod machine;

@@ -1172,6 +1172,30 @@ impl Location {
         found
     }
 
+    /// Whether the function of a relation, `g` at the end of the step and `before` a while `dt` earlier, reaches a value that
+    /// changes the relation there, by the errors of the integration and by where it would be `close` later.
+    pub fn comes_to(
+        &self,
+        m: &Machine,
+        step: &SearchedStep<'_>,
+        f: &Function,
+        (before, g, dt): (f64, f64, f64),
+        close: f64,
+    ) -> bool {
+        let r = &m.relations[f.relation];
+        let bit = m.values[r.var as usize];
+        let Some(value) = self.reached(f.relation, &r.kind, bit).filter(|_| !self.masked.contains(&f.relation)) else {
+            return false;
+        };
+        let side = match r.kind {
+            RelationKind::Sign(_) if positive_side(&r.kind, bit) => 1.0,
+            _ => -1.0,
+        };
+        let (was, is) = (side * (before - value), side * (g - value));
+        let weight = 100.0 * self.band(m, step, f);
+        was > is && was > 0.0 && is <= weight && is * dt <= close * (was - is)
+    }
+
     /// Relations whose functions cross at `t` or hardly later.
     pub fn near(&self, program: &ModeProgram, t: f64, close: f64) -> Vec<usize> {
         let ahead = self.ahead.iter().take_while(|a| a.after <= t + close).map(|a| a.function);

@@ -6,6 +6,7 @@ use crate::compile::Step;
 use crate::crossings::positive_side;
 use crate::events::brief;
 use crate::forward::Forward;
+use crate::junction::{Course, Whirl};
 use crate::location::{Location, SearchedStep, off_course, sway};
 use crate::machine::Trouble;
 use crate::model::{ModeProgram, Model};
@@ -122,6 +123,7 @@ pub fn run(
         sliding: None,
         resting: Vec::new(),
         zeno: ZenoWatch::default(),
+        whirl: Whirl::default(),
         warned: Default::default(),
         location: Location::default(),
         flips: Default::default(),
@@ -138,6 +140,7 @@ pub fn run(
         crowd: (start, 0),
         vain: 0,
         off: false,
+        last: Vec::new(),
         due: None,
     };
     // The instant of touching has no derivative.
@@ -175,6 +178,7 @@ struct Runner<'a> {
     sliding: Option<Sliding>,
     resting: Vec<Resting>,
     zeno: ZenoWatch,
+    whirl: Whirl,
     warned: rustc_hash::FxHashSet<String>,
     location: Location,
     /// The recent events of each relation.
@@ -206,6 +210,8 @@ struct Runner<'a> {
     vain: usize,
     /// Dense output is off the equations where the present event was found.
     off: bool,
+    /// Relations that changed exactly at the end of the run.
+    last: Vec<usize>,
     /// Next time events: one that steps must end at, one that they may pass over. Known until the next event.
     due: Option<(f64, f64)>,
 }
@@ -252,6 +258,24 @@ fn failing(model: &Model) -> Option<usize> {
         .iter()
         .zip(&model.sys.assertions)
         .position(|(&s, (_, index))| model.machine.values[s as usize] == 0.0 && model.sys.dae.assertions[*index].error)
+}
+
+/// Relations that have switched, those of the same surface together.
+fn surfaces_of(
+    model: &mut Model,
+    program: &ModeProgram,
+    mut switched: Vec<(usize, f64, f64)>,
+    t: f64,
+) -> Vec<Vec<(usize, f64, f64)>> {
+    switched.retain(|s| matches!(model.machine.relations[s.0].kind, RelationKind::Sign(_)));
+    let mut groups = Vec::new();
+    while let Some(&lead) = switched.first() {
+        let alike = |s: &(usize, f64, f64)| s.0 == lead.0 || model.same_surface(program, lead.0, s.0, t);
+        let (group, rest): (Vec<_>, Vec<_>) = switched.into_iter().partition(alike);
+        groups.push(group);
+        switched = rest;
+    }
+    groups
 }
 
 impl Runner<'_> {
@@ -709,6 +733,7 @@ impl Runner<'_> {
             s.settle(model);
             s.freeze(model, true);
         }
+        self.last.iter().for_each(|&i| model.machine.relations[i].frozen = true);
         let last = model.handle_event(&program, &[], &[], EventKind::Terminal, observer)?;
         observer.event(&last.record);
         if !last.changed.is_empty() {
@@ -834,6 +859,9 @@ impl Runner<'_> {
                 return Ok(end);
             }
             timed |= arrived == Some(end);
+            if fired.is_none() && end >= self.stop {
+                fired = self.at_the_end(model, &p, &**integrator, from, end);
+            }
             let unnoticed = if arrived.is_some() {
                 None
             } else {
@@ -898,6 +926,37 @@ impl Runner<'_> {
                 return Ok(end);
             }
         }
+    }
+
+    /// Relations that come to have other values exactly at the end of the run, within the errors of the integration. They have
+    /// them from here on.
+    fn at_the_end(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        from: f64,
+        end: f64,
+    ) -> Option<Vec<usize>> {
+        let functions = &program.crossings.functions;
+        let relations: Vec<usize> = functions.iter().map(|f| f.relation).collect();
+        let dt = 1e-3 * (end - from);
+        if relations.is_empty() || !(dt > 0.0) || self.sliding.is_some() {
+            return None;
+        }
+        let (mut before, mut g) = (vec![0.0; relations.len()], vec![0.0; relations.len()]);
+        for (t, g) in [(end - dt, &mut before), (end, &mut g)] {
+            self.evaluate_at(model, program, integrator, t).ok()?;
+            model.machine.crossing_values(&relations, g);
+        }
+        let step = SearchedStep { program, integrator, t0: from, t1: end };
+        let close = self.tolerance.max(1e-9) * self.span();
+        let reach =
+            |k: &usize| self.location.comes_to(&model.machine, &step, &functions[*k], (before[*k], g[*k], dt), close);
+        let found: Vec<usize> = (0..relations.len()).filter(reach).map(|k| relations[k]).collect();
+        self.location.touching.extend(&found);
+        self.last.clone_from(&found);
+        (!found.is_empty()).then_some(found)
     }
 
     /// Where the equations cannot be solved at a place `at` of an accepted step, what the states determine may have become
@@ -1415,7 +1474,23 @@ impl Runner<'_> {
         if self.jumped_away(model, &program_after, &levels, &kicked, observer)? || arrived {
             restart = Some(Restart::Cold);
         }
-        if restart.is_some() && self.review(model, &program_after, t, observer)? {
+        let switched: Vec<(usize, f64, f64)> = fired
+            .iter()
+            .zip(&bits)
+            .map(|(&i, &b)| (i, b, model.machine.values[model.machine.relations[i].var as usize]))
+            .filter(|s| s.1 != s.2 && !touching.contains(&s.0) && h.memoryless && critical)
+            .collect();
+        if h.memoryless {
+            switched.iter().for_each(|s| self.whirl.note(s.0, s.1, s.2, t));
+        } else {
+            self.whirl.clear();
+        }
+        let met = if restart.is_some() { self.meet(model, &program_after, &switched, t, observer)? } else { None };
+        let reviewed = match met {
+            Some(changed) => changed,
+            None => restart.is_some() && self.review(model, &program_after, t, observer)?,
+        };
+        if reviewed {
             restart = Some(Restart::Cold);
         }
         if restart.is_some() {
@@ -1425,20 +1500,15 @@ impl Runner<'_> {
         for &i in fired {
             amplitudes.push(self.flip(model, &program_after, i, t));
         }
-        if h.memoryless && critical {
-            let sides = fired
-                .iter()
-                .zip(&bits)
-                .map(|(&i, &b)| (i, b, model.machine.values[model.machine.relations[i].var as usize]))
-                .filter(|s| s.1 != s.2 && !touching.contains(&s.0))
-                .collect();
-            if self.slide(model, &program_after, sides, t, observer) {
-                restart = Some(Restart::Cold);
-                if self.forward.is_some() {
-                    let text = format!("not supported yet: sensitivities of a solution that slides, from time {t:?}");
-                    return Err(Diagnostic::error(Stage::Run, Span::NONE, text));
-                }
-            }
+        if met.is_none() && self.slide(model, &program_after, switched, t, observer) {
+            restart = Some(Restart::Cold);
+        }
+        if self.forward.is_some() && self.sliding.is_some() {
+            let text = format!("not supported yet: sensitivities of a solution that slides, from time {t:?}");
+            return Err(Diagnostic::error(Stage::Run, Span::NONE, text));
+        }
+        if restart.is_some() {
+            self.arrange(model, &program_after, t)?;
         }
         if !h.reinitialized.is_empty() {
             for ((&i, amplitude), &bit) in fired.iter().zip(amplitudes).zip(&bits) {
@@ -1585,34 +1655,145 @@ impl Runner<'_> {
         t: f64,
         observer: &mut dyn Observer,
     ) -> bool {
-        let span = self.span();
-        let mut switched: Vec<_> = switched
-            .into_iter()
-            .filter(|s| matches!(model.machine.relations[s.0].kind, RelationKind::Sign(_)))
-            .collect();
         let mut began = false;
-        while let Some(&lead) = switched.first() {
-            let count = self.flips.get(&lead.0).map_or(0, |f| f.count);
-            // Relations of the same surface switch together.
-            let alike = |s: &(usize, f64, f64)| s.0 == lead.0 || model.same_surface(program, lead.0, s.0, t);
-            let (group, rest): (Vec<_>, Vec<_>) = switched.into_iter().partition(alike);
-            switched = rest;
-            let surface = match model.surface(program, group, t, count >= 8) {
-                Meeting::Slides(surface) => surface,
+        for group in surfaces_of(model, program, switched, t) {
+            let lead = group[0].0;
+            let count = self.flips.get(&lead).map_or(0, |f| f.count);
+            match model.surface(program, group, t, count >= 8) {
+                Meeting::Slides(surface) => self.slides_on(model, surface, t, observer),
                 Meeting::Folds => {
                     self.folded = true;
                     continue;
                 }
                 Meeting::Passes => continue,
-            };
-            let r = &model.sys.relations[lead.0];
-            let (text, place) = (r.text.clone(), r.origin.span.unwrap_or(Span::NONE));
-            let text = format!("sliding along the boundary of {text} from time {t:?}");
-            self.say(observer, &text, place, &format!("slide {}", lead.0));
-            self.sliding.get_or_insert_with(|| Sliding::new(span)).surfaces.push(surface);
+            }
             began = true;
         }
         began
+    }
+
+    /// One more surface that the solution slides on.
+    fn slides_on(&mut self, model: &Model, surface: Surface, t: f64, observer: &mut dyn Observer) {
+        let (span, lead) = (self.span(), surface.relations[0].0);
+        let r = &model.sys.relations[lead];
+        let text = format!("sliding along the boundary of {} from time {t:?}", r.text);
+        self.say(observer, &text, r.origin.span.unwrap_or(Span::NONE), &format!("slide {lead}"));
+        self.sliding.get_or_insert_with(|| Sliding::new(span)).surfaces.push(surface);
+    }
+
+    /// The sides that sliding mixes, after they may have changed.
+    fn arrange(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> Result<(), Diagnostic> {
+        let Some(sliding) = &mut self.sliding else { return Ok(()) };
+        sliding.arrange(model, program, t).ok_or_else(|| {
+            let text =
+                format!("at time {t:?} the equations cannot be solved on all sides of what the solution slides on");
+            let lead = sliding.surfaces.first().map(|s| s.relations[0].0);
+            let place = lead.and_then(|i| model.sys.relations[i].origin.span).unwrap_or(Span::NONE);
+            Diagnostic::error(Stage::Run, place, text)
+        })
+    }
+
+    /// The relations that have switched in turn lately, so fast that the solution winds into where their functions are zero
+    /// together.
+    fn winding(&self, model: &mut Model, t: f64) -> Vec<(usize, f64, f64)> {
+        let window = (0.1 * self.tolerance).clamp(1e-10, 1e-6) * self.span();
+        let mut found = self.whirl.winding(t, window);
+        let mut g = vec![0.0; found.len()];
+        model.machine.crossing_values(&found.iter().map(|f| f.0).collect::<Vec<_>>(), &mut g);
+        let near = |i: usize, g: f64| g.abs() <= 1e-4 * model.machine.relations[i].size.max(1e-2);
+        let far: Vec<usize> = found.iter().zip(&g).filter(|(f, g)| !near(f.0, **g)).map(|(f, _)| f.0).collect();
+        found.retain(|f| !far.contains(&f.0));
+        found
+    }
+
+    /// Where several surfaces meet (those that are slid on, those that have just switched, those that the solution winds
+    /// around): what it does about each of them. Whether anything changed; `None` if there are not several, or nothing fits.
+    fn meet(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        switched: &[(usize, f64, f64)],
+        t: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<bool>, Diagnostic> {
+        let mut fresh = switched.to_vec();
+        if !fresh.is_empty() {
+            let winding = self.winding(model, t);
+            fresh.extend(winding.into_iter().filter(|w| !switched.iter().any(|s| s.0 == w.0)));
+        }
+        let held = |i: usize| self.sliding.iter().flat_map(|s| &s.surfaces).any(|s| s.held().any(|k| k == i));
+        fresh.retain(|s| !held(s.0));
+        let old = self.sliding.as_ref().map_or(0, |s| s.surfaces.len());
+        if old + fresh.len() < 2 {
+            return Ok(None);
+        }
+        let groups = surfaces_of(model, program, fresh, t);
+        let fresh: Vec<Surface> = groups.into_iter().filter_map(|g| model.prospect(program, g, t)).collect();
+        if old + fresh.len() < 2 {
+            return Ok(None);
+        }
+        let mut surfaces = self.sliding.as_mut().map_or(Vec::new(), |s| std::mem::take(&mut s.surfaces));
+        surfaces.extend(fresh);
+        let Some(courses) = model.meet(program, &surfaces, t) else {
+            if let Some(sliding) = &mut self.sliding {
+                surfaces.truncate(old);
+                sliding.surfaces = surfaces;
+            }
+            return Ok(None);
+        };
+        self.go_on(model, program, surfaces, &courses, old, t, observer).map(Some)
+    }
+
+    /// Follows what was found about surfaces that meet, of which the first `old` ones were slid on. Whether that is new.
+    fn go_on(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        surfaces: Vec<Surface>,
+        courses: &[Course],
+        old: usize,
+        t: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, Diagnostic> {
+        let mut left = Vec::new();
+        let mut changed = false;
+        for (k, (mut surface, course)) in surfaces.into_iter().zip(courses).enumerate() {
+            match *course {
+                Course::Slides(share) => {
+                    surface.slides(share);
+                    changed |= k >= old;
+                    match &mut self.sliding {
+                        Some(sliding) if k < old => sliding.surfaces.push(surface),
+                        _ => self.slides_on(model, surface, t, observer),
+                    }
+                }
+                Course::Side(second) => {
+                    let (lead, _, other) = surface.relations[0];
+                    let there = (model.machine.values[model.machine.relations[lead].var as usize] == other) == second;
+                    if k < old || !there {
+                        left.push((surface, Parting { second, repelled: false }));
+                    }
+                }
+            }
+        }
+        if self.sliding.as_ref().is_some_and(|s| s.surfaces.is_empty()) {
+            self.sliding = None;
+        }
+        if let Some(s) = &self.sliding {
+            if changed {
+                self.whirl.clear();
+            }
+            s.settle(model);
+            s.freeze(model, true);
+        }
+        changed |= !left.is_empty();
+        for (surface, parting) in left {
+            self.part(model, program, surface, parting, t, observer)?;
+        }
+        if let Some(s) = &self.sliding {
+            s.freeze(model, false);
+        }
+        Ok(changed)
     }
 
     /// The functions that are held at zero by sliding or rest.
@@ -1823,6 +2004,27 @@ impl Runner<'_> {
         if let Some(mut sliding) = self.sliding.take() {
             sliding.settle(model);
             left = sliding.take_left();
+            let gone = left.len();
+            // The others may not hold the solution without those that are left.
+            if gone + sliding.surfaces.len() > 1 && !left.iter().any(|l| l.1.repelled) {
+                let sides: Vec<Parting> = left.iter().map(|l| l.1).collect();
+                let mut surfaces: Vec<Surface> = left.drain(..).map(|l| l.0).collect();
+                surfaces.append(&mut sliding.surfaces);
+                let courses = model.meet(program, &surfaces, t);
+                let fits = |c: &Vec<Course>| c[..gone].iter().all(|c| matches!(c, Course::Side(_)));
+                let mut courses = courses.filter(fits).into_iter().flatten();
+                for (k, mut surface) in surfaces.into_iter().enumerate() {
+                    match courses.next() {
+                        Some(Course::Side(second)) => left.push((surface, Parting { second, repelled: false })),
+                        Some(Course::Slides(share)) => {
+                            surface.slides(share);
+                            sliding.surfaces.push(surface);
+                        }
+                        None if k < gone => left.push((surface, sides[k])),
+                        None => sliding.surfaces.push(surface),
+                    }
+                }
+            }
             sliding.freeze(model, true);
             self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
         }
@@ -1847,7 +2049,11 @@ impl Runner<'_> {
         self.terminated(&h.terminated);
         observer.event(&h.record);
         self.location.forget(program, None);
+        if !Rc::ptr_eq(&h.program, program) {
+            self.sliding = None;
+        }
         self.mask();
+        self.arrange(model, &h.program, t)?;
         self.write(model, &h.program, t, sink)?;
         Ok(After { program: h.program, restart: Some(Restart::Cold), changed: h.changed })
     }

@@ -3,9 +3,10 @@
 //! On the surface g = 0 the fields f₀ and f₁ of the two sides both point towards it (or along it). The solution follows
 //! f₀ + λ (f₁ − f₀) with d/dt g = 0; it leaves where λ leaves [0, 1], and where the fields come to point away from the surface:
 //! staying is a solution there, too, but one that nothing holds. Several surfaces have a share λ each, found together
-//! (mathematics 23).
+//! (mathematics 23, `junction`).
 
 use crate::crossings::positive_side;
+use crate::junction::{BLENDED, Corners, Course, Junction, MOST_BLENDED};
 use crate::model::{ModeProgram, Model};
 use crate::rhs::Rhs;
 use saltus_solver::ode::EvalError;
@@ -36,6 +37,9 @@ pub(crate) struct Surface {
 /// The surfaces the solution slides on.
 pub(crate) struct Sliding {
     pub surfaces: Vec<Surface>,
+    corners: Corners,
+    /// At each corner, the discrete values that differ between corners: slot, value.
+    values: Vec<Vec<(u32, f64)>>,
     /// Rate at which what is left of g is drawn to zero.
     pull: f64,
 }
@@ -75,6 +79,17 @@ impl Surface {
         }
     }
 
+    /// Which way the second side is: the sign of g there.
+    fn toward(&self, rhs: &Rhs<'_>) -> f64 {
+        let (lead, first, _) = self.relations[0];
+        if positive_side(&rhs.machine.relations[lead].kind, first) { -1.0 } else { 1.0 }
+    }
+
+    /// Slides, or does so again, with this share.
+    pub fn slides(&mut self, share: f64) {
+        self.share = share;
+    }
+
     /// All relations whose function is kept at zero.
     pub fn held(&self) -> impl Iterator<Item = usize> + '_ {
         self.relations.iter().map(|r| r.0).chain(self.twins.iter().copied())
@@ -97,9 +112,15 @@ impl Surface {
 }
 
 impl Sliding {
-    /// For a run over `span` of time.
+    /// On no surface yet, for a run over `span` of time.
     pub fn new(span: f64) -> Sliding {
-        Sliding { surfaces: Vec::new(), pull: 100.0 / span }
+        Sliding { surfaces: Vec::new(), corners: Corners::new(0, false), values: vec![Vec::new()], pull: 100.0 / span }
+    }
+
+    /// After other surfaces, or other discrete values: which sides are mixed, and what they are.
+    pub fn arrange(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> Option<()> {
+        (self.corners, self.values) = model.corners(program, &self.surfaces, t)?;
+        Some(())
     }
 
     /// The mixed field. With `values`, these become the mix of all values of the sides, for rows of the result.
@@ -111,48 +132,44 @@ impl Sliding {
         dx: &mut [f64],
         values: Option<&mut Vec<f64>>,
     ) -> Result<(), EvalError> {
-        let (n, m) = (x.len(), self.surfaces.len());
-        let mut fields = vec![vec![0.0; n]; m + 1];
-        let mut rates = vec![vec![0.0; m]; m + 1];
+        let m = self.surfaces.len();
         let mut kept: Vec<Vec<f64>> = Vec::new();
+        let keep = values.is_some();
         let mut g = vec![0.0; m];
-        for k in 0..=m {
-            self.surfaces.iter().enumerate().for_each(|(j, s)| s.set(&mut rhs.machine.values, j + 1 == k));
-            rhs.field(t, x, &mut fields[k])?;
-            if values.is_some() {
+        let mut seen = |rhs: &mut Rhs<'_>, first: bool| {
+            if keep {
                 kept.push(rhs.machine.values.clone());
             }
-            for (j, s) in self.surfaces.iter().enumerate() {
-                let lead = s.relations[0].0;
-                if k == 0 {
-                    g[j] = rhs.value(lead);
-                }
-                rates[k][j] = rhs.rate(lead, t, x, &fields[k])?;
+            if first {
+                g = self.surfaces.iter().map(|s| s.toward(rhs) * rhs.value(s.relations[0].0)).collect();
             }
+        };
+        let (fields, rates) = sides(rhs, &self.surfaces, &self.values, t, x, &mut seen)?;
+        let junction = Junction { corners: self.corners.clone(), rates };
+        // The shares that hold the functions still decide. What is left of them is drawn to zero as well.
+        let free: Vec<usize> = (0..m).collect();
+        let mut shares: Vec<f64> = self.surfaces.iter().map(|s| s.share.clamp(0.0, 1.0)).collect();
+        if m == 1 {
+            shares[0] = 0.5;
         }
-        // Σ_k λ_k (rate_k − rate_0)_j = −rate_0j: the share that decides. What is left of g is drawn to zero as well.
-        let a: Vec<Vec<f64>> = (0..m).map(|j| (0..m).map(|k| rates[k + 1][j] - rates[0][j]).collect()).collect();
-        let shares = solve_small(a.clone(), (0..m).map(|j| -rates[0][j]).collect());
-        let drawn = solve_small(a, (0..m).map(|j| -self.pull * g[j] - rates[0][j]).collect());
-        dx.copy_from_slice(&fields[0]);
-        for (k, s) in self.surfaces.iter_mut().enumerate() {
-            s.share = shares[k];
-            let sign =
-                if positive_side(&rhs.machine.relations[s.relations[0].0].kind, s.relations[0].1) { 1.0 } else { -1.0 };
-            s.hold = sign * (rates[k + 1][k] - rates[0][k]);
-            s.firmest = s.firmest.max(s.hold);
-            let share = drawn[k].clamp(0.0, 1.0);
-            for i in 0..n {
-                dx[i] += share * (fields[k + 1][i] - fields[0][i]);
-            }
+        junction.solve(&mut shares, &free, &vec![0.0; m]);
+        let holds = junction.holds(&shares, &free);
+        let mut drawn = shares.clone();
+        junction.solve(&mut drawn, &free, &g.iter().map(|g| -self.pull * g).collect::<Vec<f64>>());
+        drawn.iter_mut().for_each(|d| *d = d.clamp(0.0, 1.0));
+        mix(&junction.corners.weights(&drawn, None), &fields, dx);
+        for ((s, share), hold) in self.surfaces.iter_mut().zip(shares).zip(holds) {
+            (s.share, s.hold) = (share, hold);
+            s.firmest = s.firmest.max(hold);
         }
         if let Some(values) = values {
+            let shares: Vec<f64> = self.surfaces.iter().map(|s| s.share.clamp(0.0, 1.0)).collect();
+            let weights = self.corners.weights(&shares, None);
             values.clone_from(&kept[0]);
-            for (k, s) in self.surfaces.iter().enumerate() {
-                let share = s.share.clamp(0.0, 1.0);
-                for (v, (w, z)) in values.iter_mut().zip(kept[k + 1].iter().zip(&kept[0])) {
-                    if w != z {
-                        *v += share * (w - z);
+            for (w, side) in weights.iter().zip(&kept).skip(1) {
+                for (v, (a, z)) in values.iter_mut().zip(side.iter().zip(&kept[0])) {
+                    if a != z {
+                        *v += w * (a - z);
                     }
                 }
             }
@@ -255,65 +272,189 @@ impl Sliding {
     }
 }
 
-/// A dense system of a few equations; unknowns that are not determined are ½ (both sides are alike there).
-fn solve_small(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
-    let m = b.len();
-    let mut order: Vec<Option<usize>> = vec![None; m];
-    let mut used = vec![false; m];
-    let size = a.iter().flatten().fold(0.0f64, |s, v| s.max(v.abs()));
-    for col in 0..m {
-        let Some(p) = (0..m).filter(|&i| !used[i]).max_by(|&i, &j| a[i][col].abs().total_cmp(&a[j][col].abs())) else {
-            continue;
-        };
-        if !(a[p][col].abs() > 1e-14 * size) {
-            continue;
-        }
-        used[p] = true;
-        order[col] = Some(p);
-        for i in (0..m).filter(|&i| i != p) {
-            let f = a[i][col] / a[p][col];
-            if f != 0.0 {
-                for j in 0..m {
-                    let d = f * a[p][j];
-                    a[i][j] -= d;
-                }
-                b[i] -= f * b[p];
-            }
+/// The fields of some corners, and the rates at which they lead to the second sides of the surfaces; `seen` is told when the
+/// values of a corner are at hand, and whether it is the first.
+fn sides(
+    rhs: &mut Rhs<'_>,
+    surfaces: &[Surface],
+    corners: &[Vec<(u32, f64)>],
+    t: f64,
+    x: &[f64],
+    seen: &mut dyn FnMut(&mut Rhs<'_>, bool),
+) -> Result<(Vec<Vec<f64>>, Vec<Vec<f64>>), EvalError> {
+    let mut fields = vec![vec![0.0; x.len()]; corners.len()];
+    let mut rates = vec![vec![0.0; surfaces.len()]; corners.len()];
+    for (c, set) in corners.iter().enumerate() {
+        set.iter().for_each(|&(slot, value)| rhs.machine.values[slot as usize] = value);
+        rhs.field(t, x, &mut fields[c])?;
+        seen(rhs, c == 0);
+        for (j, s) in surfaces.iter().enumerate() {
+            rates[c][j] = s.toward(rhs) * rhs.rate(s.relations[0].0, t, x, &fields[c])?;
         }
     }
-    (0..m).map(|col| order[col].map_or(0.5, |p| b[p] / a[p][col])).collect()
+    Ok((fields, rates))
+}
+
+/// Σ_c w_c f_c.
+fn mix(weights: &[f64], fields: &[Vec<f64>], dx: &mut [f64]) {
+    dx.copy_from_slice(&fields[0]);
+    for (w, f) in weights.iter().zip(fields).skip(1) {
+        for (d, (f, z)) in dx.iter_mut().zip(f.iter().zip(&fields[0])) {
+            *d += w * (f - z);
+        }
+    }
 }
 
 impl Model {
-    /// The discrete values on both sides of a surface: everything that follows from its relations without memory.
-    fn both_sides(&mut self, program: &ModeProgram, relations: &[(usize, f64, f64)]) -> Option<Vec<(u32, f64, f64)>> {
+    /// All discrete values that follow without memory if relations have these values.
+    fn discrete_with(
+        &mut self,
+        program: &ModeProgram,
+        relations: impl Iterator<Item = (usize, f64)>,
+    ) -> Option<Vec<f64>> {
         let kept = self.machine.values.clone();
         self.machine.hold_relations = true;
         self.machine.patient = true;
-        let mut sides: Vec<Vec<f64>> = Vec::new();
-        for second in [false, true] {
-            self.machine.values.copy_from_slice(&kept);
-            for &(i, a, b) in relations {
-                let slot = self.machine.relations[i].var as usize;
-                self.machine.values[slot] = if second { b } else { a };
-            }
-            if self.machine.run(&program.event).is_err() {
-                break;
-            }
-            sides.push(self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect());
+        for (i, value) in relations {
+            let slot = self.machine.relations[i].var as usize;
+            self.machine.values[slot] = value;
         }
+        let done = self.machine.run(&program.event);
+        let found = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
         self.machine.hold_relations = false;
         self.machine.patient = false;
         self.machine.values = kept;
-        let [a, b] = &sides[..] else { return None };
-        Some(
-            self.discrete
-                .iter()
-                .zip(a.iter().zip(b))
-                .filter(|(_, (a, b))| a != b)
-                .map(|(d, (&a, &b))| (d.0, a, b))
-                .collect(),
-        )
+        done.ok().map(|()| found)
+    }
+
+    /// The discrete values that differ between the sides of a surface: slot, first, second.
+    fn both_sides(&mut self, program: &ModeProgram, relations: &[(usize, f64, f64)]) -> Option<Vec<(u32, f64, f64)>> {
+        let a = self.discrete_with(program, relations.iter().map(|r| (r.0, r.1)))?;
+        let b = self.discrete_with(program, relations.iter().map(|r| (r.0, r.2)))?;
+        let slots = self.discrete.iter().map(|d| d.0);
+        Some(slots.zip(a.into_iter().zip(b)).filter(|(_, (a, b))| a != b).map(|(d, (a, b))| (d, a, b)).collect())
+    }
+
+    /// Which corners of these surfaces are mixed, and the discrete values that differ between them.
+    fn corners(
+        &mut self,
+        program: &ModeProgram,
+        surfaces: &[Surface],
+        t: f64,
+    ) -> Option<(Corners, Vec<Vec<(u32, f64)>>)> {
+        let m = surfaces.len();
+        let blended = (2..=BLENDED).contains(&m)
+            || (m > BLENDED && m <= MOST_BLENDED && !self.adds_up(program, surfaces, t).unwrap_or(true));
+        let corners = Corners::new(m, blended);
+        let values = self.values_at(program, surfaces, &corners.list)?;
+        Some((corners, values))
+    }
+
+    fn values_at(
+        &mut self,
+        program: &ModeProgram,
+        surfaces: &[Surface],
+        corners: &[u64],
+    ) -> Option<Vec<Vec<(u32, f64)>>> {
+        let mut found: Vec<Vec<f64>> = Vec::new();
+        for &c in corners {
+            let side = |(k, s): (usize, &Surface)| {
+                let second = c >> k & 1 == 1;
+                s.relations.iter().map(move |r| (r.0, if second { r.2 } else { r.1 })).collect::<Vec<_>>()
+            };
+            let relations: Vec<(usize, f64)> = surfaces.iter().enumerate().flat_map(side).collect();
+            found.push(self.discrete_with(program, relations.into_iter())?);
+        }
+        let differs = |k: &usize| found.iter().any(|f| f[*k] != found[0][*k]);
+        let differing: Vec<usize> = (0..self.discrete.len()).filter(differs).collect();
+        let values = |f: &Vec<f64>| differing.iter().map(|&k| (self.discrete[k].0, f[k])).collect();
+        Some(found.iter().map(values).collect())
+    }
+
+    /// Whether what two surfaces do to the field is the sum of what each does.
+    fn adds_up(&mut self, program: &ModeProgram, surfaces: &[Surface], t: f64) -> Option<bool> {
+        let m = surfaces.len();
+        let mut list: Vec<u64> = Corners::new(m, false).list;
+        let pairs: Vec<(usize, usize)> = (0..m).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
+        list.extend(pairs.iter().map(|&(i, j)| 1 << i | 1 << j));
+        let values = self.values_at(program, surfaces, &list)?;
+        let fields = self.seen_from(program, surfaces, &values, t)?.0;
+        let size = fields.iter().flatten().fold(0.0f64, |s, v| s.max(v.abs()));
+        Some(pairs.iter().zip(&fields[m + 1..]).all(|(&(i, j), f)| {
+            let sum = |k: usize| fields[i + 1][k] + fields[j + 1][k] - fields[0][k];
+            (0..f.len()).all(|k| (f[k] - sum(k)).abs() <= 1e-9 * size)
+        }))
+    }
+
+    /// Fields and rates of corners at the present states; the present values stay.
+    fn seen_from(
+        &mut self,
+        program: &ModeProgram,
+        surfaces: &[Surface],
+        corners: &[Vec<(u32, f64)>],
+        t: f64,
+    ) -> Option<(Vec<Vec<f64>>, Vec<Vec<f64>>)> {
+        let kept = self.machine.values.clone();
+        let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
+        let mut rhs = Rhs::new(&mut self.machine, program);
+        let found = sides(&mut rhs, surfaces, corners, t, &x, &mut |_, _| ());
+        self.machine.values = kept;
+        self.machine.host.error = None;
+        found.ok()
+    }
+
+    /// What the solution does where these surfaces meet.
+    pub(crate) fn meet(&mut self, program: &ModeProgram, surfaces: &[Surface], t: f64) -> Option<Vec<Course>> {
+        if surfaces.len() > MOST_BLENDED {
+            return None;
+        }
+        let (corners, values) = self.corners(program, surfaces, t)?;
+        let rates = self.seen_from(program, surfaces, &values, t)?.1;
+        let second = |s: &Surface| {
+            let (lead, _, second) = s.relations[0];
+            self.machine.values[self.machine.relations[lead].var as usize] == second
+        };
+        let present: Vec<bool> = surfaces.iter().map(second).collect();
+        let margins: Vec<f64> = surfaces.iter().map(|s| s.margin).collect();
+        Junction { corners, rates }.resolve(&present, &margins)
+    }
+
+    /// The surface of these relations, if the derivatives depend on its side and are not one field there. It may not hold the
+    /// solution.
+    pub(crate) fn prospect(
+        &mut self,
+        program: &ModeProgram,
+        relations: Vec<(usize, f64, f64)>,
+        t: f64,
+    ) -> Option<Surface> {
+        let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
+        let bits = self.both_sides(program, &relations)?;
+        if x.is_empty() || !bits.iter().any(|b| program.sensitivity.slots.contains(&b.0)) {
+            return None;
+        }
+        let &(lead, _, _) = relations.first()?;
+        let rates = self.side_rates(program, lead, &bits, t, &x)?;
+        if self.continuous(program, lead, &bits, t, &x, &rates) {
+            return None;
+        }
+        Some(self.with_twins(relations, bits, 1e-6, 0.0))
+    }
+
+    fn with_twins(
+        &self,
+        relations: Vec<(usize, f64, f64)>,
+        bits: Vec<(u32, f64, f64)>,
+        margin: f64,
+        hold: f64,
+    ) -> Surface {
+        let lead = relations[0].0;
+        let among = |i: &usize| relations.iter().any(|r| r.0 == *i);
+        let alike = |i: &usize| {
+            let r = &self.sys.relations[*i];
+            matches!(r.kind, saltus_structure::RelationKind::Sign(_)) && r.g == self.sys.relations[lead].g
+        };
+        let twins = (0..self.sys.relations.len()).filter(|i| !among(i) && alike(i)).collect();
+        Surface { relations, twins, bits, share: 0.5, margin, hold, firmest: hold }
     }
 
     /// Rates of a relation's function: [side whose function it is][side whose field moves the states].
@@ -423,13 +564,7 @@ impl Model {
         if a.min(b) > 1e-9 * size && across > 0.5 * a && back > 0.5 * b {
             return Some(Meeting::Folds);
         }
-        let among = |i: &usize| relations.iter().any(|r| r.0 == *i);
-        let alike = |i: &usize| {
-            let r = &self.sys.relations[*i];
-            matches!(r.kind, saltus_structure::RelationKind::Sign(_)) && r.g == self.sys.relations[lead].g
-        };
-        let twins = (0..self.sys.relations.len()).filter(|i| !among(i) && alike(i)).collect();
-        Some(Meeting::Slides(Surface { relations, twins, bits, share: 0.5, margin, hold: a + b, firmest: a + b }))
+        Some(Meeting::Slides(self.with_twins(relations, bits, margin, a + b)))
     }
 
     /// Whether the fields of both sides are one field where g is zero: what tells them apart here goes with the distance.

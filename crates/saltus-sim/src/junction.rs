@@ -1,0 +1,362 @@
+//! Where several switching surfaces meet.
+//!
+//! Every choice of sides is a *corner* with a field of its own. The solution follows a mix of them, Σ_c w_c(λ) f_c, λ_k the share
+//! of the second side of surface k: multilinear, w_c = Π (λ_k or 1 − λ_k), or, where the fields of the sides add up,
+//! f₀ + Σ λ_k (f_k − f₀), which is the same and takes fewer corners. Whether it slides on a surface or goes to one of its sides is
+//! a complementarity problem (mathematics 23a):
+//!
+//!   λ_k = 0 and h_k ≤ 0,   or   λ_k = 1 and h_k ≥ 0,   or   0 ≤ λ_k ≤ 1 and h_k = 0,
+//!
+//! h_k the rate at which the mix moves towards the second side of k.
+
+/// Up to so many surfaces all corners are looked at, whether the fields add up or not.
+pub(crate) const BLENDED: usize = 3;
+/// So many at most where they do not add up, and for choices between sliding and passing.
+pub(crate) const MOST_BLENDED: usize = 6;
+/// Rates below this part of the largest are none.
+const NO_RATE: f64 = 1e-9;
+/// Iterations for the shares; one is enough where the fields add up.
+const MOST_ITERATIONS: usize = 30;
+
+/// What the solution does about a surface.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Course {
+    /// It goes to the first (false) or the second side.
+    Side(bool),
+    /// It slides, with this share of the second side.
+    Slides(f64),
+}
+
+/// Which corners are mixed: a bit per surface, set for its second side.
+#[derive(Clone)]
+pub(crate) struct Corners {
+    count: usize,
+    pub list: Vec<u64>,
+    /// All corners, mixed by products of shares; else the first one and one per surface, mixed by sums.
+    pub blended: bool,
+}
+
+impl Corners {
+    /// For `count` surfaces.
+    pub fn new(count: usize, blended: bool) -> Corners {
+        let list = if blended { (0..1 << count).collect() } else { (0..=count).map(|k| (1u64 << k) >> 1).collect() };
+        Corners { count, list, blended }
+    }
+
+    /// The weight of each corner, and how it changes with the share of surface `by`.
+    pub fn weights(&self, shares: &[f64], by: Option<usize>) -> Vec<f64> {
+        if !self.blended {
+            return match by {
+                Some(k) => (0..=self.count).map(|c| if c == 0 { -1.0 } else { f64::from(c == k + 1) }).collect(),
+                None => {
+                    let first = 1.0 - shares.iter().sum::<f64>();
+                    std::iter::once(first).chain(shares.iter().copied()).collect()
+                }
+            };
+        }
+        let factor = |c: u64, k: usize| match (c >> k & 1 == 1, by == Some(k)) {
+            (true, false) => shares[k],
+            (false, false) => 1.0 - shares[k],
+            (true, true) => 1.0,
+            (false, true) => -1.0,
+        };
+        self.list.iter().map(|&c| (0..self.count).map(|k| factor(c, k)).product()).collect()
+    }
+}
+
+/// The corners of some surfaces, and the rates of their functions at each, towards the second sides.
+pub(crate) struct Junction {
+    pub corners: Corners,
+    /// [corner][surface].
+    pub rates: Vec<Vec<f64>>,
+}
+
+impl Junction {
+    fn mixed(&self, weights: &[f64], j: usize) -> f64 {
+        weights.iter().zip(&self.rates).map(|(w, r)| w * r[j]).sum()
+    }
+
+    /// Rates of all surfaces for these shares.
+    fn towards(&self, shares: &[f64]) -> Vec<f64> {
+        let w = self.corners.weights(shares, None);
+        (0..shares.len()).map(|j| self.mixed(&w, j)).collect()
+    }
+
+    /// ∂h_j/∂λ_k: [j][k].
+    fn slopes(&self, shares: &[f64]) -> Vec<Vec<f64>> {
+        let columns: Vec<Vec<f64>> = (0..shares.len()).map(|k| self.corners.weights(shares, Some(k))).collect();
+        (0..shares.len()).map(|j| columns.iter().map(|w| self.mixed(w, j)).collect()).collect()
+    }
+
+    /// The shares of the surfaces in `free` for which their rates are `wanted`, the other shares as given; a share that
+    /// nothing determines stays what it was.
+    pub fn solve(&self, shares: &mut [f64], free: &[usize], wanted: &[f64]) {
+        for _ in 0..MOST_ITERATIONS {
+            let (h, slopes) = (self.towards(shares), self.slopes(shares));
+            let a = free.iter().map(|&j| free.iter().map(|&k| slopes[j][k]).collect()).collect();
+            let b = free.iter().map(|&j| wanted[j] - h[j]).collect();
+            let step = solve_small(a, b);
+            let mut far = 0.0f64;
+            for (&k, d) in free.iter().zip(step) {
+                let d = d.unwrap_or(0.0);
+                shares[k] += d;
+                far = far.max(d.abs());
+            }
+            if !self.corners.blended || free.len() < 2 || !(far > 1e-13) {
+                break;
+            }
+        }
+    }
+
+    /// How firmly each surface is held by what slides on these: below zero something leads away. Surfaces that act on each
+    /// other are judged together.
+    pub fn holds(&self, shares: &[f64], free: &[usize]) -> Vec<f64> {
+        let slopes = self.slopes(shares);
+        let mut holds: Vec<f64> = free.iter().map(|&k| -slopes[k][k]).collect();
+        for group in groups(&slopes, free) {
+            if group.len() > 1 {
+                let part = group.iter().map(|&j| group.iter().map(|&k| slopes[j][k]).collect()).collect();
+                let hold = -growth(part);
+                free.iter().zip(&mut holds).filter(|(k, _)| group.contains(k)).for_each(|(_, h)| *h = hold);
+            }
+        }
+        holds
+    }
+
+    /// What the solution does: the fewest surfaces to slide on, then the nearest to the present sides. Shares may leave [0, 1] by
+    /// the margins.
+    pub fn resolve(&self, present: &[bool], margins: &[f64]) -> Option<Vec<Course>> {
+        let m = present.len();
+        if m > MOST_BLENDED {
+            return None;
+        }
+        let size = |j: usize| self.rates.iter().map(|r| r[j].abs()).fold(0.0f64, f64::max);
+        let sizes: Vec<f64> = (0..m).map(size).collect();
+        let mut choices: Vec<Vec<u8>> = vec![Vec::new()];
+        for _ in 0..m {
+            choices = choices.iter().flat_map(|c| [0, 1, 2].map(|v| [&c[..], &[v]].concat())).collect();
+        }
+        // 0: where it is, 1: the other side, 2: on the surface.
+        let count = |c: &Vec<u8>, v: u8| c.iter().filter(|&&x| x == v).count();
+        choices.sort_by_key(|c| (count(c, 2), count(c, 1)));
+        choices.into_iter().find_map(|choice| {
+            let free: Vec<usize> = (0..m).filter(|&k| choice[k] == 2).collect();
+            let second = |k: usize| present[k] != (choice[k] == 1);
+            let mut shares: Vec<f64> =
+                (0..m).map(|k| if choice[k] == 2 { 0.5 } else { f64::from(second(k)) }).collect();
+            self.solve(&mut shares, &free, &vec![0.0; m]);
+            let h = self.towards(&shares);
+            let fits = |k: usize| match choice[k] {
+                2 => {
+                    let inside = shares[k] >= -margins[k] && shares[k] <= 1.0 + margins[k];
+                    inside && h[k].abs() <= 1e-6 * sizes[k]
+                }
+                _ if second(k) => h[k] >= -NO_RATE * sizes[k],
+                _ => h[k] <= NO_RATE * sizes[k],
+            };
+            let held = || self.holds(&shares, &free).iter().zip(&free).all(|(h, &k)| *h > NO_RATE * sizes[k]);
+            let course = |k: usize| if choice[k] == 2 { Course::Slides(shares[k]) } else { Course::Side(second(k)) };
+            ((0..m).all(fits) && held()).then(|| (0..m).map(course).collect())
+        })
+    }
+}
+
+/// Surfaces that act on each other, directly or through others, in both directions.
+fn groups(slopes: &[Vec<f64>], free: &[usize]) -> Vec<Vec<usize>> {
+    let acts = |j: usize, k: usize| slopes[j][k].abs() > NO_RATE * slopes[j].iter().fold(0.0f64, |s, v| s.max(v.abs()));
+    let n = free.len();
+    let mut reach: Vec<Vec<bool>> =
+        free.iter().map(|&j| free.iter().map(|&k| j == k || acts(j, k)).collect()).collect();
+    for via in 0..n {
+        for i in 0..n {
+            for j in 0..n {
+                reach[i][j] |= reach[i][via] && reach[via][j];
+            }
+        }
+    }
+    let together = |i: usize, j: usize| reach[i][j] && reach[j][i];
+    (0..n)
+        .filter(|&i| (0..i).all(|j| !together(i, j)))
+        .map(|i| (i..n).filter(|&j| together(i, j)).map(|j| free[j]).collect())
+        .collect()
+}
+
+/// How fast ż = D A z grows or decays, D a diagonal that makes the surfaces act on each other alike: the sign that tells whether
+/// a spiral between two surfaces goes in or out.
+fn growth(mut a: Vec<Vec<f64>>) -> f64 {
+    let n = a.len();
+    // D by the least squares of log(d_j |a_jk|) = log(d_k |a_kj|), one surface at a time.
+    let mut d = vec![0.0f64; n];
+    for _ in 0..50 {
+        for j in 0..n {
+            let ratio = |k: usize| d[k] + (a[k][j].abs() / a[j][k].abs()).ln();
+            let known: Vec<f64> = (0..n).filter(|&k| k != j).map(ratio).filter(|r| r.is_finite()).collect();
+            if !known.is_empty() && j > 0 {
+                d[j] = known.iter().sum::<f64>() / known.len() as f64;
+            }
+        }
+    }
+    let row = |r: &Vec<f64>| r.iter().map(|v| v.abs()).sum::<f64>();
+    let plain = a.iter().map(row).fold(0.0f64, f64::max);
+    a.iter_mut().zip(&d).for_each(|(r, d)| r.iter_mut().for_each(|v| *v *= d.exp()));
+    let size = a.iter().map(row).fold(0.0f64, f64::max);
+    if !(size > 0.0 && size.is_finite()) {
+        return 0.0;
+    }
+    // M = (s − A)⁻¹ (s + A) has spectral radius below 1 where A has eigenvalues on the left only; powers tell it.
+    let s = 1.5 * size;
+    let left: Vec<Vec<f64>> =
+        (0..n).map(|i| (0..n).map(|j| if i == j { s - a[i][j] } else { -a[i][j] }).collect()).collect();
+    let mut m = vec![vec![0.0; n]; n];
+    for j in 0..n {
+        let b = (0..n).map(|i| if i == j { s + a[i][j] } else { a[i][j] }).collect();
+        for (i, v) in solve_small(left.clone(), b).into_iter().enumerate() {
+            m[i][j] = v.unwrap_or(f64::INFINITY);
+        }
+    }
+    let (mut log, mut power) = (0.0, 1.0);
+    for _ in 0..40 {
+        let norm = m.iter().map(row).fold(0.0f64, f64::max);
+        if !norm.is_finite() {
+            return plain;
+        }
+        if norm == 0.0 {
+            return -plain;
+        }
+        log += norm.ln() / power;
+        m.iter_mut().flatten().for_each(|v| *v /= norm);
+        m = (0..n).map(|i| (0..n).map(|j| (0..n).map(|k| m[i][k] * m[k][j]).sum()).collect()).collect();
+        power *= 2.0;
+    }
+    // In units of the original rates.
+    0.75 * log * plain
+}
+
+/// A dense system of a few equations; unknowns that are not determined are none.
+fn solve_small(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<Option<f64>> {
+    let m = b.len();
+    let mut order: Vec<Option<usize>> = vec![None; m];
+    let mut used = vec![false; m];
+    let size = a.iter().flatten().fold(0.0f64, |s, v| s.max(v.abs()));
+    for col in 0..m {
+        let Some(p) = (0..m).filter(|&i| !used[i]).max_by(|&i, &j| a[i][col].abs().total_cmp(&a[j][col].abs())) else {
+            continue;
+        };
+        if !(a[p][col].abs() > 1e-14 * size) {
+            continue;
+        }
+        used[p] = true;
+        order[col] = Some(p);
+        for i in (0..m).filter(|&i| i != p) {
+            let f = a[i][col] / a[p][col];
+            if f != 0.0 {
+                for j in 0..m {
+                    let d = f * a[p][j];
+                    a[i][j] -= d;
+                }
+                b[i] -= f * b[p];
+            }
+        }
+    }
+    (0..m).map(|col| order[col].map(|p| b[p] / a[p][col])).collect()
+}
+
+/// Watches for events that go round between several surfaces, ever faster: the solution winds into where they meet.
+#[derive(Default)]
+pub(crate) struct Whirl {
+    /// The latest switches: relation, value before and after, time.
+    recent: std::collections::VecDeque<(usize, f64, f64, f64)>,
+}
+
+/// So many switches tell of a whirl.
+const TURNS: usize = 12;
+
+impl Whirl {
+    /// Notes a switch.
+    pub fn note(&mut self, i: usize, was: f64, is: f64, t: f64) {
+        self.recent.push_back((i, was, is, t));
+        if self.recent.len() > TURNS {
+            self.recent.pop_front();
+        }
+    }
+
+    /// Starts anew.
+    pub fn clear(&mut self) {
+        self.recent.clear();
+    }
+
+    /// The relations that switched in turn within `window` of time before `t`, with their last switch.
+    pub fn winding(&self, t: f64, window: f64) -> Vec<(usize, f64, f64)> {
+        if self.recent.len() < TURNS || self.recent.front().is_none_or(|f| t - f.3 > window) {
+            return Vec::new();
+        }
+        let mut last: Vec<(usize, f64, f64)> = Vec::new();
+        for &(i, was, is, _) in &self.recent {
+            last.retain(|l| l.0 != i);
+            last.push((i, was, is));
+        }
+        last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// ẋ = c + B s with relays s_k = ±1, second side positive.
+    fn relays(b: &[&[f64]], c: &[f64], blended: bool) -> Junction {
+        let m = c.len();
+        let corners = Corners::new(m, blended);
+        let rate = |corner: u64, j: usize| {
+            c[j] + (0..m).map(|k| b[j][k] * if corner >> k & 1 == 1 { 1.0 } else { -1.0 }).sum::<f64>()
+        };
+        let rates = corners.list.iter().map(|&c| (0..m).map(|j| rate(c, j)).collect()).collect();
+        Junction { corners, rates }
+    }
+
+    #[test]
+    fn shares_are_those_of_the_equivalent_control() {
+        // s = −B⁻¹ c by hand: B = [-2 1; 1 -3], c = (0.5, 0.25): s = (0.35, 0.2).
+        for blended in [false, true] {
+            let j = relays(&[&[-2.0, 1.0], &[1.0, -3.0]], &[0.5, 0.25], blended);
+            let courses = j.resolve(&[true, true], &[1e-6; 2]).unwrap();
+            let share = |c: &Course| if let Course::Slides(s) = c { *s } else { f64::NAN };
+            assert!((share(&courses[0]) - 0.675).abs() < 1e-12 && (share(&courses[1]) - 0.6).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn one_of_two_surfaces_is_passed() {
+        // The second relay is overruled: c₂ = 5.
+        let j = relays(&[&[-2.0, 1.0], &[1.0, -3.0]], &[0.5, 5.0], false);
+        let courses = j.resolve(&[true, false], &[1e-6; 2]).unwrap();
+        assert_eq!(courses[1], Course::Side(true));
+        assert!(matches!(courses[0], Course::Slides(s) if (s - 0.875).abs() < 1e-12)); // s₁ = (0.5 + 1)/2
+    }
+
+    #[test]
+    fn a_whirl_goes_in_or_out_as_its_turns_shrink_or_grow() {
+        // One turn of ẋ = −a s₁ + b s₂, ẏ = −c s₁ + d s₂ shrinks by ((b − a)(c + d) / ((c − d)(a + b)))²: in if b d < a c.
+        for (a, b, c, d, inward) in [
+            (1.0, 2.0, 2.0, 0.5, true),
+            (0.5, 2.0, 2.0, 1.0, false),
+            (0.5, 3.0, 20.0, 1.0, true),
+            (1.0, 30.0, 2.0, 0.5, false),
+        ] {
+            let j = relays(&[&[-a, b], &[-c, d]], &[0.0, 0.0], false);
+            assert_eq!(j.holds(&[0.5, 0.5], &[0, 1])[0] > 0.0, inward, "{a} {b} {c} {d}");
+        }
+    }
+
+    #[test]
+    fn a_product_of_relays_is_mixed_by_all_corners() {
+        // ẋ = −s₁ + 0.5 s₁ s₂ + 0.3, ẏ = −s₂ + 0.2: s₂ = 0.2, s₁ = 0.3 / 0.9.
+        let corners = Corners::new(2, true);
+        let side = |c: u64, k: usize| if c >> k & 1 == 1 { 1.0 } else { -1.0 };
+        let rate = |c: u64| vec![-side(c, 0) + 0.5 * side(c, 0) * side(c, 1) + 0.3, -side(c, 1) + 0.2];
+        let rates = corners.list.iter().map(|&c| rate(c)).collect();
+        let courses = Junction { corners, rates }.resolve(&[false, false], &[1e-6; 2]).unwrap();
+        let sign = |c: &Course| if let Course::Slides(s) = c { 2.0 * s - 1.0 } else { f64::NAN };
+        assert!((sign(&courses[0]) - 1.0 / 3.0).abs() < 1e-12 && (sign(&courses[1]) - 0.2).abs() < 1e-12);
+    }
+}
