@@ -465,6 +465,8 @@ pub struct HybridDae {
     pub continues: bool,
     /// What travelled in delays, then in distributions, at the end of that run.
     pub histories: Vec<Vec<f64>>,
+    /// What that run left beyond values of variables: lines that `sim::resume` wrote.
+    pub left: Vec<String>,
     /// The `experiment` annotation.
     pub experiment: Experiment,
 }
@@ -512,6 +514,7 @@ impl HybridDae {
             conserved: Vec::new(),
             continues: false,
             histories: Vec::new(),
+            left: Vec::new(),
             experiment: Experiment::default(),
         }
     }

@@ -534,6 +534,7 @@ impl Engine {
         let mut model = self.last.take()?;
         let key = model.key();
         let states = match model.mode(&key) {
+            _ if !model.left_states.is_empty() => model.left_states.iter().copied().collect(),
             Ok(p) => p.plan.states.iter().copied().collect(),
             Err(d) => {
                 self.fail(d);
@@ -541,6 +542,7 @@ impl Engine {
             }
         };
         bench.write_back(&model, Some(&states));
+        bench.scenario.left = std::mem::take(&mut model.left);
         bench.scenario.time = model.machine.values[model.machine.time as usize];
         bench.scenario.continues = true;
         bench.scenario.histories = model.histories();

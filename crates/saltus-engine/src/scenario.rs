@@ -107,6 +107,8 @@ pub struct Scenario {
     pub dropped: Vec<usize>,
     /// What travels in delays and distributions at the end of a run, one list each.
     pub histories: Vec<Vec<f64>>,
+    /// What the run before left beyond values: relations, rests, surfaces, a line each.
+    pub left: Vec<String>,
     /// All entries, in the order of the flat model.
     pub entries: Vec<Entry>,
 }
@@ -147,6 +149,8 @@ pub struct ScenarioFile {
     pub dropped: Vec<usize>,
     /// See [`Scenario::histories`].
     pub histories: Vec<Vec<f64>>,
+    /// See [`Scenario::left`].
+    pub left: Vec<String>,
     /// Its lines.
     pub lines: Vec<Line>,
 }
@@ -219,6 +223,17 @@ impl Reader {
                     }
                     None => self.fault(span, "histories: a list of lists of numbers is expected"),
                 },
+                ("left", v) => match v.as_array() {
+                    Some(lines) => {
+                        for line in lines {
+                            match line.get_ref().as_str() {
+                                Some(text) => self.out.left.push(text.to_string()),
+                                None => self.fault(span, "left: lines in quotes are expected"),
+                            }
+                        }
+                    }
+                    None => self.fault(span, "left: a list of lines is expected"),
+                },
                 ("variables", v) => match v.as_table() {
                     Some(lines) => {
                         for (name, line) in lines {
@@ -231,7 +246,7 @@ impl Reader {
                 (other, _) => self.fault(
                     span,
                     format!(
-                        "unknown entry {other}; a scenario has model, time, continues, dropped, histories and the table variables"
+                        "unknown entry {other}; a scenario has model, time, continues, dropped, histories, left and the table variables"
                     ),
                 ),
             }
@@ -417,6 +432,7 @@ impl Reader {
                     Err(_) => self.fault(span, "history: numbers are expected"),
                 }
             }
+            ("left", Some(v)) => self.out.left.push(v.to_string()),
             ("dropped", Some(v)) => self.out.dropped = v.split_whitespace().filter_map(|n| n.parse().ok()).collect(),
             _ => {}
         }
@@ -529,6 +545,10 @@ impl Scenario {
                 .map(|h| format!("  [{}],\n", h.iter().map(|v| float(*v)).collect::<Vec<_>>().join(", ")));
             let _ = writeln!(s, "histories = [\n{}]", lists.collect::<String>());
         }
+        if !self.left.is_empty() {
+            let lines = self.left.iter().map(|l| format!("  {},\n", quoted(l)));
+            let _ = writeln!(s, "left = [\n{}]", lines.collect::<String>());
+        }
         let _ = writeln!(s, "\n[variables]");
         for e in self.shown() {
             let _ = write!(
@@ -563,6 +583,9 @@ impl Scenario {
         for h in &self.histories {
             let numbers: Vec<String> = h.iter().map(|v| float(*v)).collect();
             let _ = writeln!(s, "<history value=\"{}\"/>", numbers.join(" "));
+        }
+        for l in &self.left {
+            let _ = writeln!(s, "<left value=\"{}\"/>", text(l));
         }
         let _ = writeln!(s, "<elements>");
         let mut open: Vec<String> = Vec::new();
@@ -644,6 +667,7 @@ mod tests {
             continues: true,
             dropped: vec![2, 5],
             histories: vec![vec![0.5, -1e-300], vec![]],
+            left: vec!["relation 1 x < \"a\" & y".into(), "rest 0 v".into()],
             entries: vec![
                 entry("a.b[2].x", Kind::Differential, 0.25, Some(-0.1)),
                 entry("der(a.b[2].x)", Kind::Derivative, 0.0, Some(1e-300)),
@@ -661,6 +685,7 @@ mod tests {
             assert_eq!(file.model.unwrap().0, s.model);
             assert_eq!((file.time, file.continues, &file.dropped[..]), (Some(0.1), true, &[2, 5][..]));
             assert_eq!(file.histories, s.histories);
+            assert_eq!(file.left, s.left);
             let mut lines = file.lines;
             lines.sort_by_key(|l| s.find(&l.name));
             for (l, e) in lines.iter().zip(&s.entries) {

@@ -123,10 +123,12 @@ fn differentiated(dae: &HybridDae) -> FxHashSet<VarId> {
         .collect()
 }
 
-/// Variables that keep their values between the edges of when-clauses.
+/// Variables that keep their values between the edges of when-clauses, or whose values from before an event are read.
 fn remembered(dae: &HybridDae) -> FxHashSet<VarId> {
     let actions = dae.whens.iter().flat_map(|w| &w.branches).flat_map(|b| &b.actions);
-    let mut out = FxHashSet::default();
+    let rows = dae.equations.iter().map(|(_, e)| &e.row).chain(dae.calls.iter().flat_map(|c| c.args.iter()));
+    let before = |a: &Operand| if let Operand::Pre { var } = a { Some(*var) } else { None };
+    let mut out: FxHashSet<VarId> = rows.flat_map(|r| r.args.iter()).filter_map(before).collect();
     for a in actions {
         match a {
             Action::Assign { var, .. } => {
@@ -199,6 +201,7 @@ impl Workbench {
             continues: false,
             dropped: Vec::new(),
             histories: Vec::new(),
+            left: Vec::new(),
             entries,
         };
         Workbench {
@@ -248,6 +251,7 @@ impl Workbench {
                 }
             }
             model.guess_discrete();
+            model.guess_as_left(&self.scenario.left);
             let key = model.key();
             let program = model.mode(&key)?;
             let mut incidence = Incidence::new(&mut model.sys, &mut model.ops, &model.modes, &key, &program.plan);
@@ -524,6 +528,7 @@ impl Workbench {
             faults.push(usage(message));
         }
         self.scenario.histories = given.histories.clone();
+        self.scenario.left = given.left.clone();
         if given.continues && travel > 0 && given.histories.is_empty() {
             let message =
                 "the scenario goes on from the end of a run but does not say what travelled in delays: they start anew";
@@ -679,6 +684,7 @@ impl Workbench {
         next.scenario.continues = self.scenario.continues;
         next.scenario.dropped = self.scenario.dropped.clone();
         next.scenario.histories = self.scenario.histories.clone();
+        next.scenario.left = self.scenario.left.clone();
         next.steady = std::mem::take(&mut self.steady);
         *self = next;
     }
@@ -723,6 +729,7 @@ impl Workbench {
         if self.scenario.continues {
             dae.continues = true;
             dae.histories = self.scenario.histories.clone();
+            dae.left = self.scenario.left.clone();
             dae.initial_equations.clear();
             dae.initial_calls.clear();
             for w in &mut dae.whens {
@@ -752,6 +759,13 @@ impl Workbench {
             }
             match e.kind {
                 Kind::Derived => {}
+                // A parameter that an earlier run has computed.
+                Kind::Parameter if e.is_fixed() && !d.is_fixed() && self.scenario.continues => {
+                    let binding = e.value.map(|v| dae.constant_row(v));
+                    let v = &mut dae.vars[var];
+                    v.binding = binding.or(v.binding.take());
+                    v.fixed = Some(true);
+                }
                 Kind::Parameter if e.is_fixed() => {}
                 Kind::Parameter => {
                     let start = e.value.map(|v| dae.constant_row(v));

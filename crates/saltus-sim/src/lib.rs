@@ -55,6 +55,7 @@ mod progression;
 mod reinit;
 pub mod restart;
 mod resting;
+mod resume;
 mod rhs;
 pub mod run;
 mod sampling;

@@ -239,6 +239,10 @@ pub struct Model {
     pub start_options: StartOptions,
     /// How it was found.
     pub started: StartReport,
+    /// What the last run left beyond values, and its states at the end.
+    pub left: Vec<String>,
+    /// See [`Model::left`].
+    pub left_states: Vec<Cell>,
     /// Whether modes get their implicit form.
     pub implicit: Wanted,
     /// A parameter that is off its value by so much.
@@ -375,6 +379,8 @@ impl Model {
             moving_previous: Vec::new(),
             start_options: StartOptions::default(),
             started: StartReport::default(),
+            left: Vec::new(),
+            left_states: Vec::new(),
             implicit: Wanted::default(),
             shift: None,
         };

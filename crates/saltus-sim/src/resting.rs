@@ -23,6 +23,16 @@ pub(crate) struct Resting {
 }
 
 impl Resting {
+    /// A body that impacts of a relation have brought to rest, in a run over `span` of time.
+    pub fn new(relation: usize, held: Vec<usize>, span: f64) -> Resting {
+        Resting { relation, held, step: 1e-4 * span.min(1.0), pull: 10.0 / span }
+    }
+
+    /// The states that it holds.
+    pub fn held(&self) -> &[usize] {
+        &self.held
+    }
+
     /// Whether one of these slots is a state it holds.
     pub fn holds(&self, program: &ModeProgram, slots: &[u32]) -> bool {
         self.held.iter().any(|&k| program.states.get(k).is_some_and(|s| slots.contains(&s.0)))
@@ -76,7 +86,7 @@ impl Model {
     ) -> Resting {
         let held: Vec<usize> =
             program.states.iter().enumerate().filter(|(_, s)| reinitialized.contains(&s.0)).map(|(k, _)| k).collect();
-        let rest = Resting { relation, held, step: 1e-4 * span.min(1.0), pull: 10.0 / span };
+        let rest = Resting::new(relation, held, span);
         let mut x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
         if let [k] = rest.held[..] {
             // The value for which g stands still: its rate is affine in it.

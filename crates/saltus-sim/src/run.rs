@@ -11,6 +11,7 @@ use crate::location::{Location, SearchedStep, off_course, sway};
 use crate::machine::Trouble;
 use crate::model::{ModeProgram, Model};
 use crate::resting::{Resting, ZenoWatch};
+use crate::resume::Recalled;
 use crate::rhs::{Rhs, place};
 use crate::sliding::{Fate, Meeting, Parting, Sliding, Surface, first_positive};
 use crate::transport::{Line, Mark};
@@ -570,10 +571,15 @@ impl Runner<'_> {
         observer: &mut dyn Observer,
     ) -> Result<RunReport, Diagnostic> {
         let t = self.start;
-        program = self.first_instant(model, &program, observer).map_err(|mut d| {
+        let recalled = model.recall(&model.sys.dae.left);
+        recalled.held().for_each(|i| model.machine.relations[i].frozen = true);
+        let first = self.first_instant(model, &program, observer);
+        recalled.held().for_each(|i| model.machine.relations[i].frozen = false);
+        program = first.map_err(|mut d| {
             d.stage = d.stage.min(Stage::Initialization);
             d
         })?;
+        self.take_up(model, &program, &recalled);
         model.write_lines(t, true)?;
         if let Some(forward) = &mut self.forward {
             forward.begin(&program);
@@ -734,11 +740,15 @@ impl Runner<'_> {
             s.freeze(model, true);
         }
         self.last.iter().for_each(|&i| model.machine.relations[i].frozen = true);
+        let (surfaces, values) = (self.sliding.as_ref().map_or(&[][..], |s| &s.surfaces), model.machine.values.clone());
+        model.leave(&program, &self.resting, surfaces);
         let last = model.handle_event(&program, &[], &[], EventKind::Terminal, observer)?;
         observer.event(&last.record);
         if !last.changed.is_empty() {
             self.write(model, &last.program, now, sink)?;
         }
+        // A run that goes on from here has not ended.
+        model.restore(&values);
         self.fold(&*integrator);
         self.report.solver = self.choice.text();
         self.report.end = now;
@@ -750,6 +760,20 @@ impl Runner<'_> {
         (self.report.parts_compiled, self.report.parts_joined) = (model.compiled[0].count(), model.compiled[0].reused);
         sink.finish().map_err(io)?;
         Ok(self.report.clone())
+    }
+
+    /// Rests and slides on where an earlier run did.
+    fn take_up(&mut self, model: &mut Model, program: &ModeProgram, recalled: &Recalled) {
+        let (t, span) = (self.start, self.span());
+        self.resting = model.resting_still(program, recalled, span);
+        let surfaces: Vec<Surface> =
+            recalled.slides.iter().filter_map(|g| model.prospect(program, g.clone(), t)).collect();
+        if !surfaces.is_empty() {
+            let mut sliding = Sliding::new(span);
+            sliding.surfaces = surfaces;
+            self.sliding = sliding.arrange(model, program, t).map(|()| sliding);
+        }
+        self.mask();
     }
 
     /// Goes on with other states of the same mode.

@@ -180,6 +180,10 @@ impl Model {
         self.machine.methods = block_methods(&self.start_options);
         self.machine.mode_methods = self.start_options.modes.clone();
         self.guess_discrete();
+        if let Some(program) = self.as_left(start) {
+            self.machine.plain_relations = false;
+            return self.begin(program);
+        }
         if !self.key().is_empty() {
             self.deduce_conditions();
         }
@@ -264,6 +268,29 @@ impl Model {
                 keys.join(" | ")
             ),
         ))
+    }
+
+    /// The start of a run that goes on from the end of another: in its mode, if that can be solved. Relations that have changed since
+    /// do so in the first event.
+    fn as_left(&mut self, start: f64) -> Option<Rc<ModeProgram>> {
+        let lines = std::mem::take(&mut self.sys.dae.left);
+        let relations = self.recall(&lines).relations;
+        let guess = self.machine.values.clone();
+        let found = (!relations.is_empty()).then(|| {
+            self.guess_as_left(&lines);
+            self.freeze(&relations, true);
+            let key = self.key();
+            let found = self.try_mode(&key, start);
+            self.freeze(&relations, false);
+            found.ok().filter(|f| f.1 == key)
+        });
+        self.sys.dae.left = lines;
+        let found = found.flatten();
+        if found.is_none() {
+            self.machine.host.error = None;
+            self.restore_guess(&guess);
+        }
+        found.map(|f| f.0)
     }
 
     /// What took its start value because nothing else determines it, with that value.

@@ -115,6 +115,7 @@ pub fn renew(sys: &mut System, from: System) {
     sys.dae.guesses = from.dae.guesses;
     sys.dae.continues = from.dae.continues;
     sys.dae.histories = from.dae.histories;
+    sys.dae.left = from.dae.left;
     sys.dae.experiment = from.dae.experiment;
 }
 

@@ -1,0 +1,118 @@
+//! What a run leaves to the one that goes on from its end, beyond the values of variables: relations (those at zero have the side
+//! that the run had come to), bodies at rest, surfaces that are slid on. Lines of text, one fact each:
+//!
+//! ```text
+//! relation 0 x > 0        the relations of the model in order: value and text
+//! rest 3 v                events of relation 3 accumulated, it holds the state v
+//! slide 1 1 0             along relation 1, which is 1 on the first side and 0 on the second; more of them may follow
+//! ```
+
+use crate::model::{ModeProgram, Model};
+use crate::resting::Resting;
+use crate::sliding::Surface;
+use rustc_hash::FxHashMap;
+use saltus_structure::cell_name;
+
+/// What such lines say about a model.
+#[derive(Default)]
+pub(crate) struct Recalled {
+    /// Relations and their values.
+    pub relations: Vec<(usize, f64)>,
+    /// Bodies at rest: the relation, the states it holds.
+    pub rests: Vec<(usize, Vec<String>)>,
+    /// Surfaces: relations, their values on both sides.
+    pub slides: Vec<Vec<(usize, f64, f64)>>,
+}
+
+impl Recalled {
+    /// The relations of rests and surfaces.
+    pub fn held(&self) -> impl Iterator<Item = usize> + '_ {
+        self.rests.iter().map(|r| r.0).chain(self.slides.iter().flatten().map(|s| s.0))
+    }
+}
+
+impl Model {
+    /// The lines for this moment.
+    pub(crate) fn leave(&mut self, program: &ModeProgram, rests: &[Resting], surfaces: &[Surface]) {
+        let mut lines = Vec::new();
+        for (r, slots) in self.sys.relations.iter().zip(&self.machine.relations) {
+            lines.push(format!("relation {} {}", self.machine.values[slots.var as usize], r.text));
+        }
+        for r in rests {
+            for &k in r.held() {
+                let Some(cell) = program.plan.states.get(k) else { continue };
+                lines.push(format!("rest {} {}", r.relation, cell_name(&self.sys, *cell)));
+            }
+        }
+        for s in surfaces {
+            let words = s.relations.iter().map(|(i, a, b)| format!(" {i} {a} {b}"));
+            lines.push(format!("slide{}", words.collect::<String>()));
+        }
+        self.left = lines;
+        self.left_states = program.plan.states.clone();
+    }
+
+    /// What lines of an earlier run say. Relations are found by their text, the first of equal ones by the first; what is not
+    /// found is forgotten.
+    pub(crate) fn recall(&self, lines: &[String]) -> Recalled {
+        let mut own: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
+        for (i, r) in self.sys.relations.iter().enumerate().rev() {
+            own.entry(&r.text).or_default().push(i);
+        }
+        let mut out = Recalled::default();
+        let mut numbers: Vec<Option<usize>> = Vec::new();
+        for line in lines {
+            let mut words = line.splitn(3, ' ');
+            let (kind, first, rest) = (words.next(), words.next().unwrap_or(""), words.next().unwrap_or(""));
+            let known = |n: &str| n.parse().ok().and_then(|n: usize| numbers.get(n).copied().flatten());
+            match kind {
+                Some("relation") => {
+                    let i = own.get_mut(rest).and_then(Vec::pop);
+                    numbers.push(i);
+                    out.relations.extend(i.zip(first.parse().ok()));
+                }
+                Some("rest") => {
+                    let Some(i) = known(first) else { continue };
+                    match out.rests.iter_mut().find(|r| r.0 == i) {
+                        Some(r) => r.1.push(rest.to_string()),
+                        None => out.rests.push((i, vec![rest.to_string()])),
+                    }
+                }
+                Some("slide") => {
+                    let words: Vec<&str> = line.split(' ').skip(1).collect();
+                    let relation = |w: &[&str]| Some((known(w[0])?, w[1].parse().ok()?, w[2].parse().ok()?));
+                    let group: Option<Vec<_>> = words.chunks_exact(3).map(relation).collect();
+                    out.slides.extend(group.filter(|g| !g.is_empty()));
+                }
+                _ => {}
+            }
+        }
+        out
+    }
+
+    /// Gives relations the values that an earlier run had come to, and to what follows from them; everything else as guessed.
+    pub fn guess_as_left(&mut self, lines: &[String]) {
+        let relations = self.recall(lines).relations;
+        for &(i, value) in &relations {
+            let slot = self.machine.relations[i].var as usize;
+            self.machine.values[slot] = value;
+        }
+        self.freeze(&relations, true);
+        self.guess_discrete();
+        self.freeze(&relations, false);
+    }
+
+    pub(crate) fn freeze(&mut self, relations: &[(usize, f64)], frozen: bool) {
+        relations.iter().for_each(|r| self.machine.relations[r.0].frozen = frozen);
+    }
+
+    /// The bodies that rest on.
+    pub(crate) fn resting_still(&self, program: &ModeProgram, recalled: &Recalled, span: f64) -> Vec<Resting> {
+        let names: Vec<String> = program.plan.states.iter().map(|c| cell_name(&self.sys, *c)).collect();
+        let rest = |(i, held): &(usize, Vec<String>)| {
+            let held: Option<Vec<usize>> = held.iter().map(|h| names.iter().position(|n| n == h)).collect();
+            Some(Resting::new(*i, held?, span))
+        };
+        recalled.rests.iter().filter_map(rest).collect()
+    }
+}
