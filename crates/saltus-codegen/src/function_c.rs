@@ -23,6 +23,9 @@ const TEXTS: &str = include_str!("texts.c");
 const ARGUMENTS: &str = include_str!("arguments.c");
 const LAPACK: &str = include_str!("lapack.c");
 
+/// What distributions are in C: to be put before [`functions_c`], with `SALTUS_FLOWS` defined.
+pub const FLOWS_C: &str = include_str!("flows.c");
+
 /// What of LAPACK the file brings along.
 const LINEAR: [&str; 17] = [
     "dgesv", "dgetrf", "dgetrs", "dgetri", "dgtsv", "dgbsv", "dgecon", "dlange", "dpotrf", "dgeqrf", "dgeqp3",
@@ -119,12 +122,17 @@ fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<(&'a ExternalCall, Opt
 /// defines `saltus_functions`, a structure with their memory, and `saltus_call` and `saltus_call_der` for a
 /// `saltus_host` whose `self` points to one (cleared). Failed calls give NaN and set its `message`. Tables among the `objects`,
 /// given by their handles, become data. Of `shared` calls (function, call, result) the call evaluates and the result reads.
+/// The functions `flows` read distributions, by their number, at both ends ([`FLOWS_C`]).
 pub fn functions_c(
     functions: &[Function],
     called: &[Called],
     shared: &[(FuncId, FuncId, FuncId)],
     objects: &[f64],
+    flows: &[[FuncId; 2]],
 ) -> Result<String, NotInC> {
+    let flow = |f: FuncId| {
+        flows.iter().enumerate().find_map(|(k, ends)| ends.iter().position(|e| *e == f).map(|reader| (k, reader)))
+    };
     let mut shares = Vec::new();
     let mut plain = Vec::new();
     for c in called {
@@ -134,10 +142,11 @@ pub fn functions_c(
             let Some(outs) = sizes else { return Err(NotInC { func, what: "sizes of its results".into() }) };
             shares.push((plain.len(), call, result));
             plain.push(Called { func, outs, ..*c });
-        } else if shared.iter().all(|s| s.2 != c.func) {
+        } else if flow(c.func).is_none() && shared.iter().all(|s| s.2 != c.func) {
             plain.push(*c);
         }
     }
+    let read: Vec<(Called, (usize, usize))> = called.iter().filter_map(|c| Some((*c, flow(c.func)?))).collect();
     let called = &plain[..];
     // Second derivatives are first ones of tangents.
     let mut functions = functions.to_vec();
@@ -287,6 +296,14 @@ pub fn functions_c(
             c.outs
         );
         at += n * if c.dual { 2 } else { 1 } + c.outs;
+    }
+    for (c, (k, reader)) in read {
+        let (factor, slope) = if c.dual { (" * dargs[0]", 1) } else { ("", 0) };
+        let _ = writeln!(
+            cases[slope],
+            "  case {}u: return saltus_flow_read(&c->flow[{k}], {reader}, args[0], {slope}){factor};",
+            c.func.0
+        );
     }
     let _ = writeln!(
         o,

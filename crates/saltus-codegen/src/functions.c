@@ -29,6 +29,9 @@ typedef struct saltus_functions {
     size_t text_top;
     char text[SALTUS_TEXT];
 #endif
+#ifdef SALTUS_FLOWS
+    struct saltus_flow *flow;
+#endif
 } saltus_functions;
 
 /* Text that a call has built goes with it, unless it gives text. */

@@ -40,7 +40,7 @@ mod tape;
 mod tiered;
 
 pub use c::{JoinedC, PRELUDE_C, PlanC, kernel_c, literal_c, quoted_c, run_c};
-pub use function_c::{Called, NotInC, called, functions_c};
+pub use function_c::{Called, FLOWS_C, NotInC, called, functions_c};
 pub use functions::NativeFunctions;
 pub use jit::{Jit, JitError};
 pub use tiered::{CodeStore, Spent, Tiered};

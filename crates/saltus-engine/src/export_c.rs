@@ -7,7 +7,7 @@
 use crate::program::Started;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_codegen::{Called, JoinedC, PRELUDE_C, PlanC, called, functions_c, kernel_c, quoted_c, run_c};
+use saltus_codegen::{Called, FLOWS_C, JoinedC, PRELUDE_C, PlanC, called, functions_c, kernel_c, quoted_c, run_c};
 use saltus_dae::{Action, HybridDae, Piece, VarId, VarType, Variability};
 use saltus_expr::{Node, RelOp};
 use saltus_program::{Advance, Batch, Chain, FEW_ROWS, NEGATE, Run};
@@ -100,10 +100,8 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
     let (modes, first_mode) = modes(s)?;
     let s = &*s;
     let m = &s.model;
-    if !m.sys.dae.distributions.is_empty() {
-        return refuse("spatialDistribution");
-    }
     let lines = delays(s, &modes);
+    let flows = m.flows();
     let mut c = Writer {
         s,
         delayed: lines.iter().map(|d| d.out).collect(),
@@ -150,6 +148,11 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         line(&mut signals, 1, &format!("case {k}: {value} break;"));
         line(&mut lengths, 1, &format!("case {k}: {length} break;"));
     }
+    let mut inflows = String::new();
+    for (k, (_, inputs, _)) in flows.iter().enumerate() {
+        let calls = inputs.iter().map(|i| c.batch(&i.0)).collect::<Result<Vec<_>, _>>()?;
+        line(&mut inflows, 1, &format!("case {k}: {} break;", calls.join(" ")));
+    }
     let ((kernels, functions), pieces, tables, blocks, work, mixed, watched) =
         (c.kernels()?, c.pieces, c.tables, c.blocks, c.work, c.mixed, c.watched);
 
@@ -167,6 +170,10 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
     o.push_str(PRELUDE_C);
     o.push('\n');
     o.push_str(RUNTIME);
+    if !flows.is_empty() {
+        let _ = writeln!(o, "#define SALTUS_FLOWS {}", flows.len());
+        o.push_str(FLOWS_C);
+    }
     if let Some(f) = &functions {
         o.push_str(f);
     }
@@ -204,8 +211,14 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
     let _ = writeln!(o, "#define TERMINAL {terminal}\n#define STOP {}\n#define STEPS {steps}\n", number(stop));
     let _ = writeln!(
         o,
-        "/* How often a step is halved where a relation may leave its value inside; with 0 only the ends of steps are looked at. */\n#ifndef SALTUS_INSIDE\n#define SALTUS_INSIDE 6\n#endif\n/* Surfaces that the solution may slide on at once. */\n#ifndef SALTUS_SLIDES\n#define SALTUS_SLIDES 4\n#endif\n#define N_SPARE (N_MODES > 1 || N_IMPOSED ? N_VALUES : 1)\n\n/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1], reset_done[N_RESETS + 1], reset_by[N_RESETS + 1];\n    double left_values[N_CELLS + 1], conditions[N_DISCRETE + 1], decided[N_DISCRETE + 1], impulse[N_IMPULSES + 1], mixed[N_MIXED + 1];\n    double base[N_SPARE], kept[N_SPARE], before[N_SPARE], rates[N_IMPOSED * (N_STATES + N_IMPOSED + 2) + 1];\n    double leaving[N_STATES + 1], arriving[N_STATES + 1], greatest[N_STATES ? N_VALUES : 1], error, strain;\n    double ahead[N_RELATIONS ? N_VALUES : 1], inside[2 * SALTUS_INSIDE + 2][N_RELATIONS + 1], spare[N_RELATIONS + 1];\n    double pace, last[N_RELATIONS + 1], gap[N_RELATIONS + 1], ratio[N_RELATIONS + 1];\n    double prior[N_DISCRETE + 1], sides[SALTUS_SLIDES][2][N_DISCRETE + 1], fell[N_RELATIONS + 1], begins[N_RELATIONS + 1];\n    double blended[N_RELATIONS ? N_VALUES : 1];\n    saltus_surface surface[SALTUS_SLIDES];\n    uint32_t hold[N_RELATIONS + 1][N_RESETS + 1];\n    int rests, slides, touch, holds[N_RELATIONS + 1];\n    unsigned char frozen[N_RELATIONS + 1], resting[N_RELATIONS + 1], surface_of[N_RELATIONS + 1];\n    unsigned char near[N_RELATIONS + 1], far[N_RELATIONS + 1], slid[N_RELATIONS + 1];\n    unsigned char judged[N_MODES][N_RELATIONS + 1], judging[N_MODES][N_RELATIONS + 1];\n    signed char signs[N_WATCHED + 1];\n#ifdef SALTUS_STIFF\n    double jacobian[N_STATES * N_STATES + 1], factors[N_STATES * N_STATES + 1], drift[N_STATES + 1];\n    int linearized;\n#endif\n    int resets, mode, held, sudden, ending, fired[N_RELATIONS + 1], shrinking[N_RELATIONS + 1];\n    const char *message;\n{}}} {id};\n",
-        if functions.is_some() { "    saltus_host host;\n    saltus_functions functions;\n" } else { "" }
+        "/* How often a step is halved where a relation may leave its value inside; with 0 only the ends of steps are looked at. */\n#ifndef SALTUS_INSIDE\n#define SALTUS_INSIDE 6\n#endif\n/* Surfaces that the solution may slide on at once. */\n#ifndef SALTUS_SLIDES\n#define SALTUS_SLIDES 4\n#endif\n#define N_SPARE (N_MODES > 1 || N_IMPOSED ? N_VALUES : 1)\n\n/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1], reset_done[N_RESETS + 1], reset_by[N_RESETS + 1];\n    double left_values[N_CELLS + 1], conditions[N_DISCRETE + 1], decided[N_DISCRETE + 1], impulse[N_IMPULSES + 1], mixed[N_MIXED + 1];\n    double base[N_SPARE], kept[N_SPARE], before[N_SPARE], rates[N_IMPOSED * (N_STATES + N_IMPOSED + 2) + 1];\n    double leaving[N_STATES + 1], arriving[N_STATES + 1], greatest[N_STATES ? N_VALUES : 1], error, strain;\n    double ahead[N_RELATIONS ? N_VALUES : 1], inside[2 * SALTUS_INSIDE + 2][N_RELATIONS + 1], spare[N_RELATIONS + 1];\n    double pace, last[N_RELATIONS + 1], gap[N_RELATIONS + 1], ratio[N_RELATIONS + 1];\n    double prior[N_DISCRETE + 1], sides[SALTUS_SLIDES][2][N_DISCRETE + 1], fell[N_RELATIONS + 1], begins[N_RELATIONS + 1];\n    double blended[N_RELATIONS ? N_VALUES : 1], slack;\n    saltus_surface surface[SALTUS_SLIDES];\n    uint32_t hold[N_RELATIONS + 1][N_RESETS + 1];\n    int rests, slides, touch, holds[N_RELATIONS + 1];\n    unsigned char frozen[N_RELATIONS + 1], resting[N_RELATIONS + 1], surface_of[N_RELATIONS + 1];\n    unsigned char near[N_RELATIONS + 1], far[N_RELATIONS + 1], slid[N_RELATIONS + 1];\n    unsigned char judged[N_MODES][N_RELATIONS + 1], judging[N_MODES][N_RELATIONS + 1];\n    signed char signs[N_WATCHED + 1];\n#ifdef SALTUS_STIFF\n    double jacobian[N_STATES * N_STATES + 1], factors[N_STATES * N_STATES + 1], drift[N_STATES + 1];\n    int linearized;\n#endif\n    int resets, mode, held, sudden, ending, fired[N_RELATIONS + 1], shrinking[N_RELATIONS + 1];\n    const char *message;\n{}}} {id};\n",
+        match (functions.is_some(), flows.is_empty()) {
+            (false, _) => "",
+            (true, true) => "    saltus_host host;\n    saltus_functions functions;\n",
+            (true, false) => {
+                "    saltus_host host;\n    saltus_functions functions;\n    saltus_flow flow[SALTUS_FLOWS];\n"
+            }
+        }
     );
     // Kernels are given the values alone, which are the first thing in the structure.
     o.push_str(&match functions {
@@ -306,6 +319,25 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         let _ = writeln!(
             o,
             "/* The {name} of delay i into its slot. */\nstatic void delay_{name}(double *v, int i) {{\n  (void)v;\n  switch (i) {{\n{cases}  default: break;\n  }}\n}}\n"
+        );
+    }
+    if !flows.is_empty() {
+        let slots = flows.iter().map(|(_, i, _)| format!("{{{{{}, {}}}, {}, {}}}", i[0].1, i[1].1, i[2].1, i[3].1));
+        let slots: Vec<String> = slots.collect();
+        let _ = writeln!(
+            o,
+            "/* Where the inflows at both ends, x and the direction of distributions are; what computes them. */\nstatic const struct {{ uint32_t in[2], x, forward; }} flow_slots[] = {{\n{}}};\nstatic void flow_inputs(double *v, int i) {{\n  switch (i) {{\n{inflows}  default: break;\n  }}\n}}",
+            wrap(&slots)
+        );
+        for (k, (_, _, points)) in flows.iter().enumerate() {
+            let list: Vec<String> = points.iter().map(|v| number(*v)).collect();
+            let _ = writeln!(o, "static const double flow_points{k}[] = {{\n{}}};", wrap(&list));
+        }
+        let begins = flows.iter().enumerate().map(|(k, f)| format!("{{flow_points{k}, {}}}", f.2.len() / 3));
+        let _ = writeln!(
+            o,
+            "static const struct {{ const double *points; int n; }} flow_begins[] = {{\n{}}};\n",
+            wrap(&begins.collect::<Vec<_>>())
         );
     }
     let _ = writeln!(
@@ -650,7 +682,8 @@ impl Writer<'_> {
         }
         let objects = objects(self.s);
         let shared: Vec<_> = self.s.model.sys.shared.iter().map(|s| (s.func, s.call, s.result)).collect();
-        let functions = functions_c(&dae.functions, &called(calls), &shared, &objects).or_else(|e| {
+        let ends: Vec<_> = dae.distributions.iter().map(|d| d.ends).collect();
+        let functions = functions_c(&dae.functions, &called(calls), &shared, &objects, &ends).or_else(|e| {
             let f = dae.functions.get(e.func.0 as usize);
             refuse_at(
                 f.map_or(Span::NONE, |f| f.span),

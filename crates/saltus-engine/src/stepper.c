@@ -20,7 +20,7 @@ static double saltus_extent(const NAME *m, int i) {
 }
 
 static double saltus_band(const NAME *m, int i) {
-    double band = 1e-12 * saltus_extent(m, i);
+    double band = 1e-12 * m->slack * saltus_extent(m, i);
     return band < relations[i].finest ? band : relations[i].finest;
 }
 
@@ -41,8 +41,8 @@ static void relation(NAME *m, int i) {
         v[r->var] = saltus_switch(r->kind, v[r->slope], v[r->rest], v[TIME], &next);
     } else if (r->kind == 4) {
         double w = band > 1e-9 ? band : 1e-9;
-        if (!(fabs(g - m->left[i]) <= 4.0 * w) || g < old - w || g >= old + 1.0 + w) v[r->var] = floor(g + w);
-    } else if (!(fabs(g - m->left[i]) <= 4.0 * band)) {
+        if ((m->slack == 1.0 && !(fabs(g - m->left[i]) <= 4.0 * w)) || g < old - w || g >= old + 1.0 + w) v[r->var] = floor(g + w);
+    } else if (m->slack == 1.0 && !(fabs(g - m->left[i]) <= 4.0 * band)) {
         v[r->var] = saltus_plain(r->kind, fabs(g) <= band ? 0.0 : g);
     } else {
         double side = (old != 0.0) == (r->kind >= 2) ? g : -g;
@@ -83,23 +83,29 @@ static int solve_mixed(NAME *m, const mixed_loop *b) {
         status = SALTUS_EVENTS;
     }
     if (m->held || b->bits > 12) return status;
-    for (int weight = 1; weight <= b->bits; weight++)
-        for (unsigned mask = 1; mask < 1u << b->bits; mask++) {
-            int flips = 0;
-            for (int i = 0; i < b->bits; i++) flips += mask >> i & 1;
-            if (flips != weight) continue;
-            for (int i = 0; i < b->slots; i++) v[b->slot[i]] = first[i];
-            for (int i = 0; i < b->unknowns; i++) v[b->unknown[i]] = guess[i];
-            for (int i = 0; i < b->bits; i++) if (mask >> i & 1) v[b->bit[i]] = v[b->bit[i]] == 0.0;
-            m->held = 1;
-            int failed = saltus_told(m, b->discrete(m, v));
-            m->held = 0;
-            for (int i = 0; i < b->slots; i++) before[i] = v[b->slot[i]];
-            if (failed || saltus_told(m, b->continuous(m, v)) || saltus_told(m, b->discrete(m, v))) continue;
-            same = 1;
-            for (int i = 0; i < b->slots; i++) same &= before[i] == v[b->slot[i]];
-            if (same) { m->message = message; return SALTUS_OK; }
-        }
+    /* Where none agrees to the last digits, rounding may be what keeps them apart. */
+    for (double slack = 1.0; slack <= 1e6; slack *= 1e3)
+        for (int weight = slack == 1.0; weight <= b->bits; weight++)
+            for (unsigned mask = 0; mask < 1u << b->bits; mask++) {
+                int flips = 0;
+                for (int i = 0; i < b->bits; i++) flips += mask >> i & 1;
+                if (flips != weight) continue;
+                for (int i = 0; i < b->slots; i++) v[b->slot[i]] = first[i];
+                for (int i = 0; i < b->unknowns; i++) v[b->unknown[i]] = guess[i];
+                for (int i = 0; i < b->bits; i++) if (mask >> i & 1) v[b->bit[i]] = v[b->bit[i]] == 0.0;
+                m->held = 1;
+                int failed = saltus_told(m, b->discrete(m, v));
+                m->held = 0;
+                for (int i = 0; i < b->slots; i++) before[i] = v[b->slot[i]];
+                if (failed || saltus_told(m, b->continuous(m, v))) continue;
+                m->slack = slack;
+                failed = saltus_told(m, b->discrete(m, v));
+                m->slack = 1.0;
+                if (failed) continue;
+                same = 1;
+                for (int i = 0; i < b->slots; i++) same &= before[i] == v[b->slot[i]];
+                if (same) { m->message = message; return SALTUS_OK; }
+            }
     for (int i = 0; i < b->slots; i++) v[b->slot[i]] = first[i];
     for (int i = 0; i < b->unknowns; i++) v[b->unknown[i]] = guess[i];
     return status;
@@ -152,7 +158,7 @@ static void leave_zero(NAME *m) {
     double moved[N_RELATIONS + 1];
     int near[N_RELATIONS + 1], any = 0, n = modes[m->mode].states;
     memcpy(m->kept, m->v, N_KEYS > 1 ? sizeof m->v : 0);
-    if (N_KEYS == 1 || n == 0 || saltus_told(m, continuous_steps(m, m->v))) {
+    if (N_KEYS == 1 || saltus_told(m, continuous_steps(m, m->v))) {
         if (N_KEYS > 1) memcpy(m->v, m->kept, sizeof m->kept);
         return;
     }
@@ -500,8 +506,17 @@ void NAME_get_states(const NAME *m, double *x) {
     for (int i = 0; i < modes[m->mode].states; i++) x[i] = m->v[modes[m->mode].state[i].slot];
 }
 
-/* The past goes on: signals that are delayed are noted. */
-static int note_delays(NAME *m) {
+/* The past goes on: signals that are delayed and flows are noted; at an `event` these may jump. */
+static int note_delays(NAME *m, int event) {
+#ifdef SALTUS_FLOWS
+    for (int k = 0; k < SALTUS_FLOWS; k++) {
+        flow_inputs(m->v, k);
+        const double *v = m->v;
+        if (!flow_note(&m->flow[k], v[TIME], v[flow_slots[k].in[0]], v[flow_slots[k].in[1]], v[flow_slots[k].x], v[flow_slots[k].forward] != 0.0, event))
+            return SALTUS_HISTORY;
+    }
+#endif
+    (void)event;
     for (int k = 0; k < N_DELAYS; k++) {
         delay_signal(m->v, k);
         delay_length(m->v, k);
@@ -525,6 +540,9 @@ static void arrive_delays(NAME *m) {
         delay_length(m->v, k);
         if (t - m->v[delays[k].length] >= m->line[k].lock - tiny) m->line[k].lock = saltus_jump(&m->line[k], m->line[k].lock);
     }
+#ifdef SALTUS_FLOWS
+    for (int k = 0; k < SALTUS_FLOWS; k++) { flow_inputs(m->v, k); flow_arrive(&m->flow[k], m->v[flow_slots[k].x]); }
+#endif
     read_delays(m);
 }
 
@@ -561,6 +579,10 @@ int NAME_start(NAME *m) {
     m->host.call = saltus_call;
     m->host.call_der = saltus_call_der;
     m->host.self = &m->functions;
+#ifdef SALTUS_FLOWS
+    m->functions.flow = m->flow;
+    for (int k = 0; k < SALTUS_FLOWS; k++) flow_begin(&m->flow[k], flow_begins[k].points, flow_begins[k].n);
+#endif
 #endif
     m->resets = m->held = m->ending = m->sudden = 0;
     m->pace = INFINITY;
@@ -576,6 +598,7 @@ int NAME_start(NAME *m) {
     memset(m->near, 0, sizeof m->near);
     memset(m->far, 0, sizeof m->far);
     m->rests = m->slides = 0;
+    m->slack = 1.0;
     for (int i = 0; i < N_RELATIONS; i++) m->last[i] = m->gap[i] = m->fell[i] = -INFINITY;
     (void)&saltus_solve; /* not every model needs all of the above */
     (void)&relation;
@@ -591,10 +614,10 @@ int NAME_start(NAME *m) {
     /* Signals that are delayed have always had the values they start with. */
     int status = event_at(m);
     for (int k = 0; k < N_DELAYS; k++) { m->line[k].first = m->line[k].count = 0; m->line[k].reach = 0.0; m->line[k].lock = INFINITY; }
-    if (status || (status = note_delays(m)) || !N_DELAYS) return status;
+    if (status || (status = note_delays(m, 1)) || !N_DELAYS) return status;
     read_delays(m);
     if ((status = event_at(m))) return status;
-    return note_delays(m);
+    return note_delays(m, 1);
 }
 
 /* ---- resting and sliding ---- */
@@ -1016,6 +1039,13 @@ static int crossed(NAME *m) {
                          : ((old != 0.0) == (r->kind >= 2) ? g : -g) < -saltus_band(m, i))
             m->fired[i] = any = 1;
     }
+#ifdef SALTUS_FLOWS
+    for (int k = 0; k < SALTUS_FLOWS; k++) {
+        int jump;
+        flow_inputs(m->v, k);
+        any |= flow_distance(&m->flow[k], m->v[flow_slots[k].x], &jump) < 0.0;
+    }
+#endif
     for (int k = 0; k < m->slides; k++) any |= looseness(&m->surface[k]) > 0.0;
     for (int i = 0; i < N_RELATIONS && m->rests; i++) any |= m->resting[i] && lift(m, i) > 0.0;
     return any;
@@ -1219,7 +1249,7 @@ static int happen(NAME *m, double h, void (*event)(NAME *, void *), void *user) 
     if (m->touch >= 0) m->frozen[m->touch] = 1;
     status = event_at(m);
     if (m->touch >= 0) m->frozen[m->touch] = 0;
-    if (status || (status = note_delays(m))) return status;
+    if (status || (status = note_delays(m, 1))) return status;
     /* What was rested or slid on may have jumped away. */
     for (int i = 0; i < N_RELATIONS; i++) {
         if (!m->resting[i] && !m->surface_of[i]) continue;
@@ -1247,22 +1277,29 @@ static int happen(NAME *m, double h, void (*event)(NAME *, void *), void *user) 
 /* Looks for discrete values that solve the equations a moment after t, from the states x; whether there are any. */
 static int elsewhere(NAME *m, double t, double moment, const double *x) {
     double f[N_STATES + 1];
+    int failed = 1, mode = m->mode;
     for (int i = 0; i < modes[m->mode].states; i++) m->v[modes[m->mode].state[i].slot] = x[i];
+    memcpy(m->blended, m->v, sizeof m->blended);
     m->v[TIME] = t + moment;
     memset(m->fired, 0, sizeof m->fired);
     read_delays(m);
-    if (event_at(m) || note_delays(m)) return 0;
+    if ((failed = event_at(m) || note_delays(m, 1))) { memcpy(m->v, m->blended, sizeof m->blended); m->mode = mode; return 0; }
     for (int i = 0; i < modes[m->mode].states; i++) f[i] = m->v[modes[m->mode].state[i].slot];
     return !NAME_derivatives(m, m->v[TIME], f, m->leaving);
 }
 
 /* Goes on by h, through all events on the way; `event` is called before and after each. */
 int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
-    double t = m->v[TIME], end = t + h, x[N_STATES + 1], y[N_STATES + 1], rescued = INFINITY;
+    double t = m->v[TIME], end = t + h, x[N_STATES + 1], y[N_STATES + 1], moment = 1e-9 * h;
     int status, guard = 0;
     while (t < end - 1e-12 * (fabs(h) + fabs(t))) {
         double due = NAME_next_event(m), to = due < end ? due : end;
         if (to > t + m->pace) to = t + m->pace;
+#ifdef SALTUS_FLOWS
+        /* What is read has been written. */
+        for (int k = 0; k < SALTUS_FLOWS; k++)
+            if (to > t + 0.5 / fabs(m->flow[k].speed)) to = t + 0.5 / fabs(m->flow[k].speed);
+#endif
         m->pace *= 8.0;
 #ifdef SALTUS_STIFF
         m->linearized = 0;
@@ -1284,14 +1321,18 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
                 }
                 if (status || part <= least) {
                     /* The mode has no solution beyond this instant: another may, a moment later. */
-                    if (reason != SALTUS_UNSOLVED || rescued == t || !elsewhere(m, t, 1e-9 * h, x)) { m->message = why; return reason; }
-                    rescued = t = m->v[TIME];
+                    int found = 0;
+                    for (; reason == SALTUS_UNSOLVED && moment < 2e-6 * h && !found; moment *= 10.0) found = elsewhere(m, t, moment, x);
+                    if (!found) { m->message = why; return reason; }
+                    t = m->v[TIME];
+                    m->message = 0;
                     if (event) event(m, user);
                     continue;
                 }
                 to = t + part;
             } else if (status) return status;
             m->message = 0;
+            moment = 1e-9 * h;
             fired = crossed(m);
             /* What crosses and comes back before the end: the step ends where it is beyond its edge. */
             double hair = 1e-9 * (to - t);
@@ -1340,7 +1381,7 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
             else settle(m);
             suit_states(m);
             if (!(states_suit(m, m->v, m->mode, m->signs) > 0.02)) { m->message = SALTUS_OTHER_STATES; return SALTUS_STATES; }
-            if ((status = note_delays(m))) return status;
+            if ((status = note_delays(m, 0))) return status;
         }
         if (fired || left || due <= t + 1e-13 * (fabs(t) > 1e-3 ? fabs(t) : 1e-3))
             if ((status = happen(m, h, event, user))) return status;
@@ -1372,7 +1413,7 @@ static const char *const status_words[] = {
     "", "simultaneous equations could not be solved: a shorter step or other start values may help",
     "a function was called outside its domain", "an assertion failed",
     "events find no end, or no choice of branches solves the equations", "the model ended the run",
-    "a delay reaches further back than DELAY_CAPACITY points", "the equations have no mode that could be entered here",
+    "a delay reaches further back than DELAY_CAPACITY points, or a distribution holds more than FLOW_CAPACITY", "the equations have no mode that could be entered here",
     "an impulse stands where it is not linear", "infinitely many events in a finite time",
     SALTUS_OTHER_STATES, SALTUS_TOO_LONG
 };

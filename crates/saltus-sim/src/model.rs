@@ -11,7 +11,7 @@ use crate::slice::{moved, slice};
 use crate::start::{StartOptions, StartReport};
 use crate::tangent::Tangent;
 use crate::touched::Readers;
-use crate::transport::{Line, Mark};
+use crate::transport::{HISTORY_HEAD, Line, Mark};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType, Variability, equation_text};
@@ -498,6 +498,15 @@ impl Model {
     pub fn delay_lines(&self) -> Vec<(FuncId, (Batch, u32), (Batch, u32))> {
         let lines = self.sys.dae.delays.iter().zip(&self.machine.host.lines.list);
         lines.filter_map(|(d, l)| l.delay_parts().map(|[v, lag]| (d.func, v.clone(), lag.clone()))).collect()
+    }
+
+    /// The distributions: the functions that read their ends, what computes their inputs, and the points (place, value, joint) they
+    /// begin with.
+    pub fn flows(&self) -> Vec<([FuncId; 2], [(Batch, u32); 4], Vec<f64>)> {
+        let lines = self.machine.host.lines.list.iter().skip(self.sys.dae.delays.len());
+        let inputs = |l: &Line| l.flow_inputs().cloned().map(|i| (i, l.history().split_off(HISTORY_HEAD)));
+        let found = self.sys.dae.distributions.iter().zip(lines);
+        found.filter_map(|(d, l)| inputs(l).map(|(inputs, points)| (d.ends, inputs, points))).collect()
     }
 
     /// What travels in delays and distributions now, for a run that goes on from here.

@@ -42,6 +42,9 @@ struct Profile {
 /// Points that one interpolation uses.
 const STENCIL: usize = 6;
 
+/// Numbers of a [`Line::history`] before its points.
+pub(crate) const HISTORY_HEAD: usize = 8;
+
 /// Polynomials that one enclosure looks at.
 const MOST_CELLS: usize = 2000;
 
@@ -415,8 +418,7 @@ impl Line {
 
     /// Goes on from what [`Line::history`] has told; anything else is left alone.
     pub fn resume(&mut self, past: &[f64]) {
-        const HEAD: usize = 8;
-        let Some((head, points)) = past.split_at_checked(HEAD) else { return };
+        let Some((head, points)) = past.split_at_checked(HISTORY_HEAD) else { return };
         let sorted = points.chunks(3).zip(points.chunks(3).skip(1)).all(|(a, b)| a[0] <= b[0]);
         if points.len() % 3 != 0 || points.is_empty() || !past.iter().all(|v| v.is_finite()) || !sorted {
             return;
@@ -439,7 +441,7 @@ impl Line {
             }
             self.profile.points.push_back(Point { s: p[0], v: p[1], joint });
         }
-        for (r, b) in self.readers.iter_mut().zip(&head[6..HEAD]) {
+        for (r, b) in self.readers.iter_mut().zip(&head[6..HISTORY_HEAD]) {
             r.behind = (*b >= 0.0).then_some(*b as i64);
         }
     }
@@ -457,6 +459,14 @@ impl Line {
         match &self.kind {
             Kind::Delay { value, lag, .. } => Some([value, lag]),
             Kind::Distribution { .. } => None,
+        }
+    }
+
+    /// What computes the inputs of a distribution; `None` for delays.
+    pub fn flow_inputs(&self) -> Option<&[(Batch, u32); 4]> {
+        match &self.kind {
+            Kind::Delay { .. } => None,
+            Kind::Distribution { inputs, .. } => Some(inputs),
         }
     }
 
