@@ -22,8 +22,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::ffi::OsStr;
 use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 use std::{env, io, thread};
 
@@ -188,26 +189,57 @@ fn compiler() -> Result<&'static str, Failure> {
     found.ok_or_else(|| Failure::Run("there is no C compiler to compare with".into()))
 }
 
-/// Compiles C and gives what the program prints.
-fn compiled(source: &Path, flags: &[&str], words: &[&str]) -> Result<String, Failure> {
-    let compiler = compiler()?;
-    let binary = source.with_extension("bin");
-    let mut command = Command::new(compiler);
-    command.args(["-O2", "-ffp-contract=off"]).args(flags).arg("-o").arg(&binary).arg(source).arg("-lm");
-    for mut c in [command, {
-        let mut run = Command::new(&binary);
-        run.args(words);
-        run
-    }] {
-        let output = c.stdin(Stdio::null()).output().map_err(|e| cannot(compiler, e))?;
+/// A compiled C program that measures itself: a line for a line, so that both sides are measured in turn.
+struct Beside {
+    child: Child,
+    ask: ChildStdin,
+    answers: io::Lines<BufReader<ChildStdout>>,
+    /// The least first number of an answer, and the second of the last.
+    best: f64,
+    result: f64,
+}
+
+impl Beside {
+    fn new(source: &Path, flags: &[&str], words: &[&str]) -> Result<Beside, Failure> {
+        let compiler = compiler()?;
+        let binary = source.with_extension("bin");
+        let mut command = Command::new(compiler);
+        command.args(["-O2", "-ffp-contract=off"]).args(flags).arg("-o").arg(&binary).arg(source).arg("-lm");
+        let output = command.stdin(Stdio::null()).output().map_err(|e| cannot(compiler, e))?;
         if !output.status.success() {
             return Err(cannot(compiler, String::from_utf8_lossy(&output.stderr)));
         }
-        if !output.stdout.is_empty() {
-            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-        }
+        let child = Command::new(&binary).args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut child = child.map_err(|e| cannot("the C program", e))?;
+        let (Some(ask), Some(answers)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(cannot("the C program", "has no input or output"));
+        };
+        Ok(Beside { child, ask, answers: BufReader::new(answers).lines(), best: f64::INFINITY, result: f64::NAN })
     }
-    Err(cannot(compiler, "the program printed nothing"))
+
+    /// Measures once more; the best is not a number once that has failed.
+    fn measure(&mut self, question: &str) {
+        let asked = writeln!(self.ask, "{question}").and_then(|()| self.ask.flush()).is_ok();
+        let line = if asked { self.answers.next() } else { None };
+        let numbers =
+            line.and_then(Result::ok).map(|l| l.split_whitespace().map(str::parse::<f64>).collect::<Vec<_>>());
+        let mut numbers = numbers.into_iter().flatten().map(|n| n.unwrap_or(f64::NAN));
+        let took = numbers.next().unwrap_or(f64::NAN);
+        self.best = if took.is_nan() { took } else { self.best.min(took) };
+        self.result = numbers.next().unwrap_or(f64::NAN);
+    }
+
+    /// The shortest time.
+    fn best(&self) -> Result<f64, Failure> {
+        if self.best.is_finite() { Ok(self.best) } else { Err(cannot("the C program", "it failed")) }
+    }
+}
+
+impl Drop for Beside {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 fn one_program(arguments: &ProgramArgs, json: bool) -> Result<(), Failure> {
@@ -216,13 +248,16 @@ fn one_program(arguments: &ProgramArgs, json: bool) -> Result<(), Failure> {
     let mut session = Session::open(&model)?;
     let dae = session.flatten()?;
     let name = session.model.clone();
-    let measured = session.engine.evaluation_times(dae, &name, arguments.evaluations, &processor_seconds);
-    let (native, text) = session.need(measured)?;
-    session.tell()?;
+    let text = session.engine.export_c(dae.clone(), &name);
+    let text = session.need(text)?;
     let scratch = Scratch::new()?;
     let source = scratch.write("program.c", &text)?;
-    let printed = compiled(&source, &["-DSALTUS_BENCH"], &[&arguments.evaluations.to_string()])?;
-    let c: f64 = printed.trim().parse().map_err(|e| cannot("the C program", e))?;
+    let mut c = Beside::new(&source, &["-DSALTUS_BENCH"], &[&arguments.evaluations.to_string()])?;
+    let measured =
+        session.engine.evaluation_times(dae, arguments.evaluations, processor_seconds, &mut || c.measure(""));
+    let native = session.need(measured)?;
+    session.tell()?;
+    let c = c.best()?;
     if json {
         let numbers = json!({
             "type": "bench", "model": name, "native_nanoseconds": native.continuous, "c_nanoseconds": c,
@@ -250,6 +285,9 @@ fn one_program(arguments: &ProgramArgs, json: bool) -> Result<(), Failure> {
     Ok(console::print(&lines.join("\n"))?)
 }
 
+/// Calls of each function that are measured.
+const CALLS: usize = 60;
+
 fn loops(arguments: &FunctionsArgs, json: bool) -> Result<(), Failure> {
     let scratch = Scratch::new()?;
     let model = scratch.write("loops.mo", include_str!("loops.mo"))?;
@@ -257,19 +295,22 @@ fn loops(arguments: &FunctionsArgs, json: bool) -> Result<(), Failure> {
     let mut session = Session::open(&small_model(&model.display().to_string(), Some("Loops.All")))?;
     let dae = session.flatten()?;
     let n = arguments.elements;
-    let printed = compiled(&source, &[], &[&n.to_string()])?;
     let mut lines = vec![
-        format!("Functions with loops over {n} elements, best of 20"),
+        format!("Functions with loops over {n} elements, best of {CALLS} in turn"),
         format!("  {:<12} {:>12} {:>12} {:>8}", "", "native", "gcc -O2", "ratio"),
     ];
-    for (name, line) in ["assign", "recurrence", "vectors"].into_iter().zip(printed.lines()) {
-        let mut words = line.split_whitespace().filter_map(|w| w.parse::<f64>().ok());
-        let (Some(c), Some(want)) = (words.next(), words.next()) else { return Err(cannot("the C program", line)) };
+    for (k, name) in ["assign", "recurrence", "vectors"].into_iter().enumerate() {
+        let mut c = Beside::new(&source, &[], &[&n.to_string()])?;
         let full = format!("Loops.{name}");
-        let Some((took, got)) = saltus_engine::function_time(&dae, &full, &[n as f64, 0.37], 20, &processor_seconds)
+        let question = k.to_string();
+        let mut beside = || c.measure(&question);
+        let args = [n as f64, 0.37];
+        let Some((took, got)) =
+            saltus_engine::function_time(&dae, &full, &args, CALLS, &processor_seconds, &mut beside)
         else {
             return Err(Failure::Bug(format!("{full} cannot be called")));
         };
+        let (want, c) = (c.result, c.best()?);
         if got != want {
             return Err(Failure::Bug(format!("{full} gives {got}, in C {want}")));
         }

@@ -137,6 +137,17 @@ struct Carry {
     now: (Variable, Option<Variable>),
 }
 
+/// A turn of a loop that counts: what begins the next one.
+struct Turn {
+    i: Value,
+    counter: Variable,
+    n: Value,
+    inside: Block,
+    end: Block,
+    /// Which of the carries move on.
+    carried: std::ops::Range<usize>,
+}
+
 /// A call whose results are still at hand.
 struct Known {
     key: String,
@@ -181,6 +192,8 @@ pub(crate) struct Emit<'a, 'o> {
     known: Vec<Known>,
     level: u32,
     carried: Vec<Carry>,
+    /// An Integer that a loop's condition keeps away from the largest: it may be moved by this without a look.
+    room: Option<(u32, f64)>,
     /// Whether the statement being emitted took memory from the arena that it may give back.
     pub took: bool,
 }
@@ -248,6 +261,7 @@ pub(crate) fn function<'a>(
         known: Vec::new(),
         level: 0,
         carried: Vec::new(),
+        room: None,
         took: false,
     };
     let sp = e.s.b.ins().get_stack_pointer(types::I64);
@@ -1136,6 +1150,12 @@ impl<'a> Emit<'a, '_> {
                 self.check(ok);
             }
         }
+        self.set_checked(k, n);
+    }
+
+    /// The same where it is known not to be too large.
+    fn set_checked(&mut self, k: u32, n: N) {
+        self.room = self.room.filter(|r| r.0 != k);
         let n = self.n(n);
         self.s.b.def_var(self.scalars[k as usize].0, n);
         self.whole[k as usize] = None;
@@ -1609,6 +1629,20 @@ impl<'a> Emit<'a, '_> {
 
     /// A loop over `0..n`; `body` may leave it through `breaks`.
     pub fn count(&mut self, n: N, body: &mut dyn FnMut(&mut Self, Value) -> Res<()>) -> Res<()> {
+        self.turns(n, 0..0, &mut |e, turn| {
+            body(e, turn.i)?;
+            e.end_turn(turn);
+            Ok(())
+        })
+    }
+
+    /// The same with a body that ends its turns itself, as often as that comes up.
+    fn turns(
+        &mut self,
+        n: N,
+        carried: std::ops::Range<usize>,
+        body: &mut dyn FnMut(&mut Self, &Turn) -> Res<()>,
+    ) -> Res<()> {
         let n = self.n(n);
         let counter = self.s.b.declare_var(types::I64);
         let zero = self.s.b.ins().iconst(types::I64, 0);
@@ -1621,14 +1655,54 @@ impl<'a> Emit<'a, '_> {
         let i = self.s.b.use_var(counter);
         self.enter();
         self.breaks.push(end);
-        body(self, i)?;
+        body(self, &Turn { i, counter, n, inside, end, carried })?;
         self.breaks.pop();
         self.leave();
-        let next = self.s.b.ins().iadd_imm_s(i, 1);
-        self.s.b.def_var(counter, next);
-        let more = self.s.b.ins().icmp(IntCC::SignedLessThan, next, n);
-        self.s.b.ins().brif(more, inside, &[], end, &[]);
         self.s.b.switch_to_block(end);
+        Ok(())
+    }
+
+    /// Ends a turn: the next one begins, if there is one.
+    fn end_turn(&mut self, turn: &Turn) {
+        for c in turn.carried.clone() {
+            let (previous, now) = (self.carried[c].previous, self.carried[c].now);
+            let v = self.take_carry(now);
+            self.put_carry(previous, v);
+        }
+        let next = self.s.b.ins().iadd_imm_s(turn.i, 1);
+        self.s.b.def_var(turn.counter, next);
+        let more = self.s.b.ins().icmp(IntCC::SignedLessThan, next, turn.n);
+        self.s.b.ins().brif(more, turn.inside, &[], turn.end, &[]);
+    }
+
+    /// The statements of a turn and its end. Where an `if` comes last each of its branches ends the turn, which saves a jump.
+    fn turn(&mut self, stmts: &[Stmt], turn: &Turn) -> Res<()> {
+        if let Some((Stmt { st: St::If(branches, rest), .. }, before)) = stmts.split_last() {
+            self.block(before)?;
+            return self.last_if(branches, rest, turn);
+        }
+        self.block(stmts)?;
+        self.end_turn(turn);
+        Ok(())
+    }
+
+    fn last_if(&mut self, branches: &[(Sx, Box<[Stmt]>)], rest: &[Stmt], turn: &Turn) -> Res<()> {
+        let Some(((c, body), more)) = branches.split_first() else { return self.turn(rest, turn) };
+        let c = self.sx(c)?;
+        if let Val::Const(v) = c.v {
+            return if v != 0.0 { self.turn(body, turn) } else { self.last_if(more, rest, turn) };
+        }
+        let c = self.s.truth(c.v);
+        let (then, els) = (self.s.b.create_block(), self.s.b.create_block());
+        self.s.b.ins().brif(c, then, &[], els, &[]);
+        self.s.b.switch_to_block(then);
+        self.enter();
+        self.turn(body, turn)?;
+        self.leave();
+        self.s.b.switch_to_block(els);
+        self.enter();
+        self.last_if(more, rest, turn)?;
+        self.leave();
         Ok(())
     }
 
@@ -1974,7 +2048,10 @@ impl<'a> Emit<'a, '_> {
                 let whole = if self.f.integer[*k as usize] { self.whole(e) } else { None };
                 if let Some(n) = whole {
                     self.forget(Slot::S(*k));
-                    self.set_whole(*k, n);
+                    match self.room {
+                        Some((j, by)) if j == *k && is_moved(e, j, by) => self.set_checked(*k, n),
+                        _ => self.set_whole(*k, n),
+                    }
                 } else {
                     let v = self.sx(e)?;
                     self.forget(Slot::S(*k));
@@ -2136,6 +2213,7 @@ impl<'a> Emit<'a, '_> {
         loops(stmts, &mut |k| gone.push(Slot::S(k)));
         for s in gone {
             self.forget(s);
+            self.room = self.room.filter(|r| s != Slot::S(r.0));
         }
     }
 
@@ -2201,18 +2279,13 @@ impl<'a> Emit<'a, '_> {
             self.carried.push(carry);
         }
         let outer = std::mem::replace(&mut self.spans[k as usize], span);
-        self.count(n, &mut |e, i| {
-            e.iterate(k, &list, N::V(i))?;
+        self.turns(n, known..self.carried.len(), &mut |e, turn| {
+            e.iterate(k, &list, N::V(turn.i))?;
             if assigned {
                 e.whole[k as usize] = None;
             }
-            e.block(body)?;
+            e.turn(body, turn)?;
             e.whole[k as usize] = None;
-            for c in known..e.carried.len() {
-                let (previous, now) = (e.carried[c].previous, e.carried[c].now);
-                let v = e.take_carry(now);
-                e.put_carry(previous, v);
-            }
             Ok(())
         })?;
         self.carried.truncate(known);
@@ -2222,21 +2295,60 @@ impl<'a> Emit<'a, '_> {
 
     fn while_statement(&mut self, c: &Sx, body: &[Stmt]) -> Res<()> {
         self.forget_written(body);
-        self.enter();
-        let (head, inside, end) = (self.s.b.create_block(), self.s.b.create_block(), self.s.b.create_block());
-        self.s.b.ins().jump(head, &[]);
-        self.s.b.switch_to_block(head);
+        let mut calls = false;
+        visit(Part::S(c), &mut |p| calls |= matches!(p, Part::S(Sx::Call(..)) | Part::A(Ax::Call(..))));
+        let (inside, end) = (self.s.b.create_block(), self.s.b.create_block());
+        if calls {
+            // What the condition has called is at hand in the loop.
+            let head = self.s.b.create_block();
+            self.s.b.ins().jump(head, &[]);
+            self.s.b.switch_to_block(head);
+            self.enter();
+            self.go_on(c, inside, end)?;
+            self.s.b.switch_to_block(inside);
+            self.breaks.push(end);
+            self.block(body)?;
+            self.breaks.pop();
+            self.s.b.ins().jump(head, &[]);
+        } else {
+            // Tested before the first time and after each: one jump a turn.
+            self.go_on(c, inside, end)?;
+            self.s.b.switch_to_block(inside);
+            self.enter();
+            self.breaks.push(end);
+            let outer = self.room;
+            self.room = self.room_of(c);
+            self.block(body)?;
+            self.room = outer;
+            self.breaks.pop();
+            self.go_on(c, inside, end)?;
+        }
+        self.leave();
+        self.s.b.switch_to_block(end);
+        Ok(())
+    }
+
+    /// Goes inside a loop or to its end.
+    fn go_on(&mut self, c: &Sx, inside: Block, end: Block) -> Res<()> {
         let c = self.sx(c)?;
         let c = self.s.truth(c.v);
         self.s.b.ins().brif(c, inside, &[], end, &[]);
-        self.s.b.switch_to_block(inside);
-        self.breaks.push(end);
-        self.block(body)?;
-        self.breaks.pop();
-        self.s.b.ins().jump(head, &[]);
-        self.s.b.switch_to_block(end);
-        self.leave();
         Ok(())
+    }
+
+    /// Where k > m holds between Integers, k - 1 is one, too; k + 1 where k < m.
+    fn room_of(&self, c: &Sx) -> Option<(u32, f64)> {
+        let (op, k) = match c {
+            Sx::BinLN(op, k, m) if m.fract() == 0.0 && m.abs() < 1e9 => (op, *k),
+            Sx::BinLL(op, k, m) if self.f.integer[*m as usize] => (op, *k),
+            _ => return None,
+        };
+        let step = match op {
+            Binary::Gt => -1.0,
+            Binary::Lt => 1.0,
+            _ => return None,
+        };
+        self.f.integer[k as usize].then_some((k, step))
     }
 
     /// An array of constants as memory that lives as long as the code.
@@ -2322,6 +2434,15 @@ pub(crate) fn empty(red: Red) -> f64 {
         Red::Product => 1.0,
         Red::Min => f64::MAX,
         Red::Max => f64::MIN,
+    }
+}
+
+/// Whether an expression is i + by.
+fn is_moved(e: &Sx, i: u32, by: f64) -> bool {
+    match e {
+        Sx::BinLN(Binary::Add, v, c) => *v == i && *c == by,
+        Sx::BinLN(Binary::Sub, v, c) => *v == i && *c == -by,
+        _ => false,
     }
 }
 

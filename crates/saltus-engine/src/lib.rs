@@ -452,31 +452,19 @@ impl Engine {
         }
     }
 
-    /// How long evaluations of a model at its start take by a clock that tells seconds (the best of 200 times `n`).
-    pub fn repeat_evaluation(&mut self, dae: HybridDae, n: usize, clock: &dyn Fn() -> f64) -> Option<EvaluationTimes> {
-        let mut started = self.started(dae)?;
-        let times = program::evaluation_times(&mut started, n, clock);
-        Some(EvaluationTimes { spent: self.code.spent(), ..times })
-    }
-
-    /// The same, with the model as C to compare with.
+    /// How long evaluations of a model beside its start take by a clock that tells seconds, `n` of them measured together. `beside`
+    /// is called in turn with that, many times.
     pub fn evaluation_times(
         &mut self,
         dae: HybridDae,
-        name: &str,
         n: usize,
-        clock: &dyn Fn() -> f64,
-    ) -> Option<(EvaluationTimes, String)> {
+        clock: fn() -> f64,
+        beside: &mut dyn FnMut(),
+    ) -> Option<EvaluationTimes> {
+        self.code.measure_by(clock);
         let mut started = self.started(dae)?;
-        let times = program::evaluation_times(&mut started, n, clock);
-        let times = EvaluationTimes { spent: self.code.spent(), ..times };
-        match export_c::write(&mut started, name) {
-            Ok(text) => Some((times, text)),
-            Err(d) => {
-                self.fail(d);
-                None
-            }
-        }
+        let times = program::evaluation_times(&mut started, n, &clock, beside);
+        Some(EvaluationTimes { spent: self.code.spent(), ..times })
     }
 
     /// Runs a model, writing rows to `sink`. On failure the error is in [`Engine::diagnostics`] and rows written so far
@@ -551,13 +539,14 @@ impl Engine {
 }
 
 /// How long a call of a function of the model takes as native code, in seconds of the given clock (the best of `n`), and
-/// its first result.
+/// its first result. `beside` is called in turn with it.
 pub fn function_time(
     dae: &HybridDae,
     name: &str,
     args: &[f64],
     n: usize,
     clock: &dyn Fn() -> f64,
+    beside: &mut dyn FnMut(),
 ) -> Option<(f64, f64)> {
     let f = dae.functions.iter().position(|f| f.name == name)?;
     let f = saltus_expr::FuncId(f as u32);
@@ -572,6 +561,7 @@ pub fn function_time(
         let begun = clock();
         saltus_program::Functions::call(&mut native, f, &moved, &mut out).ok()?;
         best = best.min(clock() - begun);
+        beside();
     }
     saltus_program::Functions::call(&mut native, f, args, &mut out).ok()?;
     native.is_native(f, false).then_some(())?;

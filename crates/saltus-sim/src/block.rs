@@ -71,6 +71,10 @@ pub struct Torn {
     pub residual_rows: Vec<u32>,
     /// From the Jacobian of all unknowns to that of the torn ones.
     pub elimination: Elimination,
+    /// The Jacobian and its elimination, where no conditions need to be looked at between them.
+    pub reduction: Chain,
+    /// The evaluation and the reduction, where every solution needs both.
+    pub at_once: Chain,
     /// Whether Newton's method iterates on the torn unknowns alone.
     pub used: bool,
 }
@@ -87,6 +91,11 @@ pub struct SolveWork {
     start: Vec<f64>,
     /// How often the torn iteration failed; after a few times it is no longer tried.
     failures: u8,
+    /// Whether the Jacobian factored last for right-hand sides is that of the torn unknowns.
+    reduced: bool,
+    /// Right-hand sides on their way through the inner rows, and one of them.
+    columns: Vec<f64>,
+    column: Vec<f64>,
 }
 
 /// Memory for the Jacobian of a block and its reduction to the torn unknowns.
@@ -138,6 +147,9 @@ impl SolveWork {
             reduction,
             start: Vec::new(),
             failures: 0,
+            reduced: false,
+            columns: Vec::new(),
+            column: Vec::new(),
         }
     }
 }
@@ -191,9 +203,50 @@ impl SolveBlock {
         !self.linear && !self.torn.inner.is_empty() && self.torn.tears.len() == self.torn.residual_rows.len()
     }
 
-    /// Solves with the Jacobian that [`Machine::factor_full`] has factored.
-    pub fn solve_full(&self, r: &mut [f64]) {
-        self.work.borrow_mut().full.lu.solve(r);
+    /// Where the derivative of unknown (or the right-hand side of equation) `k` by the state of a column stands among those of
+    /// all columns: on torn unknowns columns are next to each other.
+    pub fn place(&self, k: usize, column: usize, columns: usize) -> usize {
+        if self.torn.used { k * columns + column } else { column * self.unknowns.len() + k }
+    }
+
+    /// Solves for several right-hand sides, placed by [`SolveBlock::place`], with the Jacobian that [`Machine::factor_present`]
+    /// has factored at these values. Of the inner unknowns of a torn loop only the `wanted` rows are computed.
+    pub fn solve_columns(&self, values: &[f64], wanted: &[u32], b: &mut [f64], columns: usize) {
+        let mut guard = self.work.borrow_mut();
+        let w = &mut *guard;
+        let n = self.unknowns.len();
+        if !self.torn.used {
+            b.chunks_exact_mut(n).for_each(|right| w.full.lu.solve(right));
+            return;
+        }
+        if !w.reduced {
+            w.column.resize(n, 0.0);
+            for c in 0..columns {
+                w.column.iter_mut().zip(b.iter().skip(c).step_by(columns)).for_each(|(to, from)| *to = *from);
+                w.full.lu.solve(&mut w.column);
+                w.column.iter().zip(b.iter_mut().skip(c).step_by(columns)).for_each(|(from, to)| *to = *from);
+            }
+            return;
+        }
+        let (e, tears) = (&self.torn.elimination, &self.torn.tears);
+        w.columns.resize(n * columns, 0.0);
+        e.forward(values, b, columns, &mut w.columns);
+        let (inner, left) = w.columns.split_at_mut((n - tears.len()) * columns);
+        w.column.resize(tears.len(), 0.0);
+        for c in 0..columns {
+            w.column.iter_mut().zip(left.iter().skip(c).step_by(columns)).for_each(|(to, from)| *to = *from);
+            w.torn.lu.solve(&mut w.column);
+            w.column.iter().zip(left.iter_mut().skip(c).step_by(columns)).for_each(|(from, to)| *to = *from);
+        }
+        for (&j, v) in tears.iter().zip(left.chunks_exact(columns)) {
+            b[j as usize * columns..][..columns].copy_from_slice(v);
+        }
+        for &k in wanted {
+            let Some(j) = e.rows[k as usize].unknown else { continue };
+            let to = &mut b[j as usize * columns..][..columns];
+            to.copy_from_slice(&inner[k as usize * columns..][..columns]);
+            e.back(values, k as usize, left, columns, to);
+        }
     }
 }
 
@@ -204,6 +257,23 @@ impl Machine {
         let w = &mut *guard;
         w.full.fixed.clear();
         self.factor(b, Form::Full, &mut w.full, &mut w.reduction)
+    }
+
+    /// Factors a block's Jacobian at the present values for [`SolveBlock::solve_columns`]: that of the torn unknowns where they
+    /// are iterated on.
+    pub fn factor_present(&mut self, b: &SolveBlock) -> bool {
+        let mut guard = b.work.borrow_mut();
+        let w = &mut *guard;
+        w.reduced = b.torn.used && w.failures < FAILURES && self.factor(b, Form::Torn, &mut w.torn, &mut w.reduction);
+        if w.reduced {
+            if let Some(fixed) = &b.fixed {
+                w.torn.fixed.clear();
+                w.torn.fixed.extend(fixed.iter().map(|&s| self.values[s as usize]));
+            }
+            return true;
+        }
+        drop(guard);
+        self.factor_full(b)
     }
 
     /// Solves a block: on its torn unknowns, else on all, else by slower and more robust methods.
@@ -417,16 +487,21 @@ impl Machine {
 
     /// Residuals at the iterate `z`, which the unknowns take; false if one is not a number.
     fn residual_of(&mut self, b: &SolveBlock, form: Form, z: &[f64], r: &mut [f64]) -> bool {
-        if form == Form::Full {
-            return self.residual(b, z, r);
+        match form {
+            Form::Full => self.residual(b, z, r),
+            Form::Torn => self.torn_residual(b, &b.torn.evaluation, z, r),
         }
+    }
+
+    /// The same by a chain that evaluates the torn loop.
+    fn torn_residual(&mut self, b: &SolveBlock, chain: &Chain, z: &[f64], r: &mut [f64]) -> bool {
         for (&j, &v) in b.torn.tears.iter().zip(z) {
             self.values[b.unknowns[j as usize] as usize] = v;
         }
         if self.stopped() {
             return false;
         }
-        self.chain(&b.torn.evaluation);
+        self.chain(chain);
         self.gather(&b.torn.residual_slots, r)
     }
 
@@ -455,22 +530,29 @@ impl Machine {
     fn factor(&mut self, b: &SolveBlock, form: Form, w: &mut NewtonWork, j: &mut Reduction) -> bool {
         w.factored = false;
         if form == Form::Torn && !b.conditional {
-            self.chain(&b.jacobian);
+            self.chain(&b.torn.reduction);
         } else if !self.jacobian(b, &mut j.values) || (b.conditional && !b.regular(&j.values, &mut j.transversal)) {
             return false;
         }
-        w.factored = match form {
-            Form::Full | Form::Swept => w.lu.factor(&j.values).is_ok(),
-            Form::Torn => self.reduce(b, &mut j.matrix) && w.lu.factor(&j.matrix).is_ok(),
-        };
+        if form == Form::Torn {
+            if b.conditional {
+                self.chain(&b.torn.elimination.chain);
+            }
+            return self.factor_reduced(b, w, j);
+        }
+        w.factored = w.lu.factor(&j.values).is_ok();
         w.factored
     }
 
-    /// dr/dv (column by column) from the partial derivatives; false if an inner chain amplifies too much or something is not
-    /// a number.
-    fn reduce(&mut self, b: &SolveBlock, matrix: &mut [f64]) -> bool {
+    /// Factors dr/dv once it is computed.
+    fn factor_reduced(&mut self, b: &SolveBlock, w: &mut NewtonWork, j: &mut Reduction) -> bool {
+        w.factored = self.reduced(b, &mut j.matrix) && w.lu.factor(&j.matrix).is_ok();
+        w.factored
+    }
+
+    /// dr/dv, column by column; false if an inner chain amplifies too much or something is not a number.
+    fn reduced(&mut self, b: &SolveBlock, matrix: &mut [f64]) -> bool {
         let (e, n) = (&b.torn.elimination, b.torn.tears.len());
-        self.chain(&e.chain);
         // Without branches, and first of all values in a row: most often they are small, what else is among them too.
         let bounded = |v: f64| v.abs() <= LARGEST_SLOPE;
         let all = |slots: &[u32]| slots.iter().fold(true, |fine, &s| fine & bounded(self.values[s as usize]));
@@ -507,7 +589,13 @@ impl Machine {
             (std::mem::take(&mut w.trial), std::mem::take(&mut w.rr), std::mem::take(&mut w.dz));
         let n = z.len();
         let found = 'newton: {
-            if !self.residual_of(b, form, &z, &mut r) {
+            // Whether dr/dv is computed, too.
+            let mut at_once = form == Form::Torn && !b.torn.at_once.is_empty();
+            let evaluated = match at_once {
+                true => self.torn_residual(b, &b.torn.at_once, &z, &mut r),
+                false => self.residual_of(b, form, &z, &mut r),
+            };
+            if !evaluated {
                 break 'newton false;
             }
             if let Some(fixed) = &b.fixed {
@@ -532,7 +620,12 @@ impl Machine {
                     break 'newton b.linear || !self.course.leads || self.factor(b, form, w, j);
                 }
                 let fresh = !w.factored;
-                if fresh && !self.factor(b, form, w, j) {
+                let made = match std::mem::take(&mut at_once) {
+                    _ if !fresh => true,
+                    true => self.factor_reduced(b, w, j),
+                    false => self.factor(b, form, w, j),
+                };
+                if !made {
                     break 'newton false;
                 }
                 if form == Form::Swept {

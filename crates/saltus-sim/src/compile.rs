@@ -481,7 +481,7 @@ impl Compiler<'_> {
         let places = raw.iter().map(|&(i, j, _, _)| (i, j)).collect();
         let nominal = unknowns.iter().map(|c| self.nominal(*c)).collect();
         let bounds = unknowns.iter().map(|c| self.bounds(*c)).collect();
-        let torn = self.torn(&rows, unknowns, &residual_slots, raw.iter().zip(&units));
+        let mut torn = self.torn(&rows, unknowns, &residual_slots, raw.iter().zip(&units));
         let work = RefCell::new(SolveWork::new(pattern.nnz(), LinearSolver::new(&pattern), &torn));
         let guessed = match (linear, n) {
             (true, _) => Vec::new(),
@@ -494,6 +494,12 @@ impl Compiler<'_> {
             found
         };
         let conditional = rows.iter().any(|r| has_condition(&r.0));
+        if torn.used && !conditional {
+            torn.reduction = jacobian.iter().chain(&torn.elimination.chain).cloned().collect();
+            if linear && fixed.is_none() {
+                torn.at_once = torn.evaluation.iter().chain(&torn.reduction).cloned().collect();
+            }
+        }
         SolveBlock {
             unknowns: unknowns.iter().map(|&c| self.layout.slot(c)).collect(),
             cells: unknowns.to_vec(),
@@ -562,7 +568,7 @@ impl Compiler<'_> {
                     };
                     Entry { by, word, unit }
                 };
-                eliminator.push(&by_row[i].iter().map(entry).collect::<Vec<_>>());
+                eliminator.push(i, target, &by_row[i].iter().map(entry).collect::<Vec<_>>());
             }
             elimination = eliminator.finish();
         }
@@ -574,6 +580,7 @@ impl Compiler<'_> {
             residual_slots: l.residuals.iter().map(|&i| slots[i]).collect(),
             residual_rows: l.residuals.iter().map(|&i| i as u32).collect(),
             elimination,
+            ..Torn::default()
         }
     }
 

@@ -22,6 +22,62 @@ pub struct Elimination {
     pub(crate) elsewhere: Vec<u32>,
     /// (residual, torn unknown, word) of dr/dv where it is not zero by structure.
     pub entries: Vec<(u32, u32, u32)>,
+    /// The rows themselves, for right-hand sides that are solved for later.
+    pub(crate) rows: Vec<Eliminated>,
+    /// Their entries by inner unknowns: (inner row, word).
+    inner: Vec<(u32, u32)>,
+    /// The words of dw/dv: (torn unknown, word).
+    slope: Vec<(u32, u32)>,
+}
+
+/// A row of a torn loop, inner ones first, in order.
+pub(crate) struct Eliminated {
+    /// Which equation of the loop.
+    pub equation: u32,
+    /// Which unknown it assigns.
+    pub unknown: Option<u32>,
+    /// ∂g/∂w of that unknown: the sum of these words.
+    own: Vec<u32>,
+    inner: Range<usize>,
+    slope: Range<usize>,
+}
+
+/// The number that a word stands for.
+fn at(values: &[f64], word: u32) -> f64 {
+    let v = values[slot_of(word)];
+    if word & NEGATE != 0 { -v } else { v }
+}
+
+impl Elimination {
+    /// Takes right-hand sides b of ∂(g, r)/∂(w, v) · (w, v)' = b, one per column, through the inner rows: w' for v' = 0 and
+    /// what is then left of the residuals, in the order of the rows. `b` has the columns of each equation next to each other.
+    pub(crate) fn forward(&self, values: &[f64], b: &[f64], columns: usize, y: &mut [f64]) {
+        for (k, row) in self.rows.iter().enumerate() {
+            let (done, rest) = y.split_at_mut(k * columns);
+            let now = &mut rest[..columns];
+            now.copy_from_slice(&b[row.equation as usize * columns..][..columns]);
+            for &(m, word) in &self.inner[row.inner.clone()] {
+                let a = at(values, word);
+                let before = &done[m as usize * columns..][..columns];
+                now.iter_mut().zip(before).for_each(|(n, b)| *n -= a * b);
+            }
+            if row.unknown.is_some() {
+                let own: f64 = row.own.iter().map(|&word| at(values, word)).sum();
+                if own != 1.0 {
+                    let inverse = 1.0 / own;
+                    now.iter_mut().for_each(|n| *n *= inverse);
+                }
+            }
+        }
+    }
+
+    /// Adds dw/dv · v' to w' of an inner row; `v` has the columns of each torn unknown next to each other.
+    pub(crate) fn back(&self, values: &[f64], k: usize, v: &[f64], columns: usize, w: &mut [f64]) {
+        for &(t, word) in &self.slope[self.rows[k].slope.clone()] {
+            let a = at(values, word);
+            w.iter_mut().zip(&v[t as usize * columns..][..columns]).for_each(|(w, v)| *w += a * v);
+        }
+    }
 }
 
 /// An entry of the Jacobian in one row.
@@ -60,15 +116,33 @@ pub(crate) struct Eliminator<'a, 'c> {
     batches: Vec<Batch>,
     entries: Vec<(u32, u32, u32)>,
     residuals: u32,
+    eliminated: Vec<Eliminated>,
+    inner: Vec<(u32, u32)>,
+    slope: Vec<(u32, u32)>,
 }
 
 impl<'a, 'c> Eliminator<'a, 'c> {
     pub fn new(c: &'a mut Compiler<'c>) -> Self {
-        Eliminator { c, rows: Vec::new(), batches: Vec::new(), entries: Vec::new(), residuals: 0 }
+        Eliminator {
+            c,
+            rows: Vec::new(),
+            batches: Vec::new(),
+            entries: Vec::new(),
+            residuals: 0,
+            eliminated: Vec::new(),
+            inner: Vec::new(),
+            slope: Vec::new(),
+        }
     }
 
-    /// Appends a row: of an inner assignment if one of its entries is its own, else of a residual.
-    pub fn push(&mut self, entries: &[Entry]) {
+    /// Appends the row of an equation: of an inner assignment if one of its entries is its own, that of `unknown`; else of a
+    /// residual.
+    pub fn push(&mut self, equation: usize, unknown: Option<usize>, entries: &[Entry]) {
+        let from = self.inner.len();
+        self.inner.extend(entries.iter().filter_map(|e| match e.by {
+            Unknown::Inner(m) => Some((m, e.word)),
+            _ => None,
+        }));
         let sign = |unit: Option<bool>| if unit == Some(true) { NEGATE } else { 0 };
         let mut own: Vec<(u32, Option<bool>)> = Vec::new();
         let mut terms: Vec<(u32, Term)> = Vec::new();
@@ -110,6 +184,17 @@ impl<'a, 'c> Eliminator<'a, 'c> {
             });
             slopes.push((part[0].0, self.sum(flipped.collect(), scale)));
         }
+        let to = self.slope.len();
+        if !own.is_empty() {
+            self.slope.extend(&slopes);
+        }
+        self.eliminated.push(Eliminated {
+            equation: equation as u32,
+            unknown: unknown.filter(|_| !own.is_empty()).map(|j| j as u32),
+            own: own.iter().map(|o| o.0).collect(),
+            inner: from..self.inner.len(),
+            slope: to..self.slope.len(),
+        });
         if own.is_empty() {
             let row = self.residuals;
             self.residuals += 1;
@@ -177,6 +262,7 @@ impl<'a, 'c> Eliminator<'a, 'c> {
         let elsewhere = slopes.iter().copied().filter(|s| !computed.contains(&(*s as usize))).collect();
         let backend = &self.c.backend;
         let chain = chain.gathered(|k| backend.calls(k));
-        Elimination { chain, slopes, computed, elsewhere, entries: self.entries }
+        let (rows, inner, slope) = (self.eliminated, self.inner, self.slope);
+        Elimination { chain, slopes, computed, elsewhere, entries: self.entries, rows, inner, slope }
     }
 }

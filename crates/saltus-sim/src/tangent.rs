@@ -22,6 +22,7 @@ use saltus_solver::linear::Pattern;
 use saltus_solver::ode::JacobianMatrix;
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The bit of the first product of a sum.
 const FIRST: u32 = 1 << 31;
@@ -55,6 +56,8 @@ struct Solve {
     block: Rc<SolveBlock>,
     first: usize,
     columns: usize,
+    /// The inner rows of a torn block whose unknowns somebody reads.
+    wanted: Vec<u32>,
 }
 
 /// The derivatives of a right-hand side, ready to be propagated.
@@ -77,9 +80,19 @@ pub struct Tangent {
     flow: Flow,
     /// What the matrix depends on, where that is little: as long as it stays, so does the matrix.
     reads: Option<Vec<u32>>,
-    /// The last matrix, and what it was computed from.
-    last: RefCell<(Vec<f64>, Vec<f64>)>,
+    last: RefCell<Last>,
 }
+
+/// The last matrix, what it was computed from, and what marks copies of it.
+#[derive(Default)]
+struct Last {
+    matrix: Vec<f64>,
+    known: Vec<f64>,
+    stamp: u64,
+}
+
+/// Marks of matrices, never the same twice.
+static STAMPS: AtomicU64 = AtomicU64::new(1);
 
 /// One derivative per value: those of the states come first, in their order.
 #[derive(Default)]
@@ -314,12 +327,13 @@ impl Tangent {
                     }
                     let (first, n) = (b.count, terms.len() as u32);
                     b.count += n * reach.len() as u32;
-                    for (t, row) in terms.iter().zip(0..) {
-                        b.sum(t, |column| first + column as u32 * n + row, &reach, NEGATE);
+                    let place = |k: usize, column: usize| first + block.place(k, column, reach.len()) as u32;
+                    for (row, t) in terms.iter().enumerate() {
+                        b.sum(t, |column| place(row, column), &reach, NEGATE);
                     }
-                    for (&u, row) in block.unknowns.iter().zip(0..) {
-                        let at = |(column, state): (u32, &u32)| (*state, Dot::At(first + column * n + row));
-                        b.dots.insert(u, (0..).zip(&reach).map(at).collect());
+                    for (k, &u) in block.unknowns.iter().enumerate() {
+                        let at = |(column, state): (usize, &u32)| (*state, Dot::At(place(k, column)));
+                        b.dots.insert(u, reach.iter().enumerate().map(at).collect());
                     }
                     for (t, row) in terms.iter().zip(moving..) {
                         b.flows(t, row, NEGATE, false);
@@ -378,14 +392,19 @@ impl Tangent {
             let read = read.chain(rows.iter().flat_map(Chain::reads));
             partials.chain_for(c, read.collect())
         });
+        products.want(entries.iter().map(|e| e[1]));
+        flow.ends = ends;
+        flow.products.want(flow.ends.iter().flatten().copied());
         products.cut();
         flow.products.cut();
-        flow.ends = ends;
         flow.dots = RefCell::new(vec![0.0; moving as usize]);
         let mut dots = vec![0.0; count as usize];
         dots[0] = 1.0;
         let partials = partials.chain(c);
         let mut reads: Vec<u32> = partials.reads().collect();
+        // Blocks whose Jacobians are constant between events belong to it, too.
+        let fixed = |s: &Solve| s.block.fixed.as_ref().map(|f| reads.extend(f));
+        let lasting = products.solves.iter().map(fixed).all(|f| f.is_some());
         reads.sort_unstable();
         reads.dedup();
         // What nothing here computes stays between events: then it is always worth looking.
@@ -398,7 +417,7 @@ impl Tangent {
         }
         let held = |r: &[u32]| r.len() <= FEW_READS || !r.iter().any(|s| computed.contains(s));
         Some(Tangent {
-            reads: Some(reads).filter(|r| products.solves.is_empty() && held(r)),
+            reads: Some(reads).filter(|r| lasting && held(r)),
             last: RefCell::default(),
             partials,
             some,
@@ -416,10 +435,13 @@ impl Tangent {
     pub fn jacobian(&self, m: &mut Machine, jac: &mut JacobianMatrix) -> bool {
         let Some(reads) = &self.reads else { return self.compute(m, jac) };
         let mut last = self.last.borrow_mut();
-        let (matrix, known) = &mut *last;
+        let Last { matrix, known, stamp } = &mut *last;
         let now = |s: &u32| m.values[*s as usize];
         if matrix.len() == jac.values().len() && known.iter().zip(reads).all(|(v, s)| v.to_bits() == now(s).to_bits()) {
-            jac.values_mut().copy_from_slice(matrix);
+            if jac.stamp() != *stamp {
+                jac.values_mut().copy_from_slice(matrix);
+                jac.set_stamp(*stamp);
+            }
             return true;
         }
         known.clear();
@@ -428,6 +450,8 @@ impl Tangent {
         let found = self.compute(m, jac);
         if found {
             matrix.extend_from_slice(jac.values());
+            *stamp = STAMPS.fetch_add(1, Ordering::Relaxed);
+            jac.set_stamp(*stamp);
         }
         found
     }
@@ -435,7 +459,7 @@ impl Tangent {
     /// Partial derivatives and factors of blocks at the point at which the steps have just been evaluated.
     fn prepare(&self, m: &mut Machine, partials: &Chain) -> bool {
         m.chain(partials);
-        self.products.solves.iter().all(|s| m.factor_full(&s.block))
+        self.products.solves.iter().all(|s| m.factor_present(&s.block))
     }
 
     fn compute(&self, m: &mut Machine, jac: &mut JacobianMatrix) -> bool {
@@ -531,7 +555,22 @@ fn read(at: u32, values: &[f64], dots: &[f64]) -> f64 {
 impl Products {
     /// A block whose right-hand sides are the products so far.
     fn solve(&mut self, block: &Rc<SolveBlock>, first: u32, columns: usize) {
-        self.solves.push(Solve { products: self.list.len(), block: block.clone(), first: first as usize, columns });
+        let (products, block, wanted) = (self.list.len(), block.clone(), Vec::new());
+        self.solves.push(Solve { products, block, first: first as usize, columns, wanted });
+    }
+
+    /// Looks which unknowns of torn blocks are read, by products or at the `ends`.
+    fn want(&mut self, ends: impl Iterator<Item = u32>) {
+        let read = self.list.iter().map(|p| p[1]).chain(ends.map(|e| e & !NEGATE));
+        let read: FxHashSet<u32> = read.filter(|at| at & IN_VALUES == 0).collect();
+        for s in self.solves.iter_mut().filter(|s| s.block.torn.used) {
+            let is_read = |j: u32| {
+                let from = s.first as u32 + j * s.columns as u32;
+                (from..from + s.columns as u32).any(|at| read.contains(&at))
+            };
+            let rows = s.block.torn.elimination.rows.iter().zip(0..);
+            s.wanted = rows.filter(|(r, _)| r.unknown.is_some_and(is_read)).map(|r| r.1).collect();
+        }
     }
 
     /// Looks for progressions, once all are there.
@@ -566,9 +605,8 @@ impl Products {
             }
             if let Some(solve) = solve {
                 let n = solve.block.unknowns.len();
-                for right in dots[solve.first..][..n * solve.columns].chunks_exact_mut(n) {
-                    solve.block.solve_full(right);
-                }
+                let b = &mut dots[solve.first..][..n * solve.columns];
+                solve.block.solve_columns(values, &solve.wanted, b, solve.columns);
             }
         }
     }

@@ -44,30 +44,37 @@ impl Pattern {
     }
 
     /// Number of rows.
+    #[inline]
     pub fn n_rows(&self) -> usize {
         self.n_rows
     }
     /// Number of columns.
+    #[inline]
     pub fn n_cols(&self) -> usize {
         self.col_ptr.len() - 1
     }
     /// Number of entries.
+    #[inline]
     pub fn nnz(&self) -> usize {
         self.row_idx.len()
     }
     /// Start of each column in [`Self::row_indices`], with the total at the end.
+    #[inline]
     pub fn col_ptr(&self) -> &[usize] {
         &self.col_ptr
     }
     /// Row of each entry.
+    #[inline]
     pub fn row_indices(&self) -> &[usize] {
         &self.row_idx
     }
     /// Positions of the entries of column `j`.
+    #[inline]
     pub fn range(&self, j: usize) -> Range<usize> {
         self.col_ptr[j]..self.col_ptr[j + 1]
     }
     /// Rows of column `j`.
+    #[inline]
     pub fn column(&self, j: usize) -> &[usize] {
         &self.row_idx[self.range(j)]
     }

@@ -37,18 +37,23 @@ pub trait Scalar:
 impl Scalar for f64 {
     const ZERO: f64 = 0.0;
     const ONE: f64 = 1.0;
+    #[inline]
     fn mag(self) -> f64 {
         self.abs()
     }
+    #[inline]
     fn modulus(self) -> f64 {
         self.abs()
     }
+    #[inline]
     fn conj(self) -> f64 {
         self
     }
+    #[inline]
     fn scale(self, a: f64) -> f64 {
         self * a
     }
+    #[inline]
     fn is_negative(self) -> bool {
         self < 0.0
     }
@@ -65,30 +70,35 @@ pub struct C64 {
 
 impl C64 {
     /// `re + i im`.
+    #[inline]
     pub fn new(re: f64, im: f64) -> Self {
         C64 { re, im }
     }
 }
 
 impl From<f64> for C64 {
+    #[inline]
     fn from(re: f64) -> Self {
         C64 { re, im: 0.0 }
     }
 }
 impl Add for C64 {
     type Output = C64;
+    #[inline]
     fn add(self, o: C64) -> C64 {
         C64::new(self.re + o.re, self.im + o.im)
     }
 }
 impl Sub for C64 {
     type Output = C64;
+    #[inline]
     fn sub(self, o: C64) -> C64 {
         C64::new(self.re - o.re, self.im - o.im)
     }
 }
 impl Mul for C64 {
     type Output = C64;
+    #[inline]
     fn mul(self, o: C64) -> C64 {
         C64::new(self.re * o.re - self.im * o.im, self.re * o.im + self.im * o.re)
     }
@@ -96,6 +106,7 @@ impl Mul for C64 {
 impl Div for C64 {
     type Output = C64;
     /// Smith's algorithm, safe against overflow.
+    #[inline]
     fn div(self, o: C64) -> C64 {
         if o.re.abs() >= o.im.abs() {
             let r = o.im / o.re;
@@ -110,16 +121,19 @@ impl Div for C64 {
 }
 impl Neg for C64 {
     type Output = C64;
+    #[inline]
     fn neg(self) -> C64 {
         C64::new(-self.re, -self.im)
     }
 }
 impl AddAssign for C64 {
+    #[inline]
     fn add_assign(&mut self, o: C64) {
         *self = *self + o;
     }
 }
 impl SubAssign for C64 {
+    #[inline]
     fn sub_assign(&mut self, o: C64) {
         *self = *self - o;
     }
@@ -127,18 +141,23 @@ impl SubAssign for C64 {
 impl Scalar for C64 {
     const ZERO: C64 = C64 { re: 0.0, im: 0.0 };
     const ONE: C64 = C64 { re: 1.0, im: 0.0 };
+    #[inline]
     fn mag(self) -> f64 {
         self.re.abs() + self.im.abs()
     }
+    #[inline]
     fn modulus(self) -> f64 {
         self.re.hypot(self.im)
     }
+    #[inline]
     fn conj(self) -> C64 {
         C64::new(self.re, -self.im)
     }
+    #[inline]
     fn scale(self, a: f64) -> C64 {
         C64::new(self.re * a, self.im * a)
     }
+    #[inline]
     fn is_negative(self) -> bool {
         self.im == 0.0 && self.re < 0.0
     }

@@ -10,13 +10,15 @@ pub struct JacobianMatrix {
     n: usize,
     pattern: Option<Pattern>,
     values: Vec<f64>,
+    /// Whose values these are, as far as told; 0 after any change.
+    stamp: u64,
 }
 
 impl JacobianMatrix {
     /// A zero matrix; `None` is a full pattern.
     pub fn new(n: usize, pattern: Option<&Pattern>) -> Self {
         let values = vec![0.0; pattern.map_or(n * n, Pattern::nnz)];
-        JacobianMatrix { n, pattern: pattern.cloned(), values }
+        JacobianMatrix { n, pattern: pattern.cloned(), values, stamp: 0 }
     }
 
     /// Number of rows and columns.
@@ -36,7 +38,19 @@ impl JacobianMatrix {
 
     /// Values to fill, in pattern order or column-major.
     pub fn values_mut(&mut self) -> &mut [f64] {
+        self.stamp = 0;
         &mut self.values
+    }
+
+    /// What [`Self::set_stamp`] was given, if nothing has changed since; else 0. Whoever fills the matrix sees by it that there is
+    /// nothing to do.
+    pub fn stamp(&self) -> u64 {
+        self.stamp
+    }
+
+    /// Marks the values, all of them numbers, as they are.
+    pub fn set_stamp(&mut self, stamp: u64) {
+        self.stamp = stamp;
     }
 
     fn index(&self, i: usize, j: usize) -> Option<usize> {
@@ -54,13 +68,13 @@ impl JacobianMatrix {
     /// Sets entry (i, j) = ∂f_i/∂x_j, which must be in the pattern.
     pub fn set(&mut self, i: usize, j: usize, v: f64) {
         let k = self.index(i, j).expect("entry outside the pattern");
-        self.values[k] = v;
+        self.values_mut()[k] = v;
     }
 
     /// Adds to entry (i, j).
     pub fn add(&mut self, i: usize, j: usize, v: f64) {
         let k = self.index(i, j).expect("entry outside the pattern");
-        self.values[k] += v;
+        self.values_mut()[k] += v;
     }
 
     /// y = J x.
@@ -73,6 +87,7 @@ impl JacobianMatrix {
 
     /// Visits the entries of column j with their rows.
     pub(crate) fn for_column_mut(&mut self, j: usize, mut visit: impl FnMut(usize, &mut f64)) {
+        self.stamp = 0;
         match &self.pattern {
             Some(p) => p.range(j).for_each(|k| visit(p.row_indices()[k], &mut self.values[k])),
             None => self.values[j * self.n..(j + 1) * self.n].iter_mut().enumerate().for_each(|(i, v)| visit(i, v)),
@@ -176,7 +191,7 @@ pub(crate) struct Jacobian {
 
 impl Jacobian {
     pub fn new(n: usize) -> Self {
-        let matrix = JacobianMatrix { n, pattern: None, values: Vec::new() };
+        let matrix = JacobianMatrix { n, pattern: None, values: Vec::new(), stamp: 0 };
         Jacobian { matrix, differences: None, set_up: false }
     }
 
@@ -211,12 +226,16 @@ impl Jacobian {
         h: f64,
     ) -> Result<(), Failure> {
         stats.jac_evals += 1;
-        self.matrix.values.fill(0.0);
+        if self.matrix.stamp == 0 {
+            self.matrix.values.fill(0.0);
+        }
         if !sys.jacobian(t, x, &mut self.matrix)? {
             self.expect_differences();
             let Some(differences) = &mut self.differences else { return Err(Failure::Fatal) };
             differences.eval(sys, stats, t, x, f0, w, h, &mut self.matrix)?;
-        } else if let Some(k) = self.matrix.values.iter().position(|v| !v.is_finite()) {
+        } else if self.matrix.stamp == 0
+            && let Some(k) = self.matrix.values.iter().position(|v| !v.is_finite())
+        {
             let component = match &self.matrix.pattern {
                 Some(p) => p.row_indices()[k],
                 None => k % self.matrix.n,

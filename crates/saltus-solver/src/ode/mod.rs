@@ -77,8 +77,8 @@ pub trait OdeSystem {
     fn rhs_some(&mut self, t: f64, x: &[f64], _which: &[usize], dx: &mut [f64]) -> Result<(), EvalError> {
         self.rhs(t, x, dx)
     }
-    /// ∂f/∂x at (t, x) into `jac`, which is zero on entry; `false` if there is none, then coloured finite
-    /// differences are used.
+    /// ∂f/∂x at (t, x) into `jac`, which is zero on entry unless it has its stamp from the last time; `false` if there is none,
+    /// then coloured finite differences are used.
     fn jacobian(&mut self, _t: f64, _x: &[f64], _jac: &mut JacobianMatrix) -> Result<bool, EvalError> {
         Ok(false)
     }
