@@ -40,7 +40,10 @@ pub struct Stats<'a> {
     /// Evaluations inside steps, to locate events.
     pub searches: usize,
     pub enclosures: usize,
-    pub sampled_searches: usize,
+    /// Functions looked at in a step: as polynomials of the step, by enclosures, as polynomials under error control.
+    pub exact_searches: usize,
+    pub enclosed_searches: usize,
+    pub appended_searches: usize,
     pub locating_seconds: f64,
     /// Evaluations of the Jacobian.
     pub jacobians: usize,
@@ -105,7 +108,9 @@ impl<'a> Stats<'a> {
             evaluations: r.evaluations,
             searches: r.searches,
             enclosures: r.enclosures,
-            sampled_searches: r.sampled,
+            exact_searches: r.looks.exact,
+            enclosed_searches: r.looks.enclosed,
+            appended_searches: r.looks.appended,
             locating_seconds: r.locating,
             jacobians: r.jacobians,
             factorizations: r.factorizations,
@@ -153,15 +158,14 @@ impl<'a> Stats<'a> {
             (
                 "to locate events",
                 format!(
-                    "{} more, {} enclosures, {} ({:.1} % of the run){}",
+                    "{} more, {} enclosures, {} ({:.1} % of the run); {} exact, {} enclosed, {} appended",
                     self.searches,
                     self.enclosures,
                     seconds(self.locating_seconds),
                     100.0 * self.locating_seconds / self.run_seconds.max(1e-9),
-                    match self.sampled_searches {
-                        0 => String::new(),
-                        n => format!("; {n} searches by samples alone"),
-                    }
+                    self.exact_searches,
+                    self.enclosed_searches,
+                    self.appended_searches,
                 ),
             ),
             ("Jacobians", self.jacobians.to_string()),

@@ -12,6 +12,17 @@ pub enum Zeno {
     Error,
 }
 
+/// How often functions were looked at in a step, by the way it was done.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Looks {
+    /// As polynomials of the step, exactly.
+    pub exact: usize,
+    /// By enclosures over the interpolant.
+    pub enclosed: usize,
+    /// As polynomials under error control.
+    pub appended: usize,
+}
+
 /// Settings of a run. `None` leaves the choice to the model's `experiment` annotation or a default.
 #[derive(Clone, Debug, Default)]
 pub struct RunOptions {
@@ -167,8 +178,8 @@ pub struct RunReport {
     pub searches: usize,
     /// Enclosures of crossing functions over parts of steps.
     pub enclosures: usize,
-    /// Searches of a function over a step that samples decided, because enclosures tell nothing about the function.
-    pub sampled: usize,
+    /// How often crossing functions were looked at in a step, and how.
+    pub looks: Looks,
     /// Seconds spent on locating events.
     pub locating: f64,
     /// Jacobian evaluations.

@@ -7,7 +7,7 @@
 //! - `slice`, [`dependence`], `tangent`, `formula`, `progression`: what derivatives need; pattern and values of their Jacobian,
 //!   its rows as kernels, its lists of indices as arithmetic progressions.
 //! - `implicit`: the same as F(t, z, ż) = 0, blocks unsolved.
-//! - [`crossings`], `location`, `exclusion`, [`enclosure`], `sampling`, `touching`: crossing functions of a mode, where they cross in a step,
+//! - [`crossings`], `location`, `exclusion`, [`enclosure`], `appended`, `touching`: crossing functions of a mode, where they cross in a step,
 //!   where they cannot, what values they take in a box, and what a few values tell.
 //! - [`conditions`]: relations whose crossing changes no condition.
 //! - `reinit`: new values of variables that are not states.
@@ -26,6 +26,7 @@
 #![allow(clippy::neg_cmp_op_on_partial_ord)]
 
 mod api;
+mod appended;
 pub mod block;
 mod choice;
 pub mod compile;
@@ -58,7 +59,6 @@ mod resting;
 mod resume;
 mod rhs;
 pub mod run;
-mod sampling;
 mod slice;
 mod sliding;
 mod start;

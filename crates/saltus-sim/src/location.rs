@@ -2,20 +2,21 @@
 //!
 //! A function that is a polynomial of the step (affine in states and time) is isolated exactly. Any other is excluded by
 //! enclosures over the interpolant (`exclusion`); on stretches where they leave a doubt it is isolated on a Chebyshev proxy. Where
-//! nothing is known about a function but its values, it is sampled at a few places of the step, and isolated if it comes
-//! near zero. All crossings of a step are found at once and kept in order; an event that restarts nothing only looks again
+//! enclosures do not decide, a function is appended (`appended`): followed as a polynomial of the step under error control, of higher
+//! degrees where it comes near zero. All crossings of a step are found at once and kept in order; an event that restarts nothing only looks again
 //! at the functions it touched.
 //!
 //! A function far from zero *sleeps* until the states it reads have travelled a good part of that distance: a step costs no more
 //! for thousands of them.
 
+use crate::api::Looks;
+use crate::appended::{Appended, CHECK, END, MIDDLE, OTHERS, PLACES};
 use crate::compile::Step;
 use crate::crossings::{Function, Sides, positive_side, sides};
 use crate::exclusion::{DEEPEST, Exclusion};
 use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
 use crate::rhs::{Rhs, place};
-use crate::sampling::{END, MIDDLE, OTHERS, PLACES, Samples};
 use crate::touching;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_program::Interval;
@@ -154,16 +155,22 @@ impl Sleepers {
 pub(crate) struct Location {
     sleepers: Sleepers,
     pub exclusion: Exclusion,
-    /// Searches that samples alone decided.
-    pub sampled: usize,
-    samples: Samples,
+    /// Functions looked at in a step as polynomials of the step, by enclosures, and as appended functions.
+    pub looks: Looks,
+    samples: Appended,
+    /// The model at the end of the present step, where appended functions were seen, and the seconds that took: there it has to be
+    /// evaluated in any case.
+    end: Option<(f64, f64)>,
+    end_values: Vec<f64>,
+    /// Whether everything may be evaluated at the end of a step as it stands.
+    pub whole_ends: bool,
     /// Functions that amplify the errors of the states ([`Location::amplifies`]) with what they move by, and what is known of them
     /// at the ends of steps.
     amplifying: FxHashMap<usize, Amplified>,
     /// Relations whose function amplified errors at its last event, with what they moved by, and how often in a row they
     /// have been seen further from zero than that.
     turned: FxHashMap<usize, (f64, usize)>,
-    ends: Samples,
+    ends: Appended,
     /// Functions that enclosures are asked about in this step.
     looked: Vec<usize>,
     /// Forms of the mode's affine functions, where known.
@@ -406,6 +413,7 @@ impl Location {
     pub fn search(&mut self, model: &mut Model, step: &SearchedStep<'_>) {
         self.ahead.clear();
         self.deferred.clear();
+        self.end = None;
         let functions = &step.program.crossings.functions;
         if !(step.t1 > step.t0) {
             return;
@@ -437,11 +445,14 @@ impl Location {
                 if self.unusual(model, step, k) || !self.exclusion.tries(k) {
                     self.samples.which.push(k);
                 } else {
+                    self.looks.enclosed += 1;
                     self.looked.push(k);
                 }
             } else if let Some(distance) = self.clear(model, step, k) {
+                self.looks.exact += 1;
                 return !self.sleep(k, distance);
             } else {
+                self.looks.exact += 1;
                 self.polynomial(step, k);
                 self.isolate_polynomial(model, step, k, step.t0);
             }
@@ -453,9 +464,9 @@ impl Location {
         }
         self.sleepers.awake = awake;
         if !self.samples.which.is_empty() {
-            self.sampled += self.samples.which.len();
+            self.looks.appended += self.samples.which.len();
             self.samples.which.sort_unstable();
-            self.search_sampled(model, step);
+            self.search_appended(model, step);
         }
         self.search_ends(model, step);
         self.sort();
@@ -640,7 +651,7 @@ impl Location {
         self.released.contains_key(&i) || self.hesitating.contains_key(&i) || model.machine.relations[i].floor > 0.0
     }
 
-    /// Asks enclosures about functions that are not affine; those that they say nothing about are to be sampled.
+    /// Asks enclosures about functions that are not affine; those that they say nothing about are appended.
     fn look(&mut self, model: &mut Model, step: &SearchedStep<'_>) {
         let mut looked = std::mem::take(&mut self.looked);
         // Simultaneous equations are enclosed around a solution, too.
@@ -649,7 +660,7 @@ impl Location {
             let i = step.program.crossings.functions[k].relation;
             let g = model.machine.values[model.machine.relations[i].g as usize];
             if !placed || !g.is_finite() {
-                self.samples.which.push(k);
+                self.append(k);
                 return false;
             }
             self.note(&mut model.machine, i, g.abs());
@@ -661,10 +672,16 @@ impl Location {
         });
         for &k in &looked {
             if !self.isolate(model, step, k, step.t0) {
-                self.samples.which.push(k);
+                self.append(k);
             }
         }
         self.looked = looked;
+    }
+
+    /// Enclosures tell nothing about a function in this step.
+    fn append(&mut self, k: usize) {
+        self.looks.enclosed -= 1;
+        self.samples.which.push(k);
     }
 
     /// The crossings of a function that is not affine, from `from` on, where enclosures leave a doubt; false if they tell
@@ -988,20 +1005,49 @@ impl Location {
         self.ahead.push(Ahead { after: after.clamp(from, to), function, at_left, touches: false });
     }
 
-    /// Samples some functions at a place of the step.
-    fn sample(&mut self, model: &mut Model, step: &SearchedStep<'_>, s: &mut Samples, which: &[usize], place: usize) {
-        let part = PLACES[place];
+    /// Looks at some functions at a place of the step.
+    fn sample(&mut self, model: &mut Model, step: &SearchedStep<'_>, s: &mut Appended, which: &[usize], place: usize) {
+        let part = s.place(place);
         let t = if part == 1.0 { step.t1 } else { step.t0 + part * (step.t1 - step.t0) };
-        let good = self.at_all(model, step, t, which);
+        let good = if place == END { self.at_end(model, step, which) } else { self.at_all(model, step, t, which) };
         for (&k, v) in s.which.iter().zip(&mut s.values).filter(|(k, _)| good && which.contains(k)) {
             let r = &model.machine.relations[step.program.crossings.functions[k].relation];
             v[place] = model.machine.values[r.g as usize];
         }
     }
 
-    /// Looks at functions by their values: at the end of the step if that is enough, at more places and closely where it
-    /// is not.
-    fn search_sampled(&mut self, model: &mut Model, step: &SearchedStep<'_>) {
+    /// The values of some functions where the step ends. The whole model is evaluated, which it will be in any case: its values are
+    /// kept for that.
+    fn at_end(&mut self, model: &mut Model, step: &SearchedStep<'_>, which: &[usize]) -> bool {
+        if !self.whole_ends {
+            return self.at_all(model, step, step.t1, which);
+        }
+        if self.end.is_none() {
+            let begun = std::time::Instant::now();
+            if !self.run(model, step, step.t1, &step.program.between) {
+                return self.at_all(model, step, step.t1, which);
+            }
+            self.end_values.clone_from(&model.machine.values);
+            self.end = Some((step.t1, begun.elapsed().as_secs_f64()));
+        } else {
+            model.machine.values.clone_from(&self.end_values);
+        }
+        for &k in which {
+            model.machine.crossing_values(&[step.program.crossings.functions[k].relation], &mut [0.0]);
+        }
+        true
+    }
+
+    /// Takes over the values of the whole model at the end of the present step, if they are known; the seconds that this saves.
+    pub fn take_end(&mut self, model: &mut Model, t: f64) -> Option<f64> {
+        let (_, seconds) = self.end.take().filter(|e| e.0 == t)?;
+        model.machine.values.clone_from(&self.end_values);
+        Some(seconds)
+    }
+
+    /// Looks at appended functions: at the end of the step and at the check if that is enough, at more places and closely
+    /// where it is not.
+    fn search_appended(&mut self, model: &mut Model, step: &SearchedStep<'_>) {
         let relation = |k: usize| step.program.crossings.functions[k].relation;
         let mut s = std::mem::take(&mut self.samples);
         let mut open = std::mem::take(&mut self.looked);
@@ -1009,17 +1055,21 @@ impl Location {
         if !s.begin(step.t0, step.t1) {
             self.sample(model, step, &mut s, &open, 0);
         }
-        for places in [&[END][..], &[MIDDLE], &OTHERS] {
+        for places in [&[CHECK, END][..], &[MIDDLE], &OTHERS] {
             for &place in places {
                 self.sample(model, step, &mut s, &open, place);
             }
             open.clear();
-            for (j, &k) in s.which.iter().enumerate() {
+            for j in 0..s.which.len() {
+                let k = s.which[j];
                 let side = self.side(model, step, k);
                 // Where values are all there ever is, they have to show how the function moves within the step.
-                let early = places != OTHERS && self.exclusion.is_blind(k);
+                let early = places != OTHERS && (s.is_wild(k) || self.exclusion.is_blind(k));
                 if early || !s.stays(j, &side) {
                     open.push(k);
+                }
+                if places == OTHERS {
+                    s.tame(j);
                 }
             }
             if open.is_empty() {
@@ -1041,8 +1091,8 @@ impl Location {
             let known = self.ahead.len();
             self.isolate_sampled(model, step, k, step.t0, step.t1);
             let until = self.ahead[known..].iter().map(|a| a.after).fold(step.t1, f64::min);
-            let before = PLACES.iter().zip(&samples).filter(|(p, _)| step.t0 + *p * (step.t1 - step.t0) <= until);
-            let far = before.filter(|(_, g)| g.is_finite()).fold(0.0f64, |m, (_, g)| m.max(g.abs()));
+            let before = (0..PLACES.len()).filter(|&p| step.t0 + s.place(p) * (step.t1 - step.t0) <= until);
+            let far = before.map(|p| samples[p]).filter(|g| g.is_finite()).fold(0.0f64, |m, g| m.max(g.abs()));
             self.went(i, far);
         }
         s.end(step.t1);

@@ -813,6 +813,8 @@ impl Runner<'_> {
         {
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
             let begun = std::time::Instant::now();
+            self.location.whole_ends =
+                self.sliding.is_none() && self.forward.is_none() && model.machine.host.lines.list.is_empty();
             self.location.search(model, &step);
             self.report.locating += begun.elapsed().as_secs_f64();
         }
@@ -877,7 +879,7 @@ impl Runner<'_> {
                 {
                     return Err(d);
                 }
-                self.at_event(model, &p, &**integrator, from, end, observer)?;
+                self.at_event(model, &p, &**integrator, from, end, false, observer)?;
                 let after = self.leave(model, &p, end, sink, observer)?;
                 self.follow(after, program, integrator, restart)?;
                 return Ok(end);
@@ -909,7 +911,11 @@ impl Runner<'_> {
             if self.report.terminated.is_some() {
                 return Ok(self.output_time(self.next_output - 1));
             }
-            if let Err(d) = self.at_event(model, &p, &**integrator, from, end, observer) {
+            // What was seen of the end of the step holds if nothing has happened on the way.
+            let quiet = fired.is_none() && !timed && from == t0;
+            let known = if quiet { self.location.take_end(model, end) } else { None };
+            self.report.locating -= known.unwrap_or(0.0);
+            if let Err(d) = self.at_event(model, &p, &**integrator, from, end, known.is_some(), observer) {
                 if let Some(t) = self.step_back(model, program, integrator, (from, end), restart)? {
                     return Ok(t);
                 }
@@ -1128,10 +1134,11 @@ impl Runner<'_> {
         integrator: &dyn Integrator,
         from: f64,
         t: f64,
+        evaluated: bool,
         observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
         self.tried(model, observer);
-        if let Err(e) = self.evaluate_at(model, program, integrator, t) {
+        if !evaluated && let Err(e) = self.evaluate_at(model, program, integrator, t) {
             return Err(model
                 .structural_explanation(program)
                 .unwrap_or_else(|| model.explain(&e, Stage::Run, t, "the run failed")));
@@ -1364,7 +1371,7 @@ impl Runner<'_> {
         self.report.evaluations += s.rhs_evals;
         self.report.searches = self.location.evaluations;
         self.report.enclosures = self.location.exclusion.count;
-        self.report.sampled = self.location.sampled;
+        self.report.looks = self.location.looks;
         self.report.jacobians += s.jac_evals;
         self.report.factorizations += s.lu_factorizations;
         self.report.krylov += s.krylov_iters;

@@ -292,6 +292,8 @@ struct Sampled<'a> {
     pieces: Vec<Cheb>,
     evaluations: usize,
     certain: bool,
+    /// Where the limit was reached.
+    covered: f64,
 }
 
 impl Sampled<'_> {
@@ -360,7 +362,11 @@ impl Sampled<'_> {
         let clear = p.c[0].abs() - rest > 16.0 * p.error + self.tol;
         // At the noise of g no subdivision helps; at a kink the error halves with the stretch.
         let noisy = p.error <= 1e-6 * self.size && p.error > 0.7 * above;
-        if p.smooth || clear || noisy || small || self.evaluations >= self.opts.max_evaluations {
+        let good = p.smooth || clear || noisy || small;
+        if good || self.evaluations >= self.opts.max_evaluations {
+            if !good {
+                self.covered = self.covered.min(lo);
+            }
             out.push(p);
             return;
         }
@@ -559,6 +565,33 @@ pub fn first_crossing_sampled(
     opts: &CrossingOptions,
     limits: &GenericOptions,
 ) -> Located {
+    let mut evaluations = 0;
+    let mut from = lo;
+    // What one search cannot cover is left to the next.
+    for _ in 0..ROUNDS {
+        let found = search_sampled(g, from, hi, side, opts, limits);
+        evaluations += found.0.evaluations;
+        let done = found.0.crossing.is_some_and(|c| c.s_after <= found.1) || !(from < found.1 && found.1 < hi);
+        if done {
+            return Located { evaluations, ..found.0 };
+        }
+        from = found.1;
+    }
+    Located { crossing: None, certain: false, evaluations }
+}
+
+/// How often a search is continued where its limit was reached.
+const ROUNDS: usize = 64;
+
+/// One search, and up to where it is complete.
+fn search_sampled(
+    g: &mut dyn FnMut(f64) -> f64,
+    lo: f64,
+    hi: f64,
+    side: Sign,
+    opts: &CrossingOptions,
+    limits: &GenericOptions,
+) -> (Located, f64) {
     let mut search = Sampled {
         g,
         opts: limits,
@@ -570,6 +603,7 @@ pub fn first_crossing_sampled(
         pieces: Vec::new(),
         evaluations: 0,
         certain: true,
+        covered: hi,
     };
     if lo < hi {
         let mut pieces = Vec::new();
@@ -578,5 +612,5 @@ pub fn first_crossing_sampled(
     }
     let crossing = earliest(&mut search, side, opts, lo, hi);
     let certain = search.certain && search.evaluations < limits.max_evaluations;
-    Located { crossing, certain, evaluations: search.evaluations }
+    (Located { crossing, certain, evaluations: search.evaluations }, search.covered)
 }

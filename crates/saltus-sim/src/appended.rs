@@ -1,30 +1,44 @@
-//! Crossing functions that are known by their values alone are *appended* to the system, as DSL48E appends its discontinuity
-//! functions: each is followed as a polynomial through its values at the ends of the last steps and at a few places of the present
-//! one, and the error of that polynomial is under control. A function whose polynomial stays on its side by more than the error
-//! does not cross; for the others more places are looked at, and what is still in doubt is searched closely
-//! ([`crate::location`]).
+//! Crossing functions that enclosures do not decide are *appended* to the system, as DSL48E appends its discontinuity functions: each
+//! is followed as a polynomial through its values at the ends of the last steps and at places of the present one, and the error of that
+//! polynomial is under control. A function whose polynomial stays on its side by more than the error does not cross; for the
+//! others the degree is raised, and what is still in doubt is searched closely ([`crate::location`]).
 //!
-//! The polynomial through places s₀ … s_n in Newton's form is p(s) = Σ c_k Π_{i<k} (s − s_i). Its error is taken as what the last place
-//! changed, the last term; so it is for the solution itself in the error test of a multistep method. It vanishes where the
-//! step begins, so that a function may begin at zero: then p(s)/s has to be larger than the error by s.
+//! The polynomial through places s₀ … s_n in Newton's form is p(s) = Σ c_k Π_{i<k} (s − s_i). Its error is taken from its last three
+//! terms; so it is for the solution itself in the error test of a multistep method. The last place is a *check* that lies elsewhere
+//! in each step: what repeats itself with the steps does not hide. The error vanishes where the step begins, so that a function may begin
+//! at zero: then p(s)/s has to be larger than the error by s.
 
 use crate::location::Side;
 use saltus_solver::interp::substitute_affine;
 use saltus_solver::roots::{CrossingOptions, Sign, poly};
 
-/// Places of a step where functions are sampled.
-pub(crate) const PLACES: [f64; 6] = [0.0, 0.2, 0.45, 0.7, 0.9, 1.0];
+/// Places of a step where functions are looked at; the last one moves, between the second and the fourth.
+pub(crate) const PLACES: [f64; 7] = [0.0, 0.2, 0.45, 0.7, 0.9, 1.0, f64::NAN];
 
-/// Those that are looked at first, and those that are left where a doubt remains.
+/// Those that are looked at first, and those that are left where a doubt remains. The end comes last: the whole model is
+/// evaluated there.
 pub(crate) const MIDDLE: usize = 2;
 pub(crate) const END: usize = 5;
+pub(crate) const CHECK: usize = 6;
 pub(crate) const OTHERS: [usize; 3] = [1, 4, 3];
 
 /// The order in which places enter the polynomial.
-const ORDER: [usize; PLACES.len()] = [0, END, MIDDLE, 1, 4, 3];
+const ORDER: [usize; PLACES.len()] = [0, END, MIDDLE, 1, 4, 3, CHECK];
 
-/// How many times its error a polynomial has to be away from zero.
+/// How many times its error a polynomial has to be away from zero, the error being that of the last term, a quarter of the term before,
+/// and so on.
 const RESOLVED: f64 = 4.0;
+const DECAY: f64 = 0.25;
+const TERMS: usize = 3;
+
+/// With fewer values the error may be so many times as large.
+const ENOUGH: usize = 5;
+const FEW: f64 = 5.0;
+
+/// Steps that a function is seen at all places after one of them showed that it moves faster than the steps; which part of
+/// its range the error is then.
+const WILD: u8 = 64;
+const UNRESOLVED: f64 = 0.1;
 
 /// How often a step is halved to see where a polynomial is.
 const HALVINGS: u32 = 4;
@@ -39,6 +53,8 @@ const MOST: usize = PAST + PLACES.len();
 struct Past {
     points: [(f64, f64); PAST],
     count: usize,
+    /// Steps that it is to be seen at all places.
+    wild: u8,
 }
 
 impl Past {
@@ -68,9 +84,9 @@ impl Past {
     }
 }
 
-/// What was seen of sampled functions.
+/// What was seen of appended functions.
 #[derive(Default)]
-pub(crate) struct Samples {
+pub(crate) struct Appended {
     /// The functions of the present step.
     pub which: Vec<usize>,
     /// Their values at the places; not numbers where they were not looked at.
@@ -78,9 +94,11 @@ pub(crate) struct Samples {
     past: Vec<Past>,
     /// Where the present step begins, and its length.
     step: (f64, f64),
+    /// The place of the check.
+    check: f64,
 }
 
-impl Samples {
+impl Appended {
     /// Forgets everything; there are so many functions now.
     pub fn reset(&mut self, functions: usize) {
         self.past.clear();
@@ -89,7 +107,7 @@ impl Samples {
 
     /// The integration begins anew: nothing of the past can be continued.
     pub fn restart(&mut self) {
-        self.past.fill(Past::default());
+        self.past.iter_mut().for_each(|p| p.count = 0);
     }
 
     /// Something that this function reads has changed.
@@ -102,6 +120,9 @@ impl Samples {
     /// Begins with a step; false if the values at `t0` are not known from the last one.
     pub fn begin(&mut self, t0: f64, t1: f64) -> bool {
         self.step = (t0, t1 - t0);
+        // Multiples of the golden ratio fill the interval evenly; places close to others tell little.
+        let turn = (self.check + 0.618_033_988_749_895).fract();
+        self.check = turn;
         self.values.clear();
         for &k in &self.which {
             let mut v = [f64::NAN; PLACES.len()];
@@ -109,6 +130,43 @@ impl Samples {
             self.values.push(v);
         }
         self.values.iter().all(|v| v[0].is_finite())
+    }
+
+    /// Where a place is in the step.
+    pub fn place(&self, place: usize) -> f64 {
+        match place {
+            CHECK if self.check < 0.5 => 0.22 + 0.42 * self.check,
+            CHECK => 0.47 + 0.42 * (self.check - 0.5),
+            other => PLACES[other],
+        }
+    }
+
+    /// Whether function `k` has to be seen at all places.
+    pub fn is_wild(&self, k: usize) -> bool {
+        self.past[k].wild > 0
+    }
+
+    /// Function `j` of the step has been seen at all places: whether its polynomial tells how it moves.
+    pub fn tame(&mut self, j: usize) {
+        let p = self.newton(j, &[]);
+        let (low, high) =
+            self.values[j].iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &g| (l.min(g), h.max(g)));
+        let error = p.error(TERMS, 0);
+        let past = &mut self.past[self.which[j]];
+        let noise = 1e-9 * low.abs().max(high.abs());
+        past.wild = if error > UNRESOLVED * (high - low) + noise { WILD } else { past.wild.saturating_sub(1) };
+    }
+
+    /// The polynomial through what was seen of function `j` of the step.
+    fn newton(&self, j: usize, past: &[(f64, f64)]) -> Newton {
+        let (t0, h) = self.step;
+        let mut p = Newton::default();
+        for &(t, g) in past.iter().filter(|p| p.0 < t0) {
+            p.push((t - t0) / h, g);
+        }
+        let v = &self.values[j];
+        ORDER.iter().filter(|&&place| !v[place].is_nan()).for_each(|&place| p.push(self.place(place), v[place]));
+        p
     }
 
     /// The step is over.
@@ -130,18 +188,13 @@ impl Samples {
         let v = &self.values[j];
         // Where a step has been seen closely, the past adds nothing.
         let past = if OTHERS.iter().all(|&p| v[p].is_finite()) { &[][..] } else { self.past[self.which[j]].known() };
-        let (t0, h) = self.step;
-        let mut p = Newton::default();
-        for &(t, g) in past.iter().filter(|p| p.0 < t0) {
-            p.push((t - t0) / h, g);
-        }
-        ORDER.iter().filter(|&&place| !v[place].is_nan()).for_each(|&place| p.push(PLACES[place], v[place]));
+        let p = self.newton(j, past);
         // Two values tell nothing of what is between them.
         p.count >= 3 && v[0].is_finite() && v[END].is_finite() && p.stays(v[0], side)
     }
 }
 
-impl Samples {
+impl Appended {
     /// Where function `j` of the step leaves its side, by the polynomial through its values at the ends of steps: 0 if it is beyond at
     /// once, 1 if it crosses at the very end. What is not `beyond` zero has not crossed; what is within `close` of zero need not come
     /// closer.
@@ -157,8 +210,7 @@ impl Samples {
         }
         p.push(0.0, first);
         p.push(1.0, last);
-        let (c, term) = p.powers();
-        let error = bernstein(&term[..p.count]).fold(0.0f64, |m, b| m.max(b.abs()));
+        let (c, error) = (p.powers(), p.error(1, 0));
         if last >= -beyond {
             // A dip between the ends, if the polynomial knows as much.
             let mut c = c;
@@ -209,28 +261,49 @@ impl Newton {
         self.count += 1;
     }
 
-    /// Coefficients of powers of s, and those of the last term.
-    fn powers(&self) -> ([f64; MOST], [f64; MOST]) {
-        let (mut p, mut term) = ([0.0; MOST], [0.0; MOST]);
+    /// Coefficients of powers of s.
+    fn powers(&self) -> [f64; MOST] {
+        let mut p = [0.0; MOST];
+        self.terms(|k, term| (0..=k).for_each(|i| p[i] += self.c[k] * term[i]));
+        p
+    }
+
+    /// The products Π_{i<k} (s − s_i) as powers of s, one after the other.
+    fn terms(&self, mut each: impl FnMut(usize, &[f64; MOST])) {
+        let mut term = [0.0; MOST];
         term[0] = 1.0;
         for k in 0..self.count {
-            (0..=k).for_each(|i| p[i] += self.c[k] * term[i]);
+            each(k, &term);
             if k + 1 < self.count {
                 for i in (0..=k + 1).rev() {
                     term[i] = if i > 0 { term[i - 1] } else { 0.0 } - self.places[k] * term[i];
                 }
             }
         }
-        term.iter_mut().for_each(|t| *t *= self.c[self.count - 1]);
-        (p, term)
+    }
+
+    /// What the last `terms` come to over the step, the more the later they are; divided by s if `skip` is one: the terms of places
+    /// after that where the step begins have that factor.
+    fn error(&self, terms: usize, skip: usize) -> f64 {
+        let n = self.count;
+        let begin = self.places[..n].iter().position(|s| *s == 0.0).unwrap_or(0);
+        let mut error = 0.0f64;
+        self.terms(|k, term| {
+            if k > begin && k + terms >= n {
+                let size = bernstein(&term[skip..=k]).fold(0.0f64, |m, b| m.max(b.abs()));
+                let part = DECAY.powi((n - 1 - k) as i32) * size * self.c[k].abs();
+                error = if part > error || part.is_nan() { part } else { error };
+            }
+        });
+        error
     }
 
     /// Whether a function with this polynomial and this first value stays where it has to be.
     fn stays(&self, first: f64, side: &Side) -> bool {
         let n = self.count;
-        let (p, term) = self.powers();
-        let doubt = |c: &[f64]| RESOLVED * bernstein(c).fold(0.0f64, |m, b| m.max(b.abs()));
-        let error = doubt(&term[..n]);
+        let p = self.powers();
+        let resolved = if n < ENOUGH { FEW } else { 1.0 } * RESOLVED;
+        let error = resolved * self.error(TERMS, 0);
         side.sides.iter().all(|&(offset, sigma)| {
             let mut q = p;
             q[0] -= offset;
@@ -242,7 +315,7 @@ impl Newton {
             let away = exceeds(&q[..n], error + side.band, HALVINGS);
             let leaving = sigma * (first - offset) >= 0.0
                 && last > error + side.band
-                && exceeds(&q[1..n], doubt(&term[1..n]), HALVINGS);
+                && exceeds(&q[1..n], resolved * self.error(TERMS, 1), HALVINGS);
             let beside = low > error + side.tight && high + error <= side.band;
             let at_zero = low.abs().max(high.abs()) + error <= side.tight && side.reached != Some(offset);
             away || leaving || beside || at_zero
@@ -290,7 +363,7 @@ mod tests {
 
     /// Whether g > 0 holds all through the last of these steps, seen at the ends of all and at some places of the last.
     fn stays(g: impl Fn(f64) -> f64, ends: &[f64], places: &[usize]) -> bool {
-        let mut s = Samples::default();
+        let mut s = Appended::default();
         s.reset(1);
         let mut found = false;
         for w in ends.windows(2) {
