@@ -747,6 +747,9 @@ impl<'t> Flattener<'t> {
         if lx.model.is_none() {
             return Err(self.err(span, "when cannot be used in a function"));
         }
+        if lx.model.as_ref().is_some_and(|m| m.when.is_some()) {
+            return Err(self.err(span, "when-clauses cannot be nested"));
+        }
         let initial_var = self.var_expr(HybridDae::INITIAL);
         let mut list = Vec::new();
         for (c, body) in branches {

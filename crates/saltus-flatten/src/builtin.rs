@@ -252,6 +252,11 @@ impl<'t> Flattener<'t> {
         Ok(first_of(&v))
     }
 
+    fn two_numbers(&mut self, env: &Env, name: &str, c: &Call, span: Span) -> R<(Value, Value)> {
+        let [a, b] = &c.args[..] else { return Err(self.err(span, format!("{name} needs two arguments"))) };
+        Ok((self.numbers(env, name, a)?, self.numbers(env, name, b)?))
+    }
+
     fn sizes(&mut self, env: &Env, args: &[Expr]) -> R<Vec<usize>> {
         let konst = Env { mode: Mode::Konst, ..*env };
         let sizes = args
@@ -364,6 +369,15 @@ impl<'t> Flattener<'t> {
         }
     }
 
+    /// Clocked equations know ticks, not events (Modelica 3.6, section 16.8.1).
+    fn not_clocked(&self, env: &Env, name: &str, span: Span) -> R<()> {
+        if !env.clocked {
+            return Ok(());
+        }
+        let text = format!("{name} cannot be used in a when-clause that a clock drives");
+        Err(self.err_hints(span, text, vec!["the value at the tick before is previous(…)".into()]))
+    }
+
     /// `pre` of a scalar.
     pub(crate) fn pre(&mut self, e: ExprId, span: Span) -> R<ExprId> {
         if self.dae.pool.as_const(e).is_some() {
@@ -449,6 +463,12 @@ impl<'t> Flattener<'t> {
     fn reduce(&mut self, env: &Env, name: &str, vs: Vec<Value>, span: Span) -> R<Value> {
         if vs.iter().all(|v| matches!(v, Value::Num(..))) {
             let ty = vs.iter().filter_map(Value::ty).reduce(Ty::join).unwrap_or(Ty::Int);
+            if let Some(bad) = vs.iter().find(|v| match v.ty() {
+                Some(Ty::Bool | Ty::Enum(_)) => matches!(name, "sum" | "product"),
+                t => !t.is_some_and(Ty::numeric),
+            }) {
+                return Err(self.err(span, format!("{name} needs numbers, not {}", bad.describe())));
+            }
             let e: Vec<ExprId> = vs.iter().flat_map(Value::scalar_list).collect();
             let out = match name {
                 "sum" => self.sum(&e),
@@ -488,7 +508,21 @@ impl<'t> Flattener<'t> {
         Ok(s)
     }
 
+    /// As many arguments as the function has.
+    pub(crate) fn count_arguments(&self, name: &str, c: &Call, span: Span) -> R<()> {
+        let given = c.args.len() + c.named.len();
+        match arity(name) {
+            Some((least, most)) if given < least || given > most => {
+                let hint = format!("several values are an array: {name}({{a, b, c}})");
+                let hints = if matches!(name, "min" | "max") { vec![hint] } else { Vec::new() };
+                Err(self.err_hints(span, format!("{name} {}, {given} are given", arity_text(least, most)), hints))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn builtin(&mut self, env: &Env, name: &str, c: &Call, span: Span) -> R<Option<Value>> {
+        self.count_arguments(name, c, span)?;
         if let Some(op) = unary_named(name) {
             let v = self.one(env, c, span)?;
             if !v.ty().is_some_and(Ty::numeric) {
@@ -524,6 +558,9 @@ impl<'t> Flattener<'t> {
                 v.rebuild(&mut |x, _| it.next().unwrap_or(x))
             }
             "pre" | "previous" => {
+                if name == "pre" {
+                    self.not_clocked(env, name, span)?;
+                }
                 let v = self.one(env, c, span)?;
                 let mut named = false;
                 c.args.iter().for_each(|a| crate::eval::visit_refs(a, &mut |_| named = true));
@@ -548,9 +585,15 @@ impl<'t> Flattener<'t> {
                 v.rebuild(&mut |x, _| it.next().unwrap_or(x))
             }
             "edge" | "change" => {
+                self.not_clocked(env, name, span)?;
                 let v = self.one(env, c, span)?;
                 if env.mode == Mode::Shape {
                     return Ok(Some(retype(v, Ty::Bool)));
+                }
+                let mut named = false;
+                c.args.iter().for_each(|a| crate::eval::visit_refs(a, &mut |_| named = true));
+                if !named {
+                    return Err(self.err(span, format!("{name} needs a variable, not {}", v.describe())));
                 }
                 let edge = name == "edge";
                 if edge && v.ty() != Some(Ty::Bool) {
@@ -639,6 +682,10 @@ impl<'t> Flattener<'t> {
                         if iv.ty() != Some(Ty::Clock)
                             && let (Value::Num(s, _), Value::Num(i, _)) = (&sv, &iv)
                         {
+                            if let Some(bad) = [&sv, &iv].into_iter().find(|v| !v.ty().is_some_and(Ty::numeric)) {
+                                let text = format!("sample needs a start and an interval, not {}", bad.describe());
+                                return Err(self.err(span, text));
+                            }
                             if env.mode == Mode::Shape {
                                 return Ok(Some(Value::Num(self.dae.pool.hole(u32::MAX), Ty::Bool)));
                             }
@@ -664,11 +711,21 @@ impl<'t> Flattener<'t> {
                 let [v, d, rest @ ..] = &vs[..] else {
                     return Err(self.err(span, "delay needs two or three arguments"));
                 };
-                let Value::Num(d, _) = d else { return Err(self.err(span, "the delay time must be a scalar")) };
-                let m = match rest.first() {
-                    Some(Value::Num(m, _)) => *m,
-                    _ => *d,
+                let Value::Num(d, Ty::Real | Ty::Int) = d else {
+                    return Err(self.err(span, format!("the delay time must be a Real scalar, not {}", d.describe())));
                 };
+                let m = match rest.first() {
+                    Some(Value::Num(m, Ty::Real | Ty::Int)) => *m,
+                    Some(v) => {
+                        return Err(self.err(span, format!("delayMax must be a Real scalar, not {}", v.describe())));
+                    }
+                    None => *d,
+                };
+                if let (Some(time), Some(max)) = (self.dae.pool.as_const(*d), self.dae.pool.as_const(m))
+                    && time > max
+                {
+                    return Err(self.err(span, format!("the delay time {time} is above delayMax, which is {max}")));
+                }
                 let mut out = Vec::new();
                 let time = self.var_expr(HybridDae::TIME);
                 let position = self.dae.pool.sub(time, *d);
@@ -714,7 +771,7 @@ impl<'t> Flattener<'t> {
                 self.map(&v, None, &mut |me, x| me.dae.pool.un(Unary::Abs, x))
             }
             "sign" => {
-                let v = self.one(env, c, span)?;
+                let v = self.numbers(env, name, &c.args[0])?;
                 let env = *env;
                 self.map(&v, Some(Ty::Int), &mut |me, x| {
                     if me.variability(x) < Variability::Continuous || env.plain {
@@ -729,13 +786,13 @@ impl<'t> Flattener<'t> {
                 })
             }
             "floor" | "integer" => {
-                let v = self.one(env, c, span)?;
+                let v = self.numbers(env, name, &c.args[0])?;
                 let env = *env;
                 let ty = if name == "integer" { Ty::Int } else { v.ty().unwrap_or(Ty::Real) };
                 self.map(&v, Some(ty), &mut |me, x| me.floor(&env, x))
             }
             "ceil" => {
-                let v = self.one(env, c, span)?;
+                let v = self.numbers(env, name, &c.args[0])?;
                 let env = *env;
                 self.map(&v, None, &mut |me, x| {
                     if me.variability(x) < Variability::Continuous || env.plain {
@@ -747,7 +804,7 @@ impl<'t> Flattener<'t> {
                 })
             }
             "div" | "mod" | "rem" => {
-                let (a, b) = self.two(env, c, span)?;
+                let (a, b) = self.two_numbers(env, name, c, span)?;
                 let ty = a.ty().unwrap_or(Ty::Real).join(b.ty().unwrap_or(Ty::Real));
                 let env = *env;
                 self.elementwise2(&a, &b, ty, span, &mut |me, x, y| match name {
@@ -766,11 +823,16 @@ impl<'t> Flattener<'t> {
                 })?
             }
             "atan2" => {
-                let (a, b) = self.two(env, c, span)?;
+                let (a, b) = self.two_numbers(env, name, c, span)?;
                 self.elementwise2(&a, &b, Ty::Real, span, &mut |me, x, y| me.dae.pool.bin(Binary::Atan2, x, y))?
             }
             "Integer" => {
                 let v = self.one(env, c, span)?;
+                if !matches!(v.ty(), Some(Ty::Enum(_) | Ty::Int)) {
+                    let hint = "integer(…) rounds a Real down; a Boolean becomes a number by if … then 1 else 0";
+                    let text = format!("Integer needs an enumeration value, not {}", v.describe());
+                    return Err(self.err_hints(span, text, vec![hint.into()]));
+                }
                 retype(v, Ty::Int)
             }
             "Real" | "Boolean" => return Ok(None),
@@ -778,7 +840,12 @@ impl<'t> Flattener<'t> {
             "min" | "max" => {
                 if c.args.len() == 2 {
                     let (a, b) = self.two(env, c, span)?;
-                    let ty = a.ty().unwrap_or(Ty::Real).join(b.ty().unwrap_or(Ty::Real));
+                    let (ta, tb) = (a.ty().unwrap_or(Ty::Real), b.ty().unwrap_or(Ty::Real));
+                    if ta == Ty::Str || !self.compatible(ta, tb) {
+                        let (a, b) = (a.describe(), b.describe());
+                        return Err(self.err(span, format!("{name} cannot compare {a} and {b}")));
+                    }
+                    let ty = ta.join(tb);
                     let op = if name == "min" { Binary::Min } else { Binary::Max };
                     self.elementwise2(&a, &b, ty, span, &mut |me, x, y| me.dae.pool.bin(op, x, y))?
                 } else {
@@ -787,10 +854,28 @@ impl<'t> Flattener<'t> {
                 }
             }
             "sum" | "product" => {
-                let v = self.one(env, c, span)?;
+                let v = self.numbers(env, name, &c.args[0])?;
                 let ty = v.ty();
                 let r = self.reduce(env, name, v.elements(), span)?;
                 if let Some(t) = ty { retype(r, t) } else { r }
+            }
+            "ndims" | "size" if self.component_dims(env, &c.args[0])?.is_some() => {
+                let Some(dims) = self.component_dims(env, &c.args[0])? else { return Ok(None) };
+                let Some(i) = c.args.get(1) else {
+                    let e: Vec<ExprId> = dims.iter().map(|&n| self.dae.pool.num(n as f64)).collect();
+                    return Ok(Some(match name {
+                        "ndims" => self.num(dims.len() as f64, Ty::Int),
+                        _ => Value::array(Ty::Int, vec![e.len()], e),
+                    }));
+                };
+                let k = self.sizes(env, std::slice::from_ref(i))?[0];
+                match dims.get(k.wrapping_sub(1)) {
+                    Some(&n) => self.num(n as f64, Ty::Int),
+                    None => {
+                        let text = format!("the array of components has no dimension {k}, only {}", dims.len());
+                        return Err(self.err(span, text));
+                    }
+                }
             }
             "ndims" => {
                 let v = self.one(&Env { mode: shape_mode(env), ..*env }, c, span)?;
@@ -838,6 +923,13 @@ impl<'t> Flattener<'t> {
             }
             "vector" => {
                 let v = self.one(env, c, span)?;
+                if v.dims().iter().filter(|&&d| d > 1).count() > 1 {
+                    let text = format!(
+                        "vector needs an array with one dimension of more than one element, not {}",
+                        v.describe()
+                    );
+                    return Err(self.err(span, text));
+                }
                 let n = v.len();
                 v.reshape(vec![n])
             }
@@ -856,9 +948,14 @@ impl<'t> Flattener<'t> {
                 }
             }
             "promote" => {
-                let (a, b) = self.two(env, c, span)?;
-                let n = self.const_of(&b).unwrap_or(0.0) as usize;
-                promote(&a, n)
+                let a = self.eval(env, &c.args[0])?;
+                let n = self.sizes(env, &c.args[1..])?[0];
+                if n < a.rank() {
+                    let text =
+                        format!("promote cannot take dimensions away: {} has {}, not {n}", a.describe(), a.rank());
+                    return Err(self.err(span, text));
+                }
+                promote(&first_of(&a), n)
             }
             "identity" => {
                 let n = self.sizes(env, &c.args)?;
@@ -921,7 +1018,10 @@ impl<'t> Flattener<'t> {
                 self.transpose(&v, span)?
             }
             "outerProduct" => {
-                let (a, b) = self.two(env, c, span)?;
+                let (a, b) = self.two_numbers(env, name, c, span)?;
+                if let Some(v) = [&a, &b].into_iter().find(|v| v.rank() != 1) {
+                    return Err(self.err(span, format!("outerProduct needs two vectors, not {}", v.describe())));
+                }
                 let (n, m) = (a.len(), b.len());
                 let (a, b) = (a.reshape(vec![n, 1]), b.reshape(vec![1, m]));
                 self.product(env, &a, &b, span)?
@@ -938,7 +1038,7 @@ impl<'t> Flattener<'t> {
                 Value::records(vec![n, m], e)
             }
             "cross" => {
-                let (a, b) = self.two(env, c, span)?;
+                let (a, b) = self.two_numbers(env, name, c, span)?;
                 if a.dims() != [3] || b.dims() != [3] {
                     return Err(self.err(span, "cross needs two vectors of three elements"));
                 }
@@ -954,7 +1054,7 @@ impl<'t> Flattener<'t> {
                 Value::array(a.ty.join(b.ty), vec![3], e)
             }
             "skew" => {
-                let v = self.one(env, c, span)?;
+                let v = self.numbers(env, name, &c.args[0])?;
                 if v.dims() != [3] {
                     return Err(self.err(span, "skew needs a vector of three elements"));
                 }
@@ -1022,9 +1122,46 @@ impl<'t> Flattener<'t> {
         Value::Num(self.var_expr(var), Ty::Bool)
     }
 
+    /// The options of `String(x, …)` in the order of `minimumLength`, `leftJustified`, `significantDigits`, and a format.
+    /// Without names they follow the signature for the type (Modelica 3.6, section 3.7.2).
+    pub(crate) fn string_options<'c>(
+        &self,
+        c: &'c Call,
+        ty: Ty,
+        format_second: bool,
+        span: Span,
+    ) -> R<[Option<&'c Expr>; 4]> {
+        let all = ["minimumLength", "leftJustified", "significantDigits", "format"];
+        let order: &[usize] = match ty {
+            _ if format_second => &[3],
+            Ty::Real => &[2, 0, 1],
+            _ => &[0, 1],
+        };
+        let rest = c.args.get(1..).unwrap_or_default();
+        if rest.len() > order.len() {
+            return Err(self.err(
+                span,
+                format!("String has {} options for {}, {} are given", order.len(), self.type_text(ty), rest.len()),
+            ));
+        }
+        let mut options = [None; 4];
+        for (&k, e) in order.iter().zip(rest) {
+            options[k] = Some(e);
+        }
+        for (n, e) in &c.named {
+            let Some(k) = all.iter().position(|x| n.name == *x) else {
+                return Err(self.err(n.span, format!("there is no argument called {}", n.name)));
+            };
+            if k == 2 && ty != Ty::Real {
+                return Err(self.err(n.span, format!("significantDigits is for Reals, not for {}", self.type_text(ty))));
+            }
+            options[k] = Some(e);
+        }
+        Ok(options)
+    }
+
     fn string_call(&mut self, env: &Env, c: &Call, span: Span) -> R<Value> {
-        let a = self.positional(c, &["", "minimumLength", "leftJustified", "significantDigits", "format"], span)?;
-        let Some(Some(x)) = a.first() else { return Err(self.err(span, "String needs an argument")) };
+        let Some(x) = c.args.first() else { return Err(self.err(span, "String needs an argument")) };
         let v = self.eval(env, x)?;
         let Value::Num(e, ty) = v else {
             if let Value::Rec(_) = v {
@@ -1032,19 +1169,12 @@ impl<'t> Flattener<'t> {
             }
             return Err(self.err(span, format!("String needs a scalar, not {}", v.describe())));
         };
+        let second = c.args.get(1).map(|a| self.eval(env, a)).transpose()?;
+        let options = self.string_options(c, ty, second.is_some_and(|v| v.ty() == Some(Ty::Str)), span)?;
         if ty == Ty::Str {
             return Ok(v);
         }
-        let opt = |me: &mut Self, k: usize| -> R<Option<f64>> {
-            match a.get(k) {
-                Some(Some(e)) => {
-                    let v = me.eval(env, e)?;
-                    Ok(me.const_of(&v))
-                }
-                _ => Ok(None),
-            }
-        };
-        if let Some(Some(f)) = a.get(4) {
+        if let Some(f) = options[3] {
             let format = self.eval(&Env { mode: Mode::Konst, ..*env }, f)?;
             let Some(format) = self.str_of(&format) else {
                 return Err(self.err(f.span, "the format must be a constant String"));
@@ -1061,28 +1191,39 @@ impl<'t> Flattener<'t> {
                 None => Err(self.err(f.span, format!("{format:?} is no number format"))),
             };
         }
-        let minimum = opt(self, 1)?.unwrap_or(0.0) as usize;
-        let left = opt(self, 2)?.unwrap_or(1.0) != 0.0;
-        let digits = opt(self, 3)?.unwrap_or(6.0);
-        let Some(x) = self.dae.pool.as_const(e) else {
-            if let Ty::Enum(en) = ty {
-                let name = format!("$string_enumeration_{en:?}");
-                let literals = self.enum_literals(en);
-                let mut args = vec![FExpr::Local(LocalId(0))];
-                args.extend(literals.iter().map(|l| FExpr::Str(l.to_string().into())));
-                let body = FExpr::Builtin(Builtin::EnumToString, args);
-                let f = self.synthesized(&name, &[ty.scalar()], ScalarType::String, body);
-                return Ok(Value::Num(self.dae.pool.call(f, Box::new([e]), 0), Ty::Str));
+        let mut values = [0.0, 1.0, 6.0];
+        let wanted = [("minimumLength", Ty::Int), ("leftJustified", Ty::Bool), ("significantDigits", Ty::Int)];
+        for (k, (name, wanted)) in wanted.into_iter().enumerate() {
+            let Some(o) = options[k] else { continue };
+            let mut v = self.eval(env, o)?;
+            if self.const_of(&v).is_none() {
+                v = self.eval(&Env { mode: Mode::Konst, ..*env }, o)?;
             }
-            let name = format!("$string_{}_{minimum}_{left}_{digits}", ty.text());
-            let args = vec![
-                FExpr::Local(LocalId(0)),
-                FExpr::Num(minimum as f64),
-                FExpr::Num(f64::from(left)),
-                FExpr::Num(digits),
-            ];
-            let f =
-                self.synthesized(&name, &[ty.scalar()], ScalarType::String, FExpr::Builtin(Builtin::ToString, args));
+            values[k] = match self.const_of(&v) {
+                Some(x) if v.ty() == Some(wanted) && x >= 0.0 => x,
+                _ => {
+                    let text =
+                        format!("{name} must be a {} that is not negative, not {}", wanted.text(), self.value_text(&v));
+                    return Err(self.err(o.span, text.replace("Boolean that is not negative", "Boolean")));
+                }
+            };
+        }
+        let [minimum, left, digits] = values;
+        let Some(x) = self.dae.pool.as_const(e) else {
+            let mut text = FExpr::Local(LocalId(0));
+            let mut name = format!("$string_{}_{minimum}_{left}_{digits}", ty.text());
+            if let Ty::Enum(en) = ty {
+                name = format!("$string_enumeration_{en:?}_{minimum}_{left}");
+                let mut args = vec![text];
+                args.extend(self.enum_literals(en).iter().map(|l| FExpr::Str(l.to_string().into())));
+                text = FExpr::Builtin(Builtin::EnumToString, args);
+            }
+            let body = if matches!(ty, Ty::Enum(_)) && minimum == 0.0 {
+                text
+            } else {
+                FExpr::Builtin(Builtin::ToString, vec![text, FExpr::Num(minimum), FExpr::Num(left), FExpr::Num(digits)])
+            };
+            let f = self.synthesized(&name, &[ty.scalar()], ScalarType::String, body);
             return Ok(Value::Num(self.dae.pool.call(f, Box::new([e]), 0), Ty::Str));
         };
         let mut s = match ty {
@@ -1093,14 +1234,32 @@ impl<'t> Flattener<'t> {
             }
             _ => format_g(x, digits as usize),
         };
-        while s.chars().count() < minimum {
-            if left {
+        while s.chars().count() < minimum as usize {
+            if left != 0.0 {
                 s.push(' ');
             } else {
                 s.insert(0, ' ');
             }
         }
         Ok(self.string(&s))
+    }
+
+    /// The dimensions of an array of components that have no value of their own: models and blocks.
+    fn component_dims(&mut self, env: &Env, e: &Expr) -> R<Option<Vec<usize>>> {
+        let ExprKind::Ref(r) = &e.kind else { return Ok(None) };
+        if r.parts.first().is_none_or(|p| self.local(env, p.name.name).is_some()) {
+            return Ok(None);
+        }
+        let Ok(crate::eval::Target::Nodes(nodes, mut dims, [])) = self.resolve(env, r) else { return Ok(None) };
+        let Some(&n) = nodes.first().filter(|n| n.0 != u32::MAX) else { return Ok(None) };
+        let t = self.template(n)?;
+        if t.builtin.is_some() || t.is_record() || t.is_connector() {
+            return Ok(None);
+        }
+        if nodes.len() == 1 && dims.is_empty() {
+            dims = self.dims(n)?.to_vec();
+        }
+        Ok(Some(dims))
     }
 
     /// A dimension of an array whose other dimensions are just being found: `Real A[:, size(A, 1)]`.
@@ -1127,6 +1286,39 @@ impl<'t> Flattener<'t> {
     pub(crate) fn function_ref(&mut self, env: &Env, r: &ComponentRef) -> R<Option<Value>> {
         let v = self.eval_ref(env, r)?;
         Ok(matches!(v, Value::Func(_)).then_some(v))
+    }
+}
+
+/// The least and the most arguments of a built-in function.
+fn arity(name: &str) -> Option<(usize, usize)> {
+    Some(match name {
+        "initial" | "terminal" | "getInstanceName" | "ticksInState" | "timeInState" => (0, 0),
+        "der" | "pre" | "previous" | "edge" | "change" | "noEvent" | "hold" | "noClock" | "cardinality"
+        | "inStream" | "actualStream" | "activeState" | "Integer" | "abs" | "sign" | "floor" | "ceil" | "integer"
+        | "sum" | "product" | "ndims" | "scalar" | "vector" | "matrix" | "identity" | "diagonal" | "transpose"
+        | "symmetric" | "skew" | "pure" => (1, 1),
+        "smooth" | "homotopy" | "div" | "mod" | "rem" | "atan2" | "promote" | "outerProduct" | "cross" => (2, 2),
+        "semiLinear" | "linspace" => (3, 3),
+        "firstTick" | "interval" => (0, 1),
+        "Clock" => (0, 2),
+        "min" | "max" | "size" | "sample" | "subSample" | "superSample" => (1, 2),
+        "delay" | "shiftSample" | "backSample" => (2, 3),
+        "zeros" | "ones" | "array" => (1, usize::MAX),
+        "fill" | "cat" => (2, usize::MAX),
+        _ => return unary_named(name).map(|_| (1, 1)),
+    })
+}
+
+fn arity_text(least: usize, most: usize) -> String {
+    let word = |n: usize| ["no", "one", "two", "three"][n.min(3)];
+    match (least, most) {
+        (1, usize::MAX) => "needs an argument".into(),
+        (_, usize::MAX) => format!("needs {} arguments or more", word(least)),
+        (0, 0) => "takes no arguments".into(),
+        (1, 1) => "needs one argument".into(),
+        (0, _) => format!("takes at most {} argument{}", word(most), if most > 1 { "s" } else { "" }),
+        _ if least == most => format!("needs {} arguments", word(least)),
+        _ => format!("needs {} or {} arguments", word(least), word(most)),
     }
 }
 

@@ -693,6 +693,27 @@ impl<'t> Flattener<'t> {
     }
 
     /// A call of `function g = der(f, x, …)`: the partial derivative of f at the arguments.
+    /// The function that `der(f, x, …)` differentiates in the end, and by what: f may be a derivative itself.
+    pub(crate) fn differentiated(
+        &mut self,
+        node: NodeId,
+        function: &'t TypeSpec,
+        with_respect_to: &'t [Ident],
+    ) -> R<(NodeId, Vec<&'t Ident>)> {
+        let mut variables: Vec<&'t Ident> = with_respect_to.iter().collect();
+        let mut base = self.class_in(self.node(node).cref.scope, function)?;
+        let mut seen = vec![self.node(node).cref.class];
+        while let ClassBody::Derivative { function, with_respect_to, .. } = &*self.lib.def(base.class).body {
+            if seen.contains(&base.class) {
+                return Err(self.err(function.span, "this function is a derivative of itself"));
+            }
+            seen.push(base.class);
+            variables.splice(0..0, with_respect_to);
+            base = self.class_in(base.scope, function)?;
+        }
+        Ok((self.class_node(&base), variables))
+    }
+
     pub(crate) fn derivative_call(
         &mut self,
         env: &Env,
@@ -703,16 +724,14 @@ impl<'t> Flattener<'t> {
         named: Vec<(Name, Value)>,
         span: Span,
     ) -> R<Value> {
-        let scope = self.node(node).cref.scope;
-        let base = self.class_in(scope, function)?;
-        let base = self.class_node(&base);
+        let (base, with_respect_to) = self.differentiated(node, function, with_respect_to)?;
         let sig = self.signature(base, span)?;
         let args = self.match_arguments(base, &sig, args, named, span)?;
         let mut given: Vec<(Name, Value)> =
             sig.inputs.iter().zip(args).filter_map(|(p, a)| a.map(|a| (p.name, a))).collect();
         // Stand-ins for the variables, so that the derivative can be taken before the arguments come in.
         let mut holes: Vec<(Name, u32, ExprId)> = Vec::new();
-        for x in with_respect_to {
+        for x in &with_respect_to {
             if holes.iter().any(|h| h.0 == x.name) {
                 continue;
             }
@@ -1336,13 +1355,15 @@ fn argument_kind(v: &Value) -> (Option<Ty>, usize) {
     (if matches!(v, Value::Rec(_) | Value::RecArr(_)) { None } else { v.ty() }, v.rank())
 }
 
-fn kind_text(k: ClassKind) -> &'static str {
+pub(crate) fn kind_text(k: ClassKind) -> &'static str {
     match k {
         ClassKind::Model => "model",
         ClassKind::Block => "block",
         ClassKind::Package => "package",
         ClassKind::Connector => "connector",
         ClassKind::Type => "type",
+        ClassKind::Record | ClassKind::OperatorRecord => "record",
+        ClassKind::Function | ClassKind::OperatorFunction => "function",
         _ => "class",
     }
 }

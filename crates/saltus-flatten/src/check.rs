@@ -5,6 +5,7 @@
 //! connector is its duty.
 
 use crate::Flattener;
+use crate::call::kind_text;
 use crate::instance::{Found, NodeKind};
 use crate::modifier::{NodeId, Scope};
 use crate::template::{ClassRef, MemberKind};
@@ -39,7 +40,25 @@ pub(crate) struct Plug<'t> {
     /// A redeclaration before this one that did not leave it replaceable.
     pub settled: Option<Span>,
     pub wanted: Wanted<'t>,
+    /// For classes: the kinds of the replacement and of the original.
+    pub kinds: Option<(ClassKind, ClassKind)>,
+    /// For components: how many dimensions the replacement and the original declare.
+    pub ranks: Option<(usize, usize)>,
+    /// Nothing was redeclared: the default has to satisfy the constraint, too.
+    pub default: bool,
     pub within: NodeId,
+}
+
+/// Whether a class of one kind may be redeclared as the other.
+fn exchangeable(a: ClassKind, b: ClassKind) -> bool {
+    use ClassKind::*;
+    let group = |k| match k {
+        Block => Model,
+        OperatorRecord => Record,
+        OperatorFunction => Function,
+        k => k,
+    };
+    a == Class || b == Class || group(a) == group(b)
 }
 
 /// What a replacement must offer.
@@ -122,7 +141,10 @@ impl<'t> Flattener<'t> {
                 Wanted::Class(c) => c.clone(),
                 Wanted::Named(spec, scope) => match self.class_in(*scope, spec) {
                     Ok(c) => c,
-                    Err(_) => continue,
+                    Err(e) => {
+                        self.report(e, p.within);
+                        continue;
+                    }
                 },
             };
             let (Ok(have), Ok(want)) =
@@ -130,25 +152,48 @@ impl<'t> Flattener<'t> {
             else {
                 continue;
             };
-            if want.builtin.is_some() || have.builtin.is_some() {
+            let constraint = self.lib.qualified(wanted.class);
+            let refuse = |me: &mut Self, why: String, hint: String| {
+                let e = Diagnostic::error(Stage::FrontEnd, p.span, why).label(p.declared, "declared here").hint(hint);
+                me.report(Box::new(e), p.within);
+            };
+            if let Some((have, want)) = p.kinds.filter(|(have, want)| !exchangeable(*have, *want)) {
+                let why =
+                    format!("{} is a {}, and cannot be redeclared as a {}", p.name, kind_text(want), kind_text(have));
+                refuse(self, why, format!("write `redeclare {} {} = …`", kind_text(want), p.name));
+                continue;
+            }
+            let wanted_is_structured = want.builtin.is_none();
+            let same = match (have.builtin, want.builtin) {
+                (Some(Ty::Enum(a)), Some(Ty::Enum(b))) => self.same_enum(a, b) || self.enum_literals(b).is_empty(),
+                (a, b) => a == b,
+            };
+            if !same {
+                let why = format!("{by} cannot take the place of {}, which is a {constraint}", p.name);
+                refuse(self, why, format!("choose a class that is a {constraint}, too"));
+                continue;
+            }
+            // A type may be an array by itself; of what else, the declaration tells all dimensions.
+            let plain = matches!(&p.wanted, Wanted::Named(spec, _) if spec.path.len() == 1
+                && ["Real", "Integer", "Boolean", "String"].contains(&spec.path[0].name.as_str()));
+            if let Some((have, want)) = p.ranks.filter(|(have, want)| have != want)
+                && (plain || wanted_is_structured)
+            {
+                let why = format!("{} has {want} dimensions, and cannot be redeclared with {have}", p.name);
+                refuse(self, why, "sizes may change, their number may not".into());
+                continue;
+            }
+            if want.builtin.is_some() {
                 continue;
             }
             let missing = want.members.iter().find(|m| {
                 !m.protected && matches!(m.kind, MemberKind::Component { .. }) && !have.index.contains_key(&m.name)
             });
             if let Some(m) = missing {
-                let constraint = self.lib.qualified(wanted.class);
-                let e = Diagnostic::error(
-                    Stage::FrontEnd,
-                    p.span,
-                    format!(
-                        "{by} cannot take the place of {}: it has no {}, which {constraint} declares",
-                        p.name, m.name
-                    ),
-                )
-                .label(p.declared, "declared here")
-                .hint(format!("extend {constraint}, or choose a class with everything that it declares"));
-                self.report(Box::new(e), p.within);
+                let place = if p.default { "be the default" } else { "take the place" };
+                let why =
+                    format!("{by} cannot {place} of {}: it has no {}, which {constraint} declares", p.name, m.name);
+                refuse(self, why, format!("extend {constraint}, or choose a class with everything that it declares"));
             }
         }
     }

@@ -219,7 +219,10 @@ impl<'t> Flattener<'t> {
     fn int_arg(&mut self, env: &Env, c: &Call, k: usize, name: &str) -> R<Option<i128>> {
         let e = c.args.get(k).or_else(|| c.named.iter().find(|(n, _)| n.name == name).map(|(_, e)| e));
         match e {
-            Some(e) => Ok(Some(self.konst_number(env, e)?.0 as i128)),
+            Some(e) => match self.konst_number(env, e)? {
+                (n, Ty::Int) => Ok(Some(n as i128)),
+                (n, ty) => Err(self.err(e.span, format!("{name} must be an Integer, not the {} {n}", ty.text()))),
+            },
             None => Ok(None),
         }
     }
@@ -263,7 +266,11 @@ impl<'t> Flattener<'t> {
                         let start =
                             c.args.get(1).or(c.named.iter().find(|(n, _)| n.name == "startInterval").map(|(_, e)| e));
                         if let Some(e) = start {
-                            let first = self.konst_number(env, e)?.0;
+                            let (first, ty) = self.konst_number(env, e)?;
+                            if !ty.numeric() {
+                                let text = format!("startInterval must be a Real, not a {}", ty.text());
+                                return Err(self.err(e.span, text));
+                            }
                             self.clocks.first.push((cond, first));
                         }
                         self.clocks.defs.push((v, Clock { base: Base::Event(cond), period: one, offset: zero }));
@@ -282,6 +289,11 @@ impl<'t> Flattener<'t> {
                         }
                     }
                     Some(Ty::Real) => {
+                        if c.args.len() + c.named.len() > 1 {
+                            let hint = "a resolution divides an Integer: Clock(1, 10) ticks every tenth of a second";
+                            let text = "a clock with a Real interval has no further arguments";
+                            return Err(self.err_hints(span, text, vec![hint.into()]));
+                        }
                         let t = self.konst_number(env, e)?.0;
                         if t <= 0.0 {
                             return Err(self.err(e.span, "the interval of a clock must be positive"));
@@ -337,6 +349,10 @@ impl<'t> Flattener<'t> {
                 (_, Some(v)) => Ok(v),
             };
         }
+        if kind != Kind::Sample && arg.iter().flat_map(Value::scalar_list).any(|x| self.is_time_alone(x)) {
+            let hint = "sample(…) makes a clocked signal of one that is defined all the time".to_string();
+            return Err(self.err_hints(span, format!("{name} needs a clocked signal"), vec![hint]));
+        }
         if let Kind::Interval | Kind::FirstTick = kind {
             let ty = if kind == Kind::Interval { Ty::Real } else { Ty::Bool };
             let o = self.origin(env, span, "clock");
@@ -347,15 +363,14 @@ impl<'t> Flattener<'t> {
             return Ok(Value::Num(self.var_expr(out), ty));
         }
         let Some(arg) = arg else { return Err(self.err(span, format!("{name} needs an argument"))) };
-        if kind != Kind::Sample && arg.scalar_list().iter().any(|&x| self.is_time_alone(x)) {
-            let hint = "sample(…) makes a clocked signal of one that is defined all the time".to_string();
-            return Err(self.err_hints(span, format!("{name} needs a clocked signal"), vec![hint]));
-        }
         // sample(u, clock): the result belongs to that clock.
         let clock =
             match (kind, c.args.get(1).or_else(|| c.named.iter().find(|(n, _)| n.name == "clock").map(|(_, e)| e))) {
                 (Kind::Sample, Some(e)) => {
                     let v = self.eval(env, e)?;
+                    if v.ty() != Some(Ty::Clock) {
+                        return Err(self.err(e.span, format!("sample needs a clock, not {}", v.describe())));
+                    }
                     v.scalar_list().first().and_then(|&x| self.as_var(x))
                 }
                 _ => None,
@@ -435,6 +450,9 @@ impl<'t> Flattener<'t> {
     }
 
     pub(crate) fn previous(&mut self, e: ExprId, span: Span) -> R<ExprId> {
+        if self.is_time_alone(e) {
+            return Err(self.err(span, "previous needs a clocked variable: time has no ticks"));
+        }
         if let Some(v) = self.as_var(e) {
             self.clocks.states.push(v);
             if self.dae.vars[v].variability > Variability::Discrete {
@@ -464,6 +482,7 @@ impl<'t> Flattener<'t> {
             return Err(self.err(c.span, "this is not a clock"));
         };
         let (first, calls) = (self.dae.equations.len(), self.dae.calls.len());
+        let env = &Env { clocked: true, ..*env };
         for e in body {
             if let saltus_syntax::ast::EquationKind::When { .. } = e.kind {
                 return Err(self.err(e.span, "a when-clause cannot stand inside one that a clock drives"));
@@ -505,6 +524,10 @@ impl<'t> Flattener<'t> {
 
     pub(crate) fn finish_clocks(&mut self) {
         if self.clocks.ops.is_empty() && self.clocks.vars.is_empty() && self.clocks.states.is_empty() {
+            return;
+        }
+        // What is missing because of other errors would be told again as clocks that cannot be found.
+        if self.diagnostics.iter().any(|d| d.severity == saltus_base::Severity::Error) {
             return;
         }
         if let Err(e) = self.partition() {

@@ -8,7 +8,7 @@ use crate::value::{FuncValue, Ty, Value, shape_text};
 use crate::{Env, Flattener, Mode, R};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Name, Span};
-use saltus_dae::{Equation, Origin, VarId, VarType, Variability};
+use saltus_dae::{Assertion, Equation, Message, Origin, Piece, VarId, VarType, Variability};
 use saltus_expr::{Binary, ExprId, Node as XNode};
 use saltus_syntax::ast::{
     Call, Causality, ClassBody, ComponentRef, Connection, Equation as AstEquation, EquationKind, Expr, ExprKind,
@@ -305,6 +305,10 @@ impl<'t> Flattener<'t> {
                 }
             }
             ("uniqueRoot", _) => {}
+            ("branch", _) => return Err(self.err(span, "Connections.branch needs two connectors' records")),
+            ("root" | "potentialRoot", _) => {
+                return Err(self.err(span, format!("Connections.{name} needs a connector's record")));
+            }
             _ => return Err(self.err(span, format!("Connections.{name} is not known"))),
         }
         Ok(())
@@ -751,7 +755,26 @@ impl<'t> Flattener<'t> {
             return Err(self.err(p.span, format!("{a} has {} elements, but {b} has {}", x.len(), y.len())));
         }
         let fixed = |v: VariabilityPrefix| matches!(v, VariabilityPrefix::Parameter | VariabilityPrefix::Constant);
-        if fixed(self.node(p.a.node).variability) || fixed(self.node(p.b.node).variability) {
+        let (fa, fb) = (fixed(self.node(p.a.node).variability), fixed(self.node(p.b.node).variability));
+        if fa != fb {
+            let (a, b) = (self.path(p.a.node), self.path(p.b.node));
+            return Err(self.err(p.span, format!("{a} and {b} cannot be connected: only one of them is a parameter")));
+        }
+        if fa {
+            // Parameters are not set by connections: they have to agree (Modelica 3.6, section 9.2).
+            for (u, v) in x.into_iter().zip(y) {
+                let (a, b) = (self.var_expr(u), self.var_expr(v));
+                let same = self.dae.pool.bin(Binary::Eq, a, b);
+                if self.dae.pool.as_const(same) == Some(1.0) {
+                    continue;
+                }
+                let (a, b) = (self.dae.vars[u].name.clone(), self.dae.vars[v].name.clone());
+                let text = format!("{a} and {b} are connected, but their values differ");
+                let message = Message { pieces: vec![Piece::Text(text)] };
+                let condition = self.row(same);
+                let origin = Origin { span: Some(p.span), instance: self.instance_text(self.top), note: "" };
+                self.dae.assertions.push(Assertion { condition, message, error: true, guard: None, origin });
+            }
             return Ok(());
         }
         let compatible = |a: &VarType, b: &VarType| match (a, b) {

@@ -341,8 +341,8 @@ impl<'t> Flattener<'t> {
             let Some(b) = &c.binding else { continue };
             self.check_each(n, b);
             match name.as_str() {
-                "quantity" | "unbounded" => {}
-                "unit" | "displayUnit" => {
+                "unbounded" => {}
+                "quantity" | "unit" | "displayUnit" => {
                     let v = self.binding_value(b, Mode::Konst)?;
                     if v.ty() != Some(Ty::Str) {
                         let message =
@@ -354,7 +354,11 @@ impl<'t> Flattener<'t> {
                         let x = if u.len() == count { &u[k] } else { &u[0] };
                         let s = self.str_of(x).unwrap_or_default();
                         let var = &mut self.dae.vars[at(k)];
-                        if *name == "unit" { var.unit = s } else { var.display_unit = s }
+                        match name.as_str() {
+                            "unit" => var.unit = s,
+                            "displayUnit" => var.display_unit = s,
+                            _ => {}
+                        }
                     }
                 }
                 "start" | "min" | "max" | "nominal" => {

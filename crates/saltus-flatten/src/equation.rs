@@ -71,6 +71,9 @@ impl<'t> Flattener<'t> {
                 let (lv, rv) = (first_of(&lv), first_of(&rv));
                 self.equate(env, &lv, &rv, eq.span, "")
             }
+            EquationKind::Connect(..) if self.in_initial => {
+                Err(self.err(eq.span, "connect cannot stand in an initial equation section"))
+            }
             EquationKind::Connect(..) => Ok(()),
             EquationKind::If { branches, otherwise } => {
                 let mut conditions: Vec<ExprId> = Vec::new();
@@ -449,6 +452,26 @@ impl<'t> Flattener<'t> {
         }
     }
 
+    /// No more arguments than an operator has, and none of another name.
+    pub(crate) fn known_arguments(
+        &self,
+        name: &str,
+        c: &saltus_syntax::ast::Call,
+        known: &[&str],
+        span: Span,
+    ) -> R<()> {
+        if let Some((n, _)) = c.named.iter().find(|(n, _)| !known.contains(&n.name.as_str())) {
+            let hints = vec![format!("there are {}", known.join(", "))];
+            return Err(self.err_hints(n.span, format!("{name} has no argument {}", n.name), hints));
+        }
+        let (given, most) = (c.args.len() + c.named.len(), known.len());
+        if given > most {
+            let s = if most > 1 { "s" } else { "" };
+            return Err(self.err(span, format!("{name} takes at most {most} argument{s}, {given} are given")));
+        }
+        Ok(())
+    }
+
     pub(crate) fn assertion(
         &mut self,
         env: &Env,
@@ -458,6 +481,7 @@ impl<'t> Flattener<'t> {
         let pick = |k: usize, name: &str| {
             c.args.get(k).or_else(|| c.named.iter().find(|(n, _)| n.name == name).map(|(_, e)| e))
         };
+        self.known_arguments("assert", c, &["condition", "message", "level"], span)?;
         let Some(cond) = pick(0, "condition") else { return Err(self.err(span, "assert needs a condition")) };
         let v = self.eval(env, cond)?;
         let Value::Num(condition, Ty::Bool) = v else {
@@ -465,7 +489,7 @@ impl<'t> Flattener<'t> {
         };
         let message = match pick(1, "message") {
             Some(m) => self.message(env, m)?,
-            None => Message::default(),
+            None => return Err(self.err(span, "assert needs a condition and a message")),
         };
         let error = match pick(2, "level") {
             Some(l) => {

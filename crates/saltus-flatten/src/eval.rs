@@ -738,21 +738,31 @@ impl<'t> Flattener<'t> {
                 let Some(n) = self.const_of(&b) else {
                     return Err(self.err(span, "the exponent of a matrix must be constant"));
                 };
+                if b.ty() != Some(Ty::Int) || n < 0.0 {
+                    let n = self.value_text(&b);
+                    return Err(
+                        self.err(span, format!("the exponent of a matrix must be a nonnegative Integer, not {n}"))
+                    );
+                }
                 let d = a.dims().to_vec();
                 if d[0] != d[1] {
                     return Err(self.err(span, format!("only square matrices have powers, not {}", shape_text(&d))));
                 }
                 let mut r = self.identity(d[0]);
-                for _ in 0..(n.max(0.0) as usize) {
+                for _ in 0..n as usize {
                     r = self.product(env, &r, &a, span)?;
                 }
                 return Ok(r);
             }
             _ => {}
         }
+        if matches!(op, Lt | Le | Gt | Ge | Eq | Ne) {
+            let text = format!("relations compare scalars, not {} and {}", a.describe(), b.describe());
+            let hint = "compare element by element: {a[i] < b[i] for i in 1:size(a, 1)}";
+            return Err(self.err_hints(span, text, vec![hint.into()]));
+        }
         let broadcast = matches!(op, Mul | ElemMul | Div | ElemDiv | ElemAdd | ElemSub | ElemPow);
-        if (ra == 0 || rb == 0) && !(broadcast && (op != Div || rb == 0)) && !matches!(op, And | Or) {
-            // Tolerated: scalar + array is not Modelica.
+        if (ra == 0 || rb == 0) && !broadcast || op == Div && rb > 0 {
             return Err(self.err_hints(
                 span,
                 format!("{} and {} have different shapes", a.describe(), b.describe()),
@@ -904,6 +914,13 @@ impl<'t> Flattener<'t> {
                 ));
             }
             total += v.dims()[k - 1];
+        }
+        if let Some((x, y)) = nonempty.first().and_then(|f| f.ty()).and_then(|x| {
+            let other = nonempty.iter().filter_map(|v| v.ty());
+            other.map(|y| (x, y)).find(|&(x, y)| !self.compatible(x, y))
+        }) {
+            let (x, y) = (self.type_text(x), self.type_text(y));
+            return Err(self.err(span, format!("arrays of {x} and {y} do not fit together")));
         }
         // Empty pieces may still differ in the other dimensions; they contribute nothing.
         let outer: usize = dims[..k - 1].iter().product();
@@ -1455,6 +1472,17 @@ impl<'t> Flattener<'t> {
         })
     }
 
+    /// Whether one of the components before the last name is an expandable connector without the next one.
+    fn reaches_into_a_bus(&mut self, env: &Env, r: &ComponentRef) -> bool {
+        (1..r.parts.len()).any(|k| {
+            let mut bus = r.clone();
+            bus.parts.truncate(k);
+            let Ok(Target::Nodes(nodes, ..)) = self.resolve(env, &bus) else { return false };
+            let Some(&n) = nodes.first().filter(|n| n.0 != u32::MAX) else { return false };
+            self.template(n).is_ok_and(|t| t.expandable && !t.index.contains_key(&r.parts[k].name.name))
+        })
+    }
+
     fn nodes_value(
         &mut self,
         env: &Env,
@@ -1465,6 +1493,10 @@ impl<'t> Flattener<'t> {
     ) -> R<Value> {
         if dims == [usize::MAX] {
             let text = ref_text(r);
+            if self.reaches_into_a_bus(env, r) {
+                let hint = "a variable gets into an expandable connector by a connection or a declaration in its class";
+                return Err(self.err_hints(r.span, format!("nothing puts {text} into its bus"), vec![hint.into()]));
+            }
             return Err(self.err_hints(
                 r.span,
                 format!("{text} does not exist: the component is switched off by its condition"),

@@ -359,6 +359,9 @@ impl<'t> Flattener<'t> {
                                     mods: self.no_mod.clone(),
                                 }),
                             },
+                            kinds: Some((self.lib.def(c).kind, self.lib.def(class).kind)),
+                            ranks: None,
+                            default: false,
                             within: n,
                         });
                     } else {
@@ -462,7 +465,17 @@ impl<'t> Flattener<'t> {
             self.importing.push(class);
             let mut from: Option<&Vec<Name>> = None;
             for path in &own.wildcards {
-                if let Some(Found::Class(c)) = self.global(path)? {
+                let Some(whole) = self.global(path)? else {
+                    let (message, hints) = self.unknown_import(path)?;
+                    let span = self.lib.def(class).name.span;
+                    if self.warned.insert(span) {
+                        let mut d = self.err_hints(span, message, hints);
+                        d.severity = saltus_base::Severity::Warning;
+                        self.diagnostics.push(*d);
+                    }
+                    continue;
+                };
+                if let Found::Class(c) = whole {
                     let n = self.class_node(&c);
                     let here = self.member_from(Scope { node: n, part: 0 }, name)?;
                     if let (Some(a), Some(b)) = (&found, &here)
@@ -755,6 +768,8 @@ impl<'t> Flattener<'t> {
                 c
             }
         };
+        let rank = |clause: &ComponentClause, component: &Component| component.dims.len() + clause.type_dims.len();
+        let own_rank = rank(clause, component);
         if redeclared && live_parent {
             let modified = eff.child(m.name).and_then(|o| o.redeclare.as_ref()).and_then(|r| r.settled);
             let latest = (!original.0.prefixes.replaceable).then_some(original.1.name.span);
@@ -769,6 +784,26 @@ impl<'t> Flattener<'t> {
                     Some(k) => Wanted::Named(&k.class, original.2),
                     None => Wanted::Named(&original.0.type_spec, original.2),
                 },
+                kinds: None,
+                ranks: (own_rank > 0).then(|| (own_rank, rank(original.0, original.1))),
+                default: false,
+                within: n,
+            });
+        } else if let Some(k) = &clause.constraint
+            && live_parent
+            && self.warned.insert(k.class.span)
+        {
+            self.checks.plugs.push(Plug {
+                name: m.name,
+                by: ty.clone(),
+                span: component.name.span,
+                declared: k.class.span,
+                replaceable: true,
+                settled: None,
+                wanted: Wanted::Named(&k.class, scope),
+                kinds: None,
+                ranks: None,
+                default: true,
                 within: n,
             });
         }
@@ -922,16 +957,40 @@ impl<'t> Flattener<'t> {
             (Some(Ty::Enum(x)), Some(Ty::Enum(y))) => self.same_enum(x, y),
             (x, y) => x == y,
         };
+        let place = |me: &Self, n: NodeId| me.node(n).clause.map_or(Span::NONE, |c| c.1.name.span);
+        let name = self.node(outer).name;
         if fits {
-            return Ok(());
+            // An outer declaration may leave sizes open.
+            let open = |me: &Self, n: NodeId| {
+                me.node(n).clause.is_none_or(|(clause, c, _)| {
+                    c.dims.iter().chain(&clause.type_dims).any(|s| matches!(s, Subscript::All(_)))
+                })
+            };
+            let fixed = |v| matches!(v, VariabilityPrefix::Parameter | VariabilityPrefix::Constant);
+            if fixed(self.node(outer).variability) && !fixed(self.node(inner).variability) && want.is_some() {
+                let text = format!("outer {name} is a parameter, but the inner {name} varies during the run");
+                let mut e = self.err(place(self, outer), text);
+                e.labels.push(saltus_base::Label { span: place(self, inner), message: "the inner declaration".into() });
+                return Err(e);
+            }
+            if open(self, outer) || open(self, inner) {
+                return Ok(());
+            }
+            let (want, have) = (self.dims(outer)?.to_vec(), self.dims(inner)?.to_vec());
+            if want == have {
+                return Ok(());
+            }
+            let (want, have) = (crate::value::shape_text(&want), crate::value::shape_text(&have));
+            let text = format!("outer {name} has the shape {want}, but the inner {name} has the shape {have}");
+            let mut e = self.err(place(self, outer), text);
+            e.labels.push(saltus_base::Label { span: place(self, inner), message: "the inner declaration".into() });
+            return Err(e);
         }
         let text = |me: &Self, n: NodeId, ty: Option<Ty>| match ty {
             Some(t) => me.type_text(t),
             None => me.lib.qualified(me.node(n).cref.class),
         };
         let (have, want) = (text(self, inner, have), text(self, outer, want));
-        let place = |me: &Self, n: NodeId| me.node(n).clause.map_or(Span::NONE, |c| c.1.name.span);
-        let name = self.node(outer).name;
         let mut e = self.err(place(self, outer), format!("outer {name} is a {want}, but the inner {name} is a {have}"));
         e.labels.push(saltus_base::Label { span: place(self, inner), message: "the inner declaration".into() });
         Err(e)
@@ -1017,7 +1076,8 @@ impl<'t> Flattener<'t> {
                     format!("there is no inner declaration for outer {name}; a default {class} is used"),
                 )
                 .hint(format!("declare `inner {class} {name}` at the top of the model"));
-                self.diagnostics.push(d);
+                let within = self.node(n).parent.unwrap_or(n);
+                self.report(Box::new(d), within);
                 Ok(k)
             }
         }
@@ -1378,10 +1438,14 @@ impl<'t> Flattener<'t> {
                         return Ok(Value::array(ty, dims.to_vec(), Vec::new()));
                     }
                     let path = self.path(n);
+                    let constant = self.node(n).variability == VariabilityPrefix::Constant;
                     return Err(self.err_hints(
                         name_span,
-                        format!("the parameter {path} has no value"),
-                        vec![format!("give it one by a modifier or --set {path}=…")],
+                        format!("the {} {path} has no value", if constant { "constant" } else { "parameter" }),
+                        match constant {
+                            true => vec!["give it one in its declaration or by a modifier".into()],
+                            false => vec![format!("give it one by a modifier or --set {path}=…")],
+                        },
                     ));
                 }
             },

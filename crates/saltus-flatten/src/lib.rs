@@ -86,6 +86,8 @@ pub(crate) struct Env<'e> {
     pub pure: bool,
     /// A condition decides whether the value is used.
     pub conditional: bool,
+    /// Inside a when-clause that a clock drives.
+    pub clocked: bool,
 }
 
 impl Env<'static> {
@@ -99,6 +101,7 @@ impl Env<'static> {
             when: false,
             pure: false,
             conditional: false,
+            clocked: false,
         }
     }
     pub fn konst(scope: Scope) -> Self {

@@ -1075,6 +1075,9 @@ impl<'t> Flattener<'t> {
                 Ok(())
             }
             StatementKind::While { condition, body } => {
+                if let Some(when) = body.iter().find(|s| matches!(s.kind, StatementKind::When { .. })) {
+                    return Err(self.err(when.span, "when cannot stand in a while loop"));
+                }
                 let within = |m: &mut ModelContext| {
                     let in_while = m.capture || m.in_while;
                     (std::mem::replace(&mut m.capture, false), std::mem::replace(&mut m.in_while, in_while))
@@ -1260,6 +1263,10 @@ impl<'t> Flattener<'t> {
             && n.0 != u32::MAX
             && matches!(self.node(n).variability, VariabilityPrefix::Parameter | VariabilityPrefix::Constant)
         {
+            if self.node(n).variability == VariabilityPrefix::Constant {
+                let message = format!("{} is a constant and cannot be assigned", first.name.name);
+                return Err(self.err(r.span, message));
+            }
             let message = format!("{} is a parameter: an algorithm cannot determine it", first.name.name);
             let hint = "set fixed = false and assign it in an initial algorithm".to_string();
             let mut e = self.err_hints(r.span, message, vec![hint]);
@@ -1290,7 +1297,15 @@ impl<'t> Flattener<'t> {
             // An array without elements: whether the statement is ever reached is not known here.
             None => match self.without_elements(lx, r) {
                 Some(t) => (t, r.parts.len() - 1),
-                None => return Err(self.err(r.span, format!("{} cannot be assigned here", ref_text(r)))),
+                None => {
+                    let name = ref_text(r);
+                    let iterator = lx.iterators.iter().map(|i| i.0).chain(lx.known.iter().map(|k| k.0));
+                    let text = match iterator.into_iter().any(|n| n == name.as_str()) {
+                        true => format!("{name} is the variable of a loop and cannot be assigned"),
+                        false => format!("{name} cannot be assigned here"),
+                    };
+                    return Err(self.err(r.span, text));
+                }
             },
         };
         let (tree, skip) = tree;
@@ -1848,6 +1863,14 @@ impl<'t> Flattener<'t> {
                 let mut l = Vec::new();
                 v.leaves(&mut l);
                 let Some(base) = l.first().map(|x| x.0.clone()) else { return Ok(v) };
+                if depth + p.subscripts.len() > v.rank() {
+                    let (name, rank) = (p.name.name, v.rank() - depth);
+                    let text = match rank {
+                        0 => format!("{name} is a scalar and has no subscripts"),
+                        _ => format!("{name} has {rank} dimensions, but {} subscripts", p.subscripts.len()),
+                    };
+                    return Err(self.err(r.span, text));
+                }
                 let mut idx: Vec<FIndex> = (0..depth).map(|_| FIndex::All).collect();
                 let mut dropped = 0;
                 for (j, s) in p.subscripts.iter().enumerate() {
@@ -2393,8 +2416,7 @@ impl<'t> Flattener<'t> {
         (args, named): (Vec<LVal>, Vec<(Name, LVal)>),
         span: Span,
     ) -> R<LVal> {
-        let base = self.class_in(self.node(node).cref.scope, function)?;
-        let base = self.class_node(&base);
+        let (base, with_respect_to) = self.differentiated(node, function, with_respect_to)?;
         let sig = self.signature(base, span)?;
         let mut directions = Vec::new();
         for x in with_respect_to {
@@ -2428,13 +2450,11 @@ impl<'t> Flattener<'t> {
     }
 
     fn lower_builtin(&mut self, lx: &mut Lowering, name: &str, c: &Call, span: Span) -> R<LVal> {
-        let least = match name {
-            "smooth" | "atan2" | "cross" | "promote" | "div" | "mod" | "rem" => 2,
-            "homotopy" | "initial" | "terminal" => 0,
-            _ => 1,
-        };
-        if c.args.len() < least {
-            return Err(self.err(span, format!("{name} needs {least} arguments")));
+        if c.iterators.is_empty() {
+            self.count_arguments(name, c, span)?;
+        }
+        if c.args.is_empty() && !matches!(name, "homotopy" | "initial" | "terminal" | "getInstanceName") {
+            return Err(self.err(span, format!("{name} needs an argument")));
         }
         if !c.iterators.is_empty() {
             let op = match name {
@@ -2469,6 +2489,11 @@ impl<'t> Flattener<'t> {
                 return v;
             }
             "noEvent" => return self.lower_literally(lx, &c.args[0]),
+            // What it gives in a function is not specified (Modelica 3.6, section 3.7.4.4): its name.
+            "getInstanceName" => {
+                let name = self.lib.qualified(self.node(lx.scope.node).cref.class);
+                return Ok(LVal::Leaf(FExpr::Str(name.as_str().into()), Ty::Str, 0));
+            }
             "smooth" if lx.model.is_none() && !lx.events => return self.lower(lx, &c.args[1]),
             "smooth" => {
                 let LVal::Leaf(FExpr::Num(p), ..) = self.lower(lx, &c.args[0])? else {
@@ -2483,7 +2508,33 @@ impl<'t> Flattener<'t> {
                     None => Err(self.err(span, "homotopy needs arguments")),
                 };
             }
-            "initial" | "terminal" | "pre" | "der" | "edge" | "change" | "sample" | "delay" if lx.model.is_none() => {
+            "initial"
+            | "terminal"
+            | "pre"
+            | "der"
+            | "edge"
+            | "change"
+            | "sample"
+            | "delay"
+            | "cardinality"
+            | "inStream"
+            | "actualStream"
+            | "spatialDistribution"
+            | "previous"
+            | "hold"
+            | "Clock"
+            | "subSample"
+            | "superSample"
+            | "shiftSample"
+            | "backSample"
+            | "noClock"
+            | "firstTick"
+            | "interval"
+            | "activeState"
+            | "ticksInState"
+            | "timeInState"
+                if lx.model.is_none() =>
+            {
                 return Err(self.err(span, format!("{name} cannot be used in a function")));
             }
             _ => {}
@@ -2493,10 +2544,11 @@ impl<'t> Flattener<'t> {
             vs.push(self.lower(lx, a)?);
         }
         if name == "String" {
-            let named = |n: &str| c.named.iter().find(|(k, _)| k.name == n).map(|(_, e)| e.clone());
             let LVal::Leaf(x, ty, 0) = vs[0].clone() else { return Err(self.err(span, "String needs a scalar")) };
-            if let Some(f) = named("format") {
-                let LVal::Leaf(f, Ty::Str, 0) = self.lower(lx, &f)? else {
+            let format_second = matches!(vs.get(1), Some(LVal::Leaf(_, Ty::Str, 0)));
+            let options = self.string_options(c, ty, format_second, span)?;
+            if let Some(f) = options[3] {
+                let LVal::Leaf(f, Ty::Str, 0) = self.lower(lx, f)? else {
                     return Err(self.err(f.span, "the format must be a String"));
                 };
                 return Ok(LVal::Leaf(FExpr::Builtin(Builtin::ToString, vec![x, f]), Ty::Str, 0));
@@ -2511,21 +2563,14 @@ impl<'t> Flattener<'t> {
                 _ => x,
             };
             let mut args = vec![text];
-            let mut all = vec![("minimumLength", 0.0), ("leftJustified", 1.0)];
-            if ty == Ty::Real {
-                all.push(("significantDigits", 6.0));
-            }
+            let all = if ty == Ty::Real { &[0.0, 1.0, 6.0][..] } else { &[0.0, 1.0] };
             let mut given = false;
-            for (k, (n, d)) in all.into_iter().enumerate() {
-                let v = match named(n) {
-                    Some(e) => Some(self.lower_scalar(lx, &e)?),
-                    None => match vs.get(k + 1) {
-                        Some(LVal::Leaf(x, _, 0)) => Some(x.clone()),
-                        _ => None,
-                    },
-                };
-                given |= v.is_some();
-                args.push(v.unwrap_or(FExpr::Num(d)));
+            for (option, &default) in options.into_iter().zip(all) {
+                given |= option.is_some();
+                args.push(match option {
+                    Some(e) => self.lower_scalar(lx, e)?,
+                    None => FExpr::Num(default),
+                });
             }
             // Words need no conversion, only blanks.
             if matches!(ty, Ty::Enum(_) | Ty::Bool | Ty::Str) && !given {
@@ -2601,6 +2646,9 @@ impl<'t> Flattener<'t> {
                 | "product"
                 | "cross"
                 | "skew"
+                | "outerProduct"
+                | "linspace"
+                | "semiLinear"
         );
         if (numbers || unary_named(name).is_some())
             && let Some(x) = l.iter().find(|x| !x.1.numeric() && !is_empty(&x.0))
@@ -2622,6 +2670,10 @@ impl<'t> Flattener<'t> {
             "floor" => LVal::Leaf(lx.event(FExpr::Unary(Unary::Floor, boxed(a))), ta, ra),
             "ceil" => LVal::Leaf(lx.event(FExpr::Unary(Unary::Ceil, boxed(a))), ta, ra),
             "integer" => LVal::Leaf(lx.event(FExpr::Unary(Unary::Floor, boxed(a))), Ty::Int, ra),
+            "Integer" if !matches!(ta, Ty::Enum(_) | Ty::Int) => {
+                let ty = self.type_text(ta);
+                return Err(self.err(span, format!("Integer needs an enumeration value, not {ty}")));
+            }
             "Integer" => LVal::Leaf(a, Ty::Int, ra),
             "div" | "mod" | "rem" => {
                 need(self, 2)?;
@@ -2647,6 +2699,10 @@ impl<'t> Flattener<'t> {
                 LVal::Leaf(FExpr::Binary(Binary::Atan2, boxed(a), boxed(b(1))), Ty::Real, ra)
             }
             "min" | "max" if l.len() == 2 => {
+                if ta == Ty::Str || !self.compatible(ta, l[1].1) {
+                    let (a, b) = (self.type_text(ta), self.type_text(l[1].1));
+                    return Err(self.err(span, format!("{name} cannot compare {a} and {b}")));
+                }
                 let op = if name == "min" { Binary::Min } else { Binary::Max };
                 LVal::Leaf(FExpr::Binary(op, boxed(a), boxed(b(1))), ta.join(l[1].1), ra.max(l[1].2))
             }
@@ -2661,6 +2717,9 @@ impl<'t> Flattener<'t> {
             "matrix" => LVal::Leaf(FExpr::Builtin(Builtin::Matrix, vec![a]), ta, 2),
             "promote" => {
                 let FExpr::Num(n) = b(1) else { return Err(self.err(span, "promote needs a constant")) };
+                if (n as usize) < ra {
+                    return Err(self.err(span, format!("promote cannot take dimensions away: there are {ra}, not {n}")));
+                }
                 LVal::Leaf(FExpr::Builtin(Builtin::Promote, exprs()), ta, n as usize)
             }
             "identity" => LVal::Leaf(FExpr::Builtin(Builtin::Identity, vec![a]), Ty::Int, 2),
@@ -2676,6 +2735,10 @@ impl<'t> Flattener<'t> {
             "skew" => LVal::Leaf(FExpr::Builtin(Builtin::Skew, vec![a]), ta, 2),
             "cat" => {
                 need(self, 2)?;
+                if let Some(x) = l[2..].iter().find(|x| !self.compatible(x.1, l[1].1) && !is_empty(&x.0)) {
+                    let (a, b) = (self.type_text(l[1].1), self.type_text(x.1));
+                    return Err(self.err(span, format!("arrays of {a} and {b} do not fit together")));
+                }
                 let ty = l[1..].iter().map(|x| x.1).reduce(|a, b| a.join(b)).unwrap_or(Ty::Real);
                 LVal::Leaf(FExpr::Builtin(Builtin::Cat, exprs()), ty, l[1].2)
             }

@@ -103,6 +103,11 @@ impl<'t> Flattener<'t> {
             c.args.get(k).or_else(|| c.named.iter().find(|(n, _)| n.name == name).map(|(_, e)| e))
         };
         let scope = env.scope.node;
+        let known: &[&str] = match name {
+            "initialState" => &["state"],
+            _ => &["from", "to", "condition", "immediate", "reset", "synchronize", "priority"],
+        };
+        self.known_arguments(name, c, known, span)?;
         if name == "initialState" {
             let Some(s) = arg(0, "state") else { return Err(self.err(span, "initialState needs a state")) };
             let s = self.state_arg(env, s)?;

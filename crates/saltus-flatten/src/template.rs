@@ -148,6 +148,9 @@ impl<'t> Flattener<'t> {
                     ClassKind::Record | ClassKind::OperatorRecord if !sections.is_empty() => {
                         Some(format!("{} is a record and cannot have equations or algorithms", name()))
                     }
+                    ClassKind::Package if !sections.is_empty() => {
+                        Some(format!("{} is a package and cannot have equations or algorithms", name()))
+                    }
                     ClassKind::Connector if !sections.is_empty() => {
                         Some(format!("{} is a connector and cannot have equations or algorithms", name()))
                     }
@@ -206,6 +209,7 @@ impl<'t> Flattener<'t> {
         if kind == ClassKind::OperatorRecord {
             self.check_operators(t);
         }
+        self.check_prefixes(t, kind);
         if t.builtin == Some(Ty::Object) && class != t.parts[t.parts.len() - 1].class {
             for f in ["constructor", "destructor"] {
                 if !t.index.contains_key(&Name::new(f)) {
@@ -224,6 +228,42 @@ impl<'t> Flattener<'t> {
                     let d = saltus_base::Diagnostic::error(saltus_base::Stage::FrontEnd, component.name.span, text);
                     self.diagnostics.push(d.hint("write `protected` before the variables that only the function uses"));
                 }
+            }
+        }
+    }
+
+    /// What may stand before the components of records and connectors (Modelica 3.6, sections 4.6 and 9.1.3).
+    fn check_prefixes(&mut self, t: &Template<'t>, kind: ClassKind) {
+        let record = matches!(kind, ClassKind::Record | ClassKind::OperatorRecord);
+        if !record && kind != ClassKind::Connector {
+            return;
+        }
+        for m in t.members.iter().filter(|m| m.part == 0) {
+            let MemberKind::Component { clause, component } = &m.kind else { continue };
+            let prefix = clause.type_prefix;
+            let class = self.lib.qualified(t.class);
+            let fixed = matches!(prefix.variability, VariabilityPrefix::Parameter | VariabilityPrefix::Constant);
+            let flow = prefix.connection != Connection::Potential;
+            let what = if prefix.connection == Connection::Stream { "stream" } else { "flow" };
+            let text = if record && m.protected {
+                format!("{} is protected, but {class} is a record: all of it is public", m.name)
+            } else if record && flow {
+                format!("{} is a {what} variable, but {class} is a record, not a connector", m.name)
+            } else if record && (clause.prefixes.inner || clause.prefixes.outer) {
+                format!("{} is inner or outer, but {class} is a record", m.name)
+            } else if t.expandable && flow {
+                format!(
+                    "{} is a {what} variable, but {class} is expandable: it can hold them in connectors only",
+                    m.name
+                )
+            } else if flow && fixed {
+                format!("{} is a {what} variable, so it cannot be a parameter or constant", m.name)
+            } else {
+                continue;
+            };
+            if self.warned.insert(component.name.span) {
+                let e = saltus_base::Diagnostic::error(saltus_base::Stage::FrontEnd, component.name.span, text);
+                self.diagnostics.push(e);
             }
         }
     }
@@ -502,6 +542,15 @@ impl<'t> Flattener<'t> {
             && let Some(k) = chain.iter().position(|(c, _)| *c == class)
             && let Some(&(c, part)) = chain.get(k + 1)
         {
+            // A redeclaration in between need not have said `replaceable` again.
+            let replaceable = chain[k + 1..].iter().any(|(c, _)| self.lib.entry(*c).prefixes.replaceable);
+            if !replaceable && self.warned.insert(e.def.name.span) {
+                let text = format!("{} is not replaceable and cannot be redeclared", e.name);
+                let d = saltus_base::Diagnostic::error(saltus_base::Stage::FrontEnd, e.def.name.span, text)
+                    .label(self.lib.def(c).name.span, "declared here")
+                    .hint(format!("write `replaceable` before the declaration of {}", e.name));
+                self.diagnostics.push(d);
+            }
             return Ok((c, Scope { node: parent.node, part }));
         }
         // Members of extended packages that are files of their own.

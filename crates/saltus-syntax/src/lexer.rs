@@ -147,10 +147,24 @@ impl Lexer<'_> {
             [b'!', ..] => "negation is written `not`",
             [b'&', ..] => "conjunction is written `and`",
             [b'|', ..] => "disjunction is written `or`",
-            [b'#', ..] | [b'%', ..] => "comments begin with `//`",
+            [b'%', ..] => "comments begin with `//`; the remainder of a division is mod(a, b)",
+            [b'#', ..] => "comments begin with `//`",
+            [b'?', ..] => "a choice between two values is written `if … then … else …`",
             _ => "",
         };
         let c = self.text[start..].chars().next().unwrap_or('?');
+        let hint = match c {
+            '–' | '—' | '−' => "the minus sign is written `-`",
+            '“' | '”' | '„' | '’' | '‘' | '«' | '»' => "strings stand between `\"` and `\"`",
+            '·' | '×' => "the product is written `*`",
+            '≤' => "less or equal is written `<=`",
+            '≥' => "greater or equal is written `>=`",
+            '≠' => "`not equal` is written `<>`",
+            c if c.is_alphabetic() => {
+                "letters of other alphabets stand in comments, strings and names in single quotes"
+            }
+            _ => hint,
+        };
         let shown = if c.is_control() || c.is_whitespace() {
             format!("unknown character U+{:04X}", c as u32)
         } else {

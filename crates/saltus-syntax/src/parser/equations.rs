@@ -204,6 +204,13 @@ impl Parser<'_> {
         let a = self.component_ref();
         self.expect(T::Comma);
         let b = self.component_ref();
+        if self.at(T::Comma) {
+            let span = self.span();
+            self.mistake(span, "`connect` joins two connectors", "write one `connect` for each pair");
+            while !matches!(self.kind(), T::RParen | T::Semicolon | T::End | T::Eof) {
+                self.bump();
+            }
+        }
         self.expect_close(T::RParen, open);
         EquationKind::Connect(a, b)
     }

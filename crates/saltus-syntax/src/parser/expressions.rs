@@ -415,6 +415,8 @@ impl Parser<'_> {
         let mut diagnostic = self.expected("an expression");
         if self.at(T::End) {
             diagnostic = diagnostic.hint("`end` is an index only inside `[…]`");
+        } else if self.at(T::Star) {
+            diagnostic = diagnostic.hint("a power is written `^`");
         } else if self.at(T::Semicolon) || self.at(T::RParen) {
             diagnostic.span = self.gap();
         }
