@@ -489,7 +489,7 @@ impl Machine {
     fn residual_of(&mut self, b: &SolveBlock, form: Form, z: &[f64], r: &mut [f64]) -> bool {
         match form {
             Form::Full => self.residual(b, z, r),
-            Form::Torn => self.torn_residual(b, &b.torn.evaluation, z, r),
+            Form::Torn | Form::Swept => self.torn_residual(b, &b.torn.evaluation, z, r),
         }
     }
 
