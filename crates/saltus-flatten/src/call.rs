@@ -630,9 +630,18 @@ impl<'t> Flattener<'t> {
                         "{}, an input of {name}, has {size}{want} elements in a dimension where the argument, of shape {dims}, has {have}",
                         p.name
                     );
-                    let mut e = self.err(span, message);
-                    e.labels.push(saltus_base::Label { span: d.1.name.span, message: "declared here".into() });
-                    return Err(e);
+                    // More than another input says is no harm in Modelica code, which libraries rely on.
+                    let more = matches!(e.kind, ExprKind::Ref(_)) && have as f64 > want && !sig.external;
+                    let mut told = self.err(span, message);
+                    told.labels.push(saltus_base::Label { span: d.1.name.span, message: "declared here".into() });
+                    if !more {
+                        return Err(told);
+                    }
+                    if self.warned.insert(span) {
+                        told.severity = saltus_base::Severity::Warning;
+                        told.hints.push("the size of the argument counts".into());
+                        self.diagnostics.push(*told);
+                    }
                 }
             }
         }
@@ -826,11 +835,21 @@ impl<'t> Flattener<'t> {
             .outputs
             .iter()
             .any(|o| self.node(o.node).template.as_ref().is_some_and(|t| t.builtin == Some(Ty::Object)));
-        if all_const && (!sig.impure || env.mode == Mode::Konst) && !object && !self.has_object(&args) {
+        // Tables of the library may be asked now for a value that decides the structure; objects of foreign code wait for the
+        // run.
+        let now = if env.mode == Mode::Konst {
+            !object || self.makes_native_object(node, &given, span)?
+        } else {
+            !sig.impure && !object && !args.iter().flatten().any(holds_object)
+        };
+        if all_const && now {
             let f = self.function(node, given.clone(), None, span)?;
             let numbers: Vec<f64> = flat.iter().map(|e| self.dae.pool.as_const(*e).unwrap_or(0.0)).collect();
             match self.execute(f, &numbers) {
                 Ok(shaped) => {
+                    if object {
+                        self.functions.objects.0.extend(shaped.iter().flat_map(|r| &r.1));
+                    }
                     let mut it = shaped.into_iter();
                     let mut outs = Vec::new();
                     for o in &sig.outputs {
@@ -891,7 +910,8 @@ impl<'t> Flattener<'t> {
         if let Err(e) = shaped {
             // Sizes that only the algorithm knows: parameters are evaluated now and become structural.
             let numbers: Option<Vec<f64>> = flat.iter().map(|&e| self.known_now(e)).collect();
-            let Some(numbers) = numbers.filter(|_| !sig.impure && !object && !self.has_object(&args)) else {
+            let Some(numbers) = numbers.filter(|_| !sig.impure && !object && !args.iter().flatten().any(holds_object))
+            else {
                 return Err(e);
             };
             let f = self.function(node, given.clone(), None, span)?;
@@ -1084,12 +1104,11 @@ impl<'t> Flattener<'t> {
         })
     }
 
-    fn has_object(&mut self, args: &[Option<Value>]) -> bool {
-        args.iter().flatten().any(|v| {
-            let mut s = Vec::new();
-            v.scalars(&mut s);
-            s.iter().any(|(_, t)| *t == Ty::Object)
-        })
+    /// Whether the object that a constructor makes is one of the standard library's, which are data alone.
+    fn makes_native_object(&mut self, node: NodeId, given: &[Given], span: Span) -> R<bool> {
+        let f = self.function(node, given.to_vec(), None, span)?;
+        let external = self.dae.functions[f.0 as usize].external.as_ref();
+        Ok(external.is_some_and(|x| saltus_function::external::lookup(&x.symbol).is_some()))
     }
 
     pub(crate) fn execute(
@@ -1496,4 +1515,11 @@ fn events_at(pool: &mut Pool, e: ExprId, moving: &rustc_hash::FxHashSet<ExprId>)
             _ => events_at(pool, x, moving),
         })
     })
+}
+
+/// Whether there is an external object in a value.
+pub(crate) fn holds_object(v: &Value) -> bool {
+    let mut s = Vec::new();
+    v.scalars(&mut s);
+    s.iter().any(|(_, t)| *t == Ty::Object)
 }

@@ -462,7 +462,7 @@ impl<'t> Flattener<'t> {
             self.constant_of_constants(n, &b)?;
         }
         self.check_each(n, &b);
-        let v = match (&self.node(n).constant, parameter) {
+        let v = match (&self.node(n).constant, parameter && ty != Ty::Object) {
             (crate::instance::Constant::Known(v), true) => v.clone(),
             _ => {
                 self.clocks.vanished.clear();

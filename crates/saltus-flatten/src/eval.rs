@@ -1564,11 +1564,13 @@ impl<'t> Flattener<'t> {
         match env.mode {
             Mode::Konst => {
                 let v = self.constant(n).map_err(|e| self.used_at(e, span))?;
-                self.node_mut(n).structural = true;
+                // An object made now is gone when the run makes its own.
+                self.node_mut(n).structural = ty != Ty::Object;
                 return Ok(v);
             }
             Mode::Shape => {
                 if matches!(variability, VariabilityPrefix::Constant | VariabilityPrefix::Parameter)
+                    && ty != Ty::Object
                     && let Ok(v) = self.constant(n)
                 {
                     return Ok(v);
@@ -1581,11 +1583,15 @@ impl<'t> Flattener<'t> {
         }
         let Some(var) = var else {
             // Constants of packages, constants of classes.
+            if ty == Ty::Object {
+                return Err(self.err(span, "not supported yet: external objects that are constants of a package"));
+            }
             return self.constant(n).map_err(|e| self.used_at(e, span));
         };
         let fold = match variability {
+            _ if ty == Ty::Object => false,
             VariabilityPrefix::Constant => true,
-            VariabilityPrefix::Parameter => !matches!(ty, Ty::Real | Ty::Object) || self.evaluated(n),
+            VariabilityPrefix::Parameter => ty != Ty::Real || self.evaluated(n),
             _ => false,
         };
         if fold && let Ok(v) = self.constant(n) {

@@ -749,8 +749,11 @@ impl<'t> Flattener<'t> {
             let given = eff.child(m.name).and_then(|c| c.binding.as_ref()).is_some_and(|b| !b.weak);
             if !given {
                 let declared = self.modifier(component.modification.as_ref(), scope, false).weakened();
-                let outside = eff.child(m.name).cloned().unwrap_or_else(|| self.no_mod.clone());
-                let mut k = (*merge(&outside, &merge(&declared, &mods))).clone();
+                let mut k = match eff.child(m.name) {
+                    // A redeclaration has been followed above; here it would hide what its class says about parts.
+                    Some(o) => (*merge(&Rc::new(o.without_redeclare()), &merge(&declared, &mods))).clone(),
+                    None => (*merge(&declared, &mods)).clone(),
+                };
                 k.binding = Some(b.project(Projection::Field(m.name)));
                 mods = Rc::new(k);
             }
@@ -1260,13 +1263,13 @@ impl<'t> Flattener<'t> {
         let cached = if mode == Mode::Shape { None } else { b.cache.borrow().get(&konst).cloned() };
         let mut projections = &b.projections[..];
         let alone = match (&cached, projections) {
-            (None, [Projection::Field(f), ..]) if mode != Mode::Model => self.field_alone(b, *f)?,
+            (None, [Projection::Field(_), ..]) if mode != Mode::Model => self.field_alone(b)?,
             _ => None,
         };
         let mut v = match (cached, alone) {
             (Some(v), _) => v,
-            (None, Some(e)) => {
-                projections = &projections[1..];
+            (None, Some((e, fields))) => {
+                projections = &projections[fields..];
                 let env = Env { mode, ..Env::model(b.scope) };
                 crate::eval::first_of(&self.eval(&env, &e)?)
             }
@@ -1327,22 +1330,36 @@ impl<'t> Flattener<'t> {
         Ok(v)
     }
 
-    /// What a field of a bound record is by itself: the argument of its constructor, or the field of the record it is bound
-    /// to. The other fields need not be known, and may depend on it.
-    fn field_alone(&mut self, b: &Binding<'t>, field: Name) -> R<Option<Cow<'t, Expr>>> {
-        let (name, alone) = match &b.source.kind {
-            ExprKind::Call(c) => match c.named.iter().find(|(n, _)| n.name == field) {
-                Some((_, argument)) => (&c.function, Cow::Borrowed(argument)),
-                None => return Ok(None),
-            },
-            ExprKind::Ref(r) => {
+    /// What a field of a bound record (or a field of that) is by itself, and how many fields down that is: the argument of a
+    /// constructor, or the field of the record it is bound to. The other fields need not be known, and may depend on it.
+    fn field_alone(&mut self, b: &Binding<'t>) -> R<Option<(Cow<'t, Expr>, usize)>> {
+        let mut alone = Cow::Borrowed(b.source);
+        let mut taken = 0;
+        while let Some(&Projection::Field(f)) = b.projections.get(taken)
+            && let Some(e) = self.field_of(b.scope, &alone, f)?
+        {
+            alone = e;
+            taken += 1;
+        }
+        Ok((taken > 0).then_some((alone, taken)))
+    }
+
+    fn field_of(&mut self, scope: Scope, record: &Cow<'t, Expr>, field: Name) -> R<Option<Cow<'t, Expr>>> {
+        let (class, alone) = match (record, &record.kind) {
+            (Cow::Borrowed(Expr { kind: ExprKind::Call(c), .. }), _) => {
+                match c.named.iter().find(|(n, _)| n.name == field) {
+                    Some((_, argument)) => (&c.function, Cow::Borrowed(argument)),
+                    None => return Ok(None),
+                }
+            }
+            (_, ExprKind::Ref(r)) => {
                 let mut part = r.clone();
                 part.parts.push(RefPart { name: Ident { name: field, span: r.span }, subscripts: Vec::new() });
                 (r, Cow::Owned(Expr { kind: ExprKind::Ref(part), span: r.span }))
             }
             _ => return Ok(None),
         };
-        let node = match (self.resolve(&Env::model(b.scope), name), &alone) {
+        let node = match (self.resolve(&Env::model(scope), class), &alone) {
             (Ok(crate::eval::Target::Class(class)), Cow::Borrowed(_)) => self.class_node(&class),
             (Ok(crate::eval::Target::Nodes(nodes, ..)), Cow::Owned(_)) => match nodes.first() {
                 Some(&n) if n.0 != u32::MAX => n,

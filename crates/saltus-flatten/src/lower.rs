@@ -1,6 +1,7 @@
 //! Functions and algorithms to the function IR: names become locals, records become one local per field.
 
 use crate::algorithm::ModelContext;
+use crate::call::holds_object;
 use crate::eval::{Target, ref_text, unary_named};
 use crate::instance::{Found, Slot};
 use crate::modifier::{NodeId, Scope};
@@ -87,10 +88,24 @@ pub(crate) enum Given {
 /// Functions with at most this many operations of their own are thin.
 const THIN_WEIGHT: usize = 40;
 
+/// External objects that values known when compiling were taken from; they end with the flattening.
+#[derive(Default)]
+pub(crate) struct Objects(pub Vec<f64>);
+
+impl Drop for Objects {
+    fn drop(&mut self) {
+        for &handle in self.0.iter().rev() {
+            // Tables have nothing to tell when they end.
+            let _ = saltus_function::external::destroy(handle);
+        }
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct FunctionCache {
     pub ids: FxHashMap<(NodeId, Vec<Given>, Option<Vec<Vec<usize>>>), FuncId>,
     pub executor: Option<saltus_function::exec::Executor>,
+    pub objects: Objects,
     pub signatures: FxHashMap<NodeId, Rc<Signature>>,
     /// Functions that cannot be inlined, and why not is not asked twice.
     pub opaque: rustc_hash::FxHashSet<FuncId>,
@@ -2342,8 +2357,8 @@ impl<'t> Flattener<'t> {
                     v
                 }
                 None => match self.constant(k) {
-                    Ok(v) => self.literal(lx, &v)?,
-                    Err(_) => {
+                    Ok(v) if !holds_object(&v) => self.literal(lx, &v)?,
+                    _ => {
                         // A default in terms of the other fields.
                         let b = self.leaf_or_own_mod(k)?.binding.clone();
                         match b.map(|b| b.source) {

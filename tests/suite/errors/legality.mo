@@ -119,11 +119,11 @@ algorithm
   y := sum(b);
 end f;
 model M
-  Real y = f(2, {1, 2, time});
+  Real y = f(3, {1, time});
 end M;
 --- expect ---
 exit: 3
-error: b, an input of f, has n = 2 elements in a dimension where the argument, of shape [3], has 3
+error: b, an input of f, has n = 3 elements in a dimension where the argument, of shape [2], has 2
 --> model.mo:9:12
 
 --- boolean-subscript error check ---

@@ -489,3 +489,101 @@ end M;
 --- expect ---
 time,h.x[1],h.x[2],h.x[3],h.x[4],h.x[5],h.x[6],h.x[7],h.x[8],h.s,y
 0.0,1.25,1.25,1.25,1.25,1.25,1.25,1.25,1.25,10.0,10.0
+
+--- fields-further-down-that-need-each-other simulate --stop 0 ---
+// The plant's configuration needs the temperature of its data, whose configuration is that of the plant: field by field there
+// is no cycle.
+model M
+  record Configuration
+    parameter Integer n;
+    parameter Real rho;
+  end Configuration;
+  record Control
+    parameter Configuration cfg;
+    parameter Real T;
+    parameter Real V = cfg.n*10;
+  end Control;
+  record Data
+    parameter Configuration cfg;
+    parameter Control control(final cfg = cfg);
+    parameter Real m = control.V*cfg.rho;
+  end Data;
+  model Plant
+    parameter Data dat;
+    final parameter Real T = dat.control.T;
+    parameter Configuration cfg(final n = 2, final rho = 1000 - T) annotation(Evaluate = true);
+    Real x[cfg.n] = fill(dat.m, cfg.n);
+    parameter Integer count = integer(cfg.rho/100);
+    Real z[count] = fill(time, count);
+  end Plant;
+  parameter Data all(cfg = plant.cfg, control(T = 300));
+  Plant plant(final dat = all);
+  Integer size_z = size(plant.z, 1);
+end M;
+--- expect ---
+time,plant.x[1],plant.x[2],plant.z[1],plant.z[2],plant.z[3],plant.z[4],plant.z[5],plant.z[6],plant.z[7],size_z
+0.0,14000.0,14000.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,7
+
+--- a-redeclared-field-of-a-record-with-a-value flatten ---
+// The class that takes the place of the field redeclares a field of its own.
+package P
+  record Nominal
+    parameter Real q = 1;
+  end Nominal;
+  record WaterNominal
+    extends Nominal;
+    parameter Real m = 2;
+  end WaterNominal;
+  record Stage
+    replaceable parameter Nominal nominal;
+  end Stage;
+  record WaterStage
+    extends Stage(redeclare parameter WaterNominal nominal);
+  end WaterStage;
+  record Coil
+    parameter Integer n;
+    replaceable parameter Stage stages[n];
+  end Coil;
+  record WaterCoil
+    extends Coil(redeclare parameter WaterStage stages[n]);
+  end WaterCoil;
+  model Heater
+    parameter WaterCoil coil;
+    parameter Real y = coil.stages[coil.n].nominal.m;
+  end Heater;
+  model M
+    Heater heater(coil = coil);
+    parameter WaterCoil coil(n = 1, stages = {WaterStage(nominal = WaterNominal(q = 5, m = 7))});
+  end M;
+end P;
+--- expect ---
+model P.M
+  parameter Integer heater.coil.n = 1;
+  parameter Real heater.coil.stages[1].nominal.q = coil.stages[1].nominal.q;
+  parameter Real heater.coil.stages[1].nominal.m = coil.stages[1].nominal.m;
+  parameter Real heater.y = heater.coil.stages[1].nominal.m;
+  parameter Integer coil.n = 1;
+  parameter Real coil.stages[1].nominal.q = 5;
+  parameter Real coil.stages[1].nominal.m = 7;
+equation
+end P.M;
+
+--- an-argument-with-more-elements-than-said simulate --stop 1 --intervals 1 ---
+// Told as a warning: the function looks at no more than it was told of.
+function f
+  input Integer n;
+  input Real x[n];
+  output Real y;
+algorithm
+  y := 0;
+  for i in 1:n loop
+    y := y + x[i];
+  end for;
+end f;
+model M
+  Real y = f(2, {time, 2, 3});
+end M;
+--- expect ---
+time,y
+0.0,2.0
+1.0,3.0

@@ -343,3 +343,48 @@ time,at,y
 1.0,2.0,3.0
 2.0,2.0,4.0
 2.0,1.7976931348623157e308,4.0
+
+--- a-table-that-decides-sizes simulate --stop 1 --intervals 2 ---
+// A value and the last abscissa of a table are structural: 3 and 2. The run makes a table of its own.
+model M
+  class Table
+    extends ExternalObject;
+    function constructor
+      input Real[:, :] table;
+      input Integer[:] columns;
+      input Integer smoothness;
+      output Table t;
+      external "C" t = ModelicaStandardTables_CombiTable1D_init2("NoName", "NoName", table, size(table, 1), size(table, 2),
+        columns, size(columns, 1), smoothness, 2, 0);
+    end constructor;
+    function destructor
+      input Table t;
+      external "C" ModelicaStandardTables_CombiTable1D_close(t);
+    end destructor;
+  end Table;
+  function value
+    input Table t;
+    input Integer column;
+    input Real u;
+    output Real y;
+    external "C" y = ModelicaStandardTables_CombiTable1D_getValue(t, column, u);
+  end value;
+  function last
+    input Table t;
+    output Real u;
+    external "C" u = ModelicaStandardTables_CombiTable1D_maximumAbscissa(t);
+  end last;
+  record Data
+    parameter Real points[:, 2] = [0, 0; 1, 2; 2, 4];
+    final parameter Table t = Table(points, {2}, 1);
+    final parameter Real scale = value(t, 1, 1.5) annotation(Evaluate = true);
+  end Data;
+  parameter Data data;
+  Real x[integer(data.scale)] = fill(time, integer(data.scale));
+  Real y[integer(last(data.t))] = {value(data.t, 1, time), 1};
+end M;
+--- expect ---
+time,x[1],x[2],x[3],y[1],y[2]
+0.0,0.0,0.0,0.0,0.0,1.0
+0.5,0.5,0.5,0.5,1.0,1.0
+1.0,1.0,1.0,1.0,2.0,1.0
