@@ -14,6 +14,7 @@ use saltus_syntax::ast::{
     TypeSpec, VariabilityPrefix,
 };
 use std::borrow::Cow;
+use std::fmt::Write;
 use std::rc::Rc;
 
 /// Models with more components than this would not fit into memory.
@@ -193,23 +194,36 @@ impl<'t> Flattener<'t> {
 
     /// `a.b[2].c`
     pub(crate) fn path(&self, n: NodeId) -> String {
+        let mut out = String::new();
+        self.write_path(n, &mut out);
+        out
+    }
+
+    fn write_path(&self, n: NodeId, out: &mut String) {
         let node = self.node(n);
-        match node.kind {
-            NodeKind::Root => String::new(),
-            NodeKind::Class => self.lib.qualified(node.cref.class),
-            NodeKind::Element => {
-                let base = node.parent.map(|p| self.path(p)).unwrap_or_default();
-                let index: Vec<String> = node.index.iter().map(|i| i.to_string()).collect();
-                format!("{base}[{}]", index.join(","))
-            }
-            NodeKind::Component => match node.parent {
-                Some(p) if p != self.top => {
-                    let base = self.path(p);
-                    if base.is_empty() { node.name.to_string() } else { format!("{base}.{}", node.name) }
+        match (node.kind, node.parent) {
+            (NodeKind::Class, _) => out.push_str(&self.lib.qualified(node.cref.class)),
+            (NodeKind::Element, parent) => {
+                if let Some(p) = parent {
+                    self.write_path(p, out);
                 }
-                Some(_) => node.name.to_string(),
-                None => String::new(),
-            },
+                out.push('[');
+                for (k, i) in node.index.iter().enumerate() {
+                    // Writing to a string cannot fail.
+                    let _ = write!(out, "{}{i}", if k == 0 { "" } else { "," });
+                }
+                out.push(']');
+            }
+            (NodeKind::Component, Some(p)) => {
+                if p != self.top {
+                    self.write_path(p, out);
+                }
+                if !out.is_empty() {
+                    out.push('.');
+                }
+                out.push_str(node.name.as_str());
+            }
+            (NodeKind::Root, _) | (NodeKind::Component, None) => {}
         }
     }
 
@@ -1117,7 +1131,7 @@ impl<'t> Flattener<'t> {
             return Ok(d.clone());
         }
         if self.node(n).kind != NodeKind::Component || self.node(n).clause.is_none() {
-            return Ok(Rc::from([]));
+            return Ok(self.no_dims.clone());
         }
         let t = self.template(n)?;
         let mut subs: Vec<(&'t Subscript, Scope)> = Vec::new();
@@ -1129,6 +1143,10 @@ impl<'t> Flattener<'t> {
         }
         for (d, s, _) in &t.dims {
             subs.extend(d.iter().map(|x| (x, *s)));
+        }
+        if subs.is_empty() {
+            self.node_mut(n).dims = Some(self.no_dims.clone());
+            return Ok(self.no_dims.clone());
         }
         let nested = self.node_mut(n).sizing.replace(Box::default());
         let dims = self.evaluated_dims(n, &subs);

@@ -36,6 +36,7 @@ use saltus_dae::{HybridDae, Row, RowBuilder, VarId, Variability};
 use saltus_expr::{ExprId, FuncId};
 use saltus_resolve::{ClassId, ClassTable};
 use saltus_syntax::ast::{Argument, ClassBody, Expr, ExprKind, Subscript};
+use std::cell::RefCell;
 use std::rc::Rc;
 use template::{ClassRef, Template};
 use value::{Ty, Value};
@@ -130,6 +131,10 @@ pub(crate) struct Flattener<'t> {
     builtin_names: FxHashSet<&'static str>,
     builtin_calls: FxHashMap<(usize, u16, Name), bool>,
     no_mod: Rc<Mod<'t>>,
+    /// The dimensions of scalars.
+    no_dims: Rc<[usize]>,
+    /// Modifications (by address) that mean the same in every scope, built once; `None` for the others.
+    literal_mods: RefCell<FxHashMap<*const saltus_syntax::ast::Modification, Option<Rc<Mod<'t>>>>>,
     names: Names,
     /// Components made without a declaration in their parent: automatic inner ones, members of expandable connectors.
     extra: FxHashMap<(NodeId, Name), NodeId>,
@@ -319,6 +324,8 @@ impl<'t> Flattener<'t> {
             builtin_calls: FxHashMap::default(),
             builtin_names: NAMES.iter().copied().collect(),
             no_mod: no_mod.clone(),
+            no_dims: Rc::from([]),
+            literal_mods: RefCell::default(),
             names: Names {
                 start: Name::new("start"),
                 fixed: Name::new("fixed"),

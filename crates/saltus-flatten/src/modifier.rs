@@ -5,7 +5,7 @@ use crate::value::Value;
 use rustc_hash::FxHashMap;
 use saltus_base::{Name, Span};
 use saltus_resolve::ClassId;
-use saltus_syntax::ast::{Argument, Component, ComponentClause, Element, Expr, Modification};
+use saltus_syntax::ast::{Argument, Component, ComponentClause, Element, Expr, ExprKind, Modification};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -241,10 +241,37 @@ pub(crate) fn merge<'t>(outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>>
     Rc::new(m)
 }
 
+/// Whether a modification names nothing, so that it means the same in every scope.
+fn is_literal(m: &Modification) -> bool {
+    fn literal(e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Real(_) | ExprKind::Integer(_) | ExprKind::Boolean(_) | ExprKind::String(_) => true,
+            ExprKind::Unary(_, a) => literal(a),
+            _ => false,
+        }
+    }
+    m.binding.as_ref().is_none_or(literal)
+        && m.args.iter().all(|a| match a {
+            Argument::Modification { modification, .. } => modification.as_ref().is_none_or(is_literal),
+            Argument::Redeclare { .. } => false,
+        })
+}
+
 impl<'t> Flattener<'t> {
     /// The tree of a modification whose names belong to `scope`.
     pub(crate) fn modifier(&self, m: Option<&'t Modification>, scope: Scope, each: bool) -> Rc<Mod<'t>> {
-        self.modifier_within(m, scope, each, 0)
+        let Some(m) = m else { return self.no_mod.clone() };
+        if each {
+            return self.modifier_within(Some(m), scope, each, 0);
+        }
+        // Attributes of types are literals mostly, and the same for all their variables.
+        let shared = self.literal_mods.borrow().get(&std::ptr::from_ref(m)).cloned();
+        let shared = shared.unwrap_or_else(|| {
+            let built = is_literal(m).then(|| self.modifier_within(Some(m), scope, each, 0));
+            self.literal_mods.borrow_mut().insert(m, built.clone());
+            built
+        });
+        shared.unwrap_or_else(|| self.modifier_within(Some(m), scope, each, 0))
     }
 
     fn modifier_within(&self, m: Option<&'t Modification>, scope: Scope, each: bool, around: u8) -> Rc<Mod<'t>> {
