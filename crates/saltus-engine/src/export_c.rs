@@ -392,7 +392,10 @@ fn identifier(name: &str) -> String {
         id.insert(0, 'm');
     }
     // Not a word of the file itself.
-    if ["main", "row", "relation", "crossing", "timing", "memory", "modes"].contains(&id.as_str()) {
+    let among = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|w| w == id);
+    if ["main", "memory", "modes", "crossing", "timing"].contains(&id.as_str())
+        || [RUNTIME, STEPPER].into_iter().any(among)
+    {
         id.push_str("_model");
     }
     id
@@ -700,6 +703,7 @@ impl Writer<'_> {
             ("event", "The same with the discrete part."),
             ("guard", "What of it is known before any equation is solved anew."),
             ("definition", "Discrete values without memory."),
+            ("when", "When-equations alone: of a mode that ends they keep what it was."),
         ];
         let mut choice = kinds.map(|_| String::new());
         let (mut restarts, mut watches, mut singular) = (Vec::new(), String::new(), String::new());
@@ -708,13 +712,13 @@ impl Writer<'_> {
                 restarts.push(NO_RESTART.into());
                 continue;
             };
-            let lists = [&p.continuous, &p.event, &p.guards, &p.definitions];
+            let lists = [&p.continuous, &p.event, &p.guards, &p.definitions, &p.event];
             for ((name, _), (steps, choice)) in kinds.iter().zip(lists.into_iter().zip(&mut choice)) {
-                // Guards and definitions are looked at where there is another mode to go to.
-                if modes.len() == 1 && (*name == "guard" || *name == "definition") {
+                // These are looked at where there is another mode to go to.
+                if modes.len() == 1 && ["guard", "definition", "when"].contains(name) {
                     continue;
                 }
-                let text = self.steps(steps)?;
+                let text = self.steps(steps.iter().filter(|s| *name != "when" || matches!(s, Step::When(_))))?;
                 let _ = writeln!(
                     self.blocks,
                     "static int {name}{k}(NAME *m, double *v) {{\n  (void)m; (void)v;\n{text}  return SALTUS_OK;\n}}"
@@ -827,7 +831,7 @@ impl Writer<'_> {
         ))
     }
 
-    fn steps(&mut self, steps: &[Step]) -> Result<String, Diagnostic> {
+    fn steps<'s>(&mut self, steps: impl Iterator<Item = &'s Step>) -> Result<String, Diagnostic> {
         let mut o = String::new();
         for s in steps {
             match s {
@@ -961,8 +965,8 @@ impl Writer<'_> {
 
     /// A loop through discrete and continuous unknowns.
     fn mixed(&mut self, b: &MixedBlock) -> Result<usize, Diagnostic> {
-        let continuous = self.steps(&b.continuous)?;
-        let discrete = self.steps(&b.discrete)?;
+        let continuous = self.steps(b.continuous.iter())?;
+        let discrete = self.steps(b.discrete.iter())?;
         let k = self.n;
         self.n += 1;
         let relations = &self.s.model.machine.relations;

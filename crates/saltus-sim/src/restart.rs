@@ -3,8 +3,8 @@
 
 use crate::model::{ModeProgram, Model};
 use saltus_dae::{Operand, Row, VarId};
-use saltus_graph::{Bipartite, block_order, hopcroft_karp};
 use saltus_expr::Calls;
+use saltus_graph::{Bipartite, block_order, hopcroft_karp};
 use saltus_program::Chain;
 use saltus_structure::{Cell, Choice, DiscKind, ModeKey, Point, Role, better_choice, replan_states, singular_mode};
 use std::rc::Rc;
