@@ -27,9 +27,9 @@ const LAPACK: &str = include_str!("lapack.c");
 pub const FLOWS_C: &str = include_str!("flows.c");
 
 /// What of LAPACK the file brings along.
-const LINEAR: [&str; 17] = [
+const LINEAR: [&str; 18] = [
     "dgesv", "dgetrf", "dgetrs", "dgetri", "dgtsv", "dgbsv", "dgecon", "dlange", "dpotrf", "dgeqrf", "dgeqp3",
-    "dorgqr", "dormqr", "dgesvd", "dgesdd", "dgels", "dgelsy",
+    "dorgqr", "dormqr", "dgesvd", "dgesdd", "dgels", "dgelsy", "dgeev",
 ];
 
 /// The name of a random generator of the library, and how many numbers its state has.

@@ -334,3 +334,157 @@ static inline double saltus_dgelsy(saltus_functions *c, saltus_arg *a) {
     a[9].x[0] = saltus_lapack_least(c, &a[3], &a[5], a[8].x[0], &a[12]);
     return 0.0;
 }
+
+/* Reflects at the plane across v (m numbers): rows and columns from `at` on of t, columns of q. */
+static inline void saltus_lapack_mirror(double *t, double *q, int n, int at, int m, const double *v) {
+    double size = 0.0;
+    for (int k = 0; k < m; k++) size += v[k] * v[k];
+    if (!(size > 0.0)) return;
+    for (int j = 0; j < n; j++) {
+        double s = 0.0;
+        for (int k = 0; k < m; k++) s += v[k] * t[(at + k) * n + j];
+        for (int k = 0; k < m; k++) t[(at + k) * n + j] -= 2.0 * s / size * v[k];
+    }
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < n; i++) {
+            double *row = (side ? q : t) + i * n + at, s = 0.0;
+            for (int k = 0; k < m; k++) s += v[k] * row[k];
+            for (int k = 0; k < m; k++) row[k] -= 2.0 * s / size * v[k];
+        }
+}
+/* The same so that the numbers x (m of them) become a multiple of the first unit vector. */
+static inline void saltus_lapack_turn(double *t, double *q, int n, int at, int m, double *x) {
+    double size = 0.0;
+    for (int k = 0; k < m; k++) size = hypot(size, x[k]);
+    x[0] += x[0] < 0.0 ? -size : size;
+    saltus_lapack_mirror(t, q, n, at, m, x);
+}
+
+/* The real Schur form: t becomes q' t q, triangular but for blocks of two with complex eigenvalues (Francis' double shifts, Golub and
+   Van Loan 2013, section 7.5). Nonzero if it does not converge. */
+static inline int saltus_lapack_schur(double *t, double *q, int n, double *x) {
+    double norm = 0.0;
+    for (int i = 0; i < n * n; i++) { q[i] = i % (n + 1) == 0; norm = fmax(norm, fabs(t[i])); if (!isfinite(t[i])) return 1; }
+    for (int k = 0; k + 2 < n; k++) {
+        for (int i = k + 1; i < n; i++) x[i - k - 1] = t[i * n + k];
+        saltus_lapack_turn(t, q, n, k + 1, n - k - 1, x);
+        for (int i = k + 2; i < n; i++) t[i * n + k] = 0.0;
+    }
+    for (int high = n - 1, rounds = 0; high > 0;) {
+        int low = high;
+        for (; low > 0; low--) {
+            double size = fabs(t[low * n + low]) + fabs(t[(low - 1) * n + low - 1]);
+            if (fabs(t[low * n + low - 1]) <= 2.3e-16 * (size > 0.0 ? size : norm)) { t[low * n + low - 1] = 0.0; break; }
+        }
+        if (low == high) { high--; rounds = 0; continue; }
+        if (low == high - 1) {
+            double a = t[low * n + low], b = t[low * n + high], c = t[high * n + low], p = 0.5 * (a - t[high * n + high]), root = p * p + b * c;
+            if (root >= 0.0) {
+                /* Two real ones: the first axis becomes the eigenvector (z, c). */
+                double z = p + (p < 0.0 ? -sqrt(root) : sqrt(root));
+                x[0] = z;
+                x[1] = c;
+                saltus_lapack_turn(t, q, n, low, 2, x);
+                t[high * n + low] = 0.0;
+            }
+            high -= 2;
+            rounds = 0;
+            continue;
+        }
+        if (++rounds > 100) return 1;
+        double s = t[high * n + high] + t[(high - 1) * n + high - 1];
+        double d = t[high * n + high] * t[(high - 1) * n + high - 1] - t[high * n + high - 1] * t[(high - 1) * n + high];
+        if (rounds % 10 == 0) { double w = fabs(t[high * n + high - 1]) + fabs(t[(high - 1) * n + high - 2]); s = 1.5 * w; d = w * w; }
+        const double *l = t + low * n + low;
+        x[0] = l[0] * l[0] + l[1] * l[n] - s * l[0] + d;
+        x[1] = l[n] * (l[0] + l[n + 1] - s);
+        x[2] = l[n] * l[2 * n + 1];
+        for (int k = low; k < high; k++) {
+            int m = k + 2 <= high ? 3 : 2;
+            saltus_lapack_turn(t, q, n, k, m, x);
+            for (int i = k + 1; k > low && i < k + m; i++) t[i * n + k - 1] = 0.0;
+            for (int i = 0; i < 3 && k + 1 + i <= high; i++) x[i] = t[(k + 1 + i) * n + k];
+        }
+    }
+    return 0;
+}
+
+static inline void saltus_divide(double *re, double *im, double a, double b, double least) {
+    double size = hypot(a, b);
+    if (size < least) { a = least; b = 0.0; size = least; }
+    double x = (*re * (a / size) + *im * (b / size)) / size, y = (*im * (a / size) - *re * (b / size)) / size;
+    *re = x;
+    *im = y;
+}
+
+/* The eigenvector of the eigenvalue at place k of a Schur form, by substitution, times q; y has 2n numbers, v becomes real and
+   imaginary parts. */
+static inline void saltus_lapack_vector(const double *t, const double *q, int n, int k, double re, double im, double *y, double *v) {
+    double norm = 1e-300, size = 0.0, big = -1.0, cosine = 1.0, sine = 0.0, *z = y + n;
+    int last = im != 0.0 ? k + 1 : k;
+    for (int i = 0; i < n * n; i++) norm = fmax(norm, fabs(t[i]));
+    for (int i = 0; i < 2 * n; i++) y[i] = 0.0;
+    y[k] = 1.0;
+    if (last > k) { y[k] = t[k * n + last]; y[last] = re - t[k * n + k]; z[last] = im; }
+    for (int i = k - 1; i >= 0; i--) {
+        int two = i > 0 && t[i * n + i - 1] != 0.0, first = two ? i - 1 : i;
+        double r[2][2] = {{0.0, 0.0}, {0.0, 0.0}};
+        for (int e = first; e <= i; e++)
+            for (int j = i + 1; j <= last; j++) { r[e - first][0] -= t[e * n + j] * y[j]; r[e - first][1] -= t[e * n + j] * z[j]; }
+        if (!two) {
+            y[i] = r[0][0];
+            z[i] = r[0][1];
+            saltus_divide(&y[i], &z[i], t[i * n + i] - re, -im, 2.3e-16 * norm);
+            continue;
+        }
+        /* Cramer's rule. */
+        double a = t[first * n + first] - re, b = t[first * n + i], c = t[i * n + first], d = t[i * n + i] - re;
+        double det_re = a * d - im * im - b * c, det_im = -im * (a + d);
+        y[first] = r[0][0] * d + r[0][1] * im - b * r[1][0];
+        z[first] = r[0][1] * d - r[0][0] * im - b * r[1][1];
+        y[i] = r[1][0] * a + r[1][1] * im - c * r[0][0];
+        z[i] = r[1][1] * a - r[1][0] * im - c * r[0][1];
+        for (int e = first; e <= i; e++) saltus_divide(&y[e], &z[e], det_re, det_im, 5e-32 * norm * norm);
+        i--;
+    }
+    for (int i = 0; i < n; i++) {
+        v[i] = v[n + i] = 0.0;
+        for (int j = 0; j <= last; j++) { v[i] += q[i * n + j] * y[j]; v[n + i] += q[i * n + j] * z[j]; }
+        double length = hypot(v[i], v[n + i]);
+        size = hypot(size, length);
+        /* The largest component becomes real. */
+        if (im != 0.0 && length > big && length > 0.0) { big = length; cosine = v[i] / length; sine = -v[n + i] / length; }
+    }
+    for (int i = 0; i < n; i++) {
+        double a = v[i], b = v[n + i];
+        v[i] = (a * cosine - b * sine) / size;
+        v[n + i] = (a * sine + b * cosine) / size;
+    }
+}
+
+/* Eigenvalues and, if asked for, right eigenvectors; of pairs the positive imaginary part first, vectors as real and imaginary
+   part. */
+static inline double saltus_dgeev(saltus_functions *c, saltus_arg *a) {
+    int n = (int)a[3].rows;
+    saltus_fits(c, (int)a[3].columns == n && a[5].n >= (size_t)n && a[6].n >= (size_t)n);
+    double *t = saltus_room(c, (size_t)(2 * n * n + 5 * n + 3)), *q = t + n * n, *x = q + n * n, *y = x + n + 3, *v = y + 2 * n;
+    int vectors = saltus_letter(&a[1], "Vv");
+    if (vectors) saltus_fits(c, a[9].n >= (size_t)(n * n));
+    memcpy(t, a[3].x, (size_t)(n * n) * sizeof *t);
+    a[13].x[0] = saltus_lapack_schur(t, q, n, x);
+    for (int k = 0; k < n && a[13].x[0] == 0.0; k++) {
+        int two = k + 1 < n && t[(k + 1) * n + k] != 0.0;
+        double re = t[k * n + k], im = 0.0;
+        if (two) {
+            double p = 0.5 * (re - t[(k + 1) * n + k + 1]);
+            im = sqrt(fmax(-(p * p + t[k * n + k + 1] * t[(k + 1) * n + k]), 0.0));
+            re -= p;
+        }
+        if (vectors) saltus_lapack_vector(t, q, n, k, re, im, y, v);
+        for (int i = 0; i < n && vectors; i++) { a[9].x[i * n + k] = v[i]; if (two) a[9].x[i * n + k + 1] = v[n + i]; }
+        a[5].x[k] = re;
+        a[6].x[k] = im;
+        if (two) { k++; a[5].x[k] = re; a[6].x[k] = -im; }
+    }
+    return 0.0;
+}

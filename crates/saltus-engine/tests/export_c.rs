@@ -555,9 +555,14 @@ fn linear_algebra() {
     external "FORTRAN 77" dorgqr(size(QR, 1), size(QR, 2), size(tau, 1), Q, size(QR, 1), tau, work, 50, info)
       annotation(Library = "lapack");
   end dorgqr;
-  function all "What does not depend on the signs of vectors" input Real x; output Real y[8];
+  function dgeev input Real A[:, size(A, 1)]; output Real re[size(A, 1)]; output Real im[size(A, 1)];
+    output Real V[size(A, 1), size(A, 1)]; output Integer info;
+  protected Integer n = size(A, 1); Real Awork[n, n] = A; Real L[n, n]; Real work[100];
+    external "FORTRAN 77" dgeev("N", "V", n, Awork, n, re, im, L, n, V, n, work, 100, info) annotation(Library = "lapack");
+  end dgeev;
+  function all "What does not depend on the signs and the order of vectors" input Real x; output Real y[10];
   protected
-    Real s[2], U[3, 3], V[2, 2], X[3, 1], F[2, 2], G[2, 2], Q[3, 2], T[3, 2], tau[2]; Integer i, p[2], o[2];
+    Real re[5], im[5], W[5, 5], s[2], U[3, 3], V[2, 2], X[3, 1], F[2, 2], G[2, 2], Q[3, 2], T[3, 2], tau[2]; Integer i, p[2], o[2];
   algorithm
     (s, U, V, i) := singular([x, 1; 2, x; 0, 1]);
     y[1:2] := s;
@@ -571,9 +576,12 @@ fn linear_algebra() {
     Q := dorgqr(T, tau);
     y[7] := Q[:, 1]*Q[:, 2] + T[1, 1];
     y[8] := o[1] + 10*p[1] + Q[1, 1];
+    (re, im, W, i) := dgeev([x, 1, 0, 2, 1; 2, x, 1, 0, 3; -1, -2, 1, x, 0; 0, 1, -3, 2, 1; 1, 0, x, -2, 4]);
+    y[9] := sum(exp(re[k]/4)*cos(im[k]) for k in 1:5);
+    y[10] := sum(k*W[k, j]^2 for k in 1:5, j in 1:5) + i;
   end all;
   model M
-    Real x(start = 1, fixed = true), y[3], t[3], f[3], g[8] = all(x);
+    Real x(start = 1, fixed = true), y[3], t[3], f[3], g[10] = all(x);
     Integer i;
   equation
     der(x) = -x;
