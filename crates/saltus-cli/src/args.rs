@@ -281,6 +281,9 @@ pub struct RunArgs {
     /// What to do where events accumulate: come to rest, end the run, or fail
     #[arg(long, value_enum, default_value = "rest")]
     pub zeno: ZenoChoice,
+    /// What to do where the solution ends in a fold: fail, or jump to another solution
+    #[arg(long, value_enum, default_value = "error")]
+    pub fold: FoldChoice,
     /// Seconds of model time per second of wall clock
     #[arg(long, value_name = "SCALE", allow_hyphen_values = true, value_parser = positive)]
     pub realtime: Option<f64>,
@@ -310,6 +313,7 @@ impl RunArgs {
             max_evaluations: self.max_evaluations,
             keep_bounds: self.keep_bounds,
             zeno: self.zeno.into(),
+            jump_folds: self.fold == FoldChoice::Jump,
             realtime: self.realtime,
             all_variables,
             variables: Vec::new(),
@@ -318,6 +322,16 @@ impl RunArgs {
             linear: self.linear.into(),
         }
     }
+}
+
+/// `--fold`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum FoldChoice {
+    /// Fail, with the results so far
+    #[default]
+    Error,
+    /// Go on with another solution, far away
+    Jump,
 }
 
 /// `--zeno`.

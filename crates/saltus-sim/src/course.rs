@@ -16,8 +16,14 @@ const KEPT: usize = 3;
 /// How far a line is followed, in steps.
 const FARTHEST: f64 = 8.0;
 
+/// Less than this part of a value is no leap.
+const LEAP: f64 = 1e-3;
+
+/// More than this part of a value is another value.
+const HOP: f64 = 0.05;
+
 /// The course of some values along the run.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Course {
     slots: Vec<u32>,
     /// Ends of steps since the last event, ascending, with the values there.
@@ -75,11 +81,46 @@ impl Course {
         self.ends.retain(|e| e.0 <= t);
     }
 
+    /// Whether the last step is known to its end `t`.
+    pub fn ends_at(&self, t: f64) -> bool {
+        self.ends.last().is_some_and(|e| e.0 == t)
+    }
+
+    /// The slot whose value is another one than where the last step ended, by more than a small part.
+    pub fn hopped(&self, values: &[f64]) -> Option<u32> {
+        let (_, end) = self.ends.last()?;
+        let far = |&(s, e): &(&u32, &f64)| {
+            let v = values[*s as usize];
+            (v - e).abs() > HOP * v.abs().max(e.abs())
+        };
+        self.slots.iter().zip(end).find(far).map(|f| *f.0)
+    }
+
+    /// All values as where the last step ended.
+    pub fn take_back(&self, values: &mut [f64]) {
+        for (&s, v) in self.ends.last().into_iter().flat_map(|e| self.slots.iter().zip(&e.1)) {
+            values[s as usize] = *v;
+        }
+    }
+
     /// What these slots were where the last step ended; false if that is not known.
     pub fn back(&self, slots: &[u32], values: &mut [f64]) -> bool {
         let Some((_, end)) = self.ends.last() else { return false };
         let known: FxHashMap<u32, f64> = self.slots.iter().copied().zip(end.iter().copied()).collect();
         slots.iter().zip(values).all(|(s, v)| known.get(s).map(|e| *v = *e).is_some())
+    }
+
+    /// Whether a value has moved much further in the last step, which ended at `t`, than the step before told.
+    pub fn leaps(&self, t: f64) -> bool {
+        let [.., before, end] = &self.ends[..] else { return false };
+        let earlier = self.ends.len().checked_sub(3).map(|k| &self.ends[k]);
+        let leap = |k: usize| {
+            let (b, c) = (before.1[k], end.1[k]);
+            let size = b.abs().max(c.abs());
+            let told = |a: &(f64, Vec<f64>)| (b - a.1[k]).abs() * (end.0 - before.0) / (before.0 - a.0);
+            (c - b).abs() > LEAP * size && earlier.is_none_or(|a| (c - b).abs() > 5.0 * told(a))
+        };
+        end.0 == t && (0..self.slots.len()).any(leap)
     }
 
     /// Guesses for `t`.

@@ -40,6 +40,7 @@ pub mod elimination;
 pub mod enclosure;
 pub mod events;
 mod exclusion;
+mod fold;
 mod formula;
 mod forward;
 mod implicit;

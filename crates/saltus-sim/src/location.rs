@@ -836,7 +836,10 @@ impl Location {
         let bit = model.machine.values[r.var as usize];
         // The error weights of what is read are far below a thousandth of it.
         let (side, margin) = match &r.kind {
-            RelationKind::Sign(_) => (if positive_side(&r.kind, bit) { g } else { -g }, 1e-3 * g.abs()),
+            // What is at zero by rounding does not sleep: it may have come there to stay.
+            RelationKind::Sign(_) => {
+                (if positive_side(&r.kind, bit) { g } else { -g }, (1e-3 * g.abs()).max(model.machine.band(i)))
+            }
             RelationKind::Floor => ((g - bit).min(bit + 1.0 - g), 1e-6),
         };
         if !(side > 2.0 * far + margin) {

@@ -99,6 +99,9 @@ pub enum Note {
 /// Modes of a loop that are tried one by one at most.
 const ENUMERATED: usize = 2048;
 
+/// How often Integers and Booleans of a loop are computed from each other until they agree.
+const MOST_ROUNDS: usize = 1000;
+
 /// Modes that may fail before the search for one is given up: with Newton's method alone, with the slow, robust methods, while
 /// there are other ways to go.
 const MOST_FAILURES: usize = 512;
@@ -679,7 +682,8 @@ impl Machine {
         let mut failed = None;
         let iterate = self.mode_methods.contains(&ModeMethod::Iteration);
         let now: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
-        for _ in 0..if iterate { 40 } else { 0 } {
+        let most = if m.continuous.is_empty() { MOST_ROUNDS } else { 40 };
+        for _ in 0..if iterate { most } else { 0 } {
             let degenerate = self.degenerate;
             let before: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
             if seen.contains(&before) {

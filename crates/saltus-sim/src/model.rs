@@ -107,7 +107,10 @@ impl ModeProgram {
 }
 
 /// States that were asked for are given up where they determine the others by less than this part of what they did at best.
-const FALLEN: f64 = 0.1;
+const FALLEN: f64 = 0.3;
+
+/// From this on a choice of states is good, whatever it was.
+const GOOD: f64 = 0.15;
 
 /// A constrained part whose choice of states depends on values: a matrix whose rows are eliminated in order.
 pub struct WatchedPart {
@@ -124,6 +127,8 @@ struct StateWatch {
     choice: Choice,
     /// How well the states determined the others where they did best, part by part (see [`Choice::chosen`]).
     best: Vec<f64>,
+    /// How well they did where the last step ended.
+    last: Vec<f64>,
     entries: Chain,
     /// Signed slots per entry that is watched.
     slots: FxHashMap<usize, Vec<(f64, u32)>>,
@@ -1072,7 +1077,7 @@ impl Model {
         }
         rows.sort_by_key(|(_, r)| r.template);
         let entries = self.compile(|c| c.chain(rows.iter().copied()));
-        StateWatch { best: choice.chosen(), choice, entries, slots }
+        StateWatch { best: choice.chosen(), last: Vec::new(), choice, entries, slots }
     }
 
     /// The largest residual of the mode's equations, derivatives included, relative to what stands in them; and where.
@@ -1125,12 +1130,16 @@ impl Model {
         self.machine.host.error = None;
         let values = &self.machine.values;
         let entry = |k: usize| watch.slots[&k].iter().map(|&(sign, s)| sign * values[s as usize]).sum();
-        if !pressing && watch.choice.holds(&entry) {
+        // Wishes hold as long as what they leave is not about to become singular: not after another step like this one either.
+        let now = watch.choice.least(&entry);
+        let ahead = |k: usize| watch.last.get(k).map_or(now[k], |last| now[k] - (last - now[k]).max(0.0));
+        let falling = (0..now.len()).any(|k| ahead(k) < FALLEN * watch.best[k]);
+        if !pressing && !falling && (now.iter().all(|r| *r >= GOOD) || watch.choice.holds(&entry)) {
+            watch.last = now;
             return Ok(None);
         }
-        // Wishes hold as long as what they leave is not about to become singular.
-        let worse = |(now, best): (&f64, &f64)| *now < FALLEN * best;
-        let pressing = pressing || watch.choice.least(&entry).iter().zip(&watch.best).any(worse);
+        let pressing = pressing || falling;
+        watch.last = now;
         let choice = better_choice(&self.sys, &program.plan, self, pressing);
         if choice.states == program.plan.states {
             let new = choice.chosen();
@@ -1142,6 +1151,7 @@ impl Model {
             watch.choice = choice;
             return Ok(None);
         }
+        watch.last.clear();
         let key = (program.plan.key.clone(), choice.states.clone());
         self.first.insert(key.0.clone(), key.1.clone());
         if let Some(p) = self.programs.get(&key) {
@@ -1412,7 +1422,16 @@ impl Model {
                         .hint("each reads values after the event; those before it are pre(…)");
                     return match cells.iter().all(|c| self.sys.dae.vars[c.var].ty == VarType::Real) {
                         true => d,
-                        false => d.hint("not supported yet: loops of when-equations for Integers or Booleans"),
+                        // Computed from each other again and again they come back to what they were.
+                        false => {
+                            let value = |(c, v): (&Cell, &f64)| match self.sys.dae.vars[c.var].ty {
+                                VarType::Boolean => format!("{} = {}", name(c), *v != 0.0),
+                                _ => format!("{} = {v}", name(c)),
+                            };
+                            let mode = |m: &Vec<f64>| cells.iter().zip(m).take(6).map(value).collect::<Vec<_>>();
+                            let modes: Vec<String> = modes.iter().map(|m| mode(m).join(", ")).collect();
+                            d.hint(format!("computed from each other they alternate: {}", modes.join(" | ")))
+                        }
                     };
                 }
                 let span = cells.iter().find_map(|c| self.sys.dae.vars[c.var].origin.span);

@@ -5,6 +5,7 @@ use crate::choice::{Choice, SOLVERS};
 use crate::compile::Step;
 use crate::crossings::positive_side;
 use crate::events::brief;
+use crate::fold;
 use crate::forward::Forward;
 use crate::junction::{Course, Whirl};
 use crate::location::{Location, SearchedStep, off_course, sway};
@@ -664,7 +665,15 @@ impl Runner<'_> {
                 restart = Some(Restart::Cold);
                 x.clear();
                 x.extend_from_slice(integrator.x());
+                let course = model.machine.course.clone();
                 let _ = self.evaluate(model, &program, integrator.t(), &x);
+                // No step led on because the branch ends, and what solves the equations is elsewhere.
+                if !self.options.jump_folds
+                    && let Some(slot) = course.hopped(&model.machine.values)
+                {
+                    course.take_back(&mut model.machine.values);
+                    return Err(self.solution_ends(model, &program, integrator.t(), slot));
+                }
                 continue;
             }
             if let Err(e) = outcome {
@@ -708,13 +717,22 @@ impl Runner<'_> {
             self.limits(&*integrator, integrator.t())?;
             let (t0, t1) = (integrator.t_prev(), integrator.t());
             // Without states no evaluation has vouched for the step yet.
-            let end = if program.states.is_empty() { self.solvable_until(model, &program, t0, t1) } else { t1 };
+            let fold = self.branch_ends(model, &program, &*integrator, t0, t1);
+            let end = match fold {
+                Some((t, _)) => t,
+                None if program.states.is_empty() => self.solvable_until(model, &program, t0, t1),
+                None => t1,
+            };
             now = self.through(model, &mut program, &mut integrator, t0, end, &mut restart, sink, observer)?;
             if end < t1 && now >= end && restart.is_none() {
                 if let Some((at, after)) = self.elsewhere(model, &program, &*integrator, end, sink, observer)? {
                     now = at;
                     self.follow(after, &mut program, &mut integrator, &mut restart)?;
                     restart = Some(Restart::Cold);
+                } else if let Some((t, cell)) = fold {
+                    self.evaluate_at(model, &program, &*integrator, t).ok();
+                    self.write(model, &program, t, sink)?;
+                    return Err(self.solution_ends(model, &program, t, cell));
                 } else {
                     now = self.through(model, &mut program, &mut integrator, end, t1, &mut restart, sink, observer)?;
                 }
@@ -1249,6 +1267,68 @@ impl Runner<'_> {
             (None, kind) => kind,
         };
         Ok(())
+    }
+
+    /// Where in a step the branch of solutions ends that it began on, and of which unknown that was seen.
+    fn branch_ends(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        t0: f64,
+        t1: f64,
+    ) -> Option<(f64, u32)> {
+        if self.options.jump_folds || self.sliding.is_some() || program.iterated.is_empty() {
+            return None;
+        }
+        if !model.machine.course.ends_at(t1) {
+            self.evaluate_at(model, program, integrator, t1).ok()?;
+            let m = &mut model.machine;
+            m.course.end(t1, &m.values);
+        }
+        if !model.machine.course.leaps(t1) {
+            return None;
+        }
+        let mut at = |t: f64, keep: bool| {
+            let course = (!keep).then(|| model.machine.course.clone());
+            let m = &mut model.machine;
+            m.course.take_back(&mut m.values);
+            let found = self.evaluate_at(model, program, integrator, t);
+            let m = &mut model.machine;
+            match course {
+                Some(course) => m.course = course,
+                None => m.course.end(t, &m.values),
+            }
+            found.ok().map(|()| program.iterated.iter().map(|&s| m.values[s as usize]).collect())
+        };
+        let found = fold::find(&mut at, t0, t1);
+        // Back to where the step ended, unless it did not get there.
+        if found.is_none() {
+            let _ = at(t1, true);
+        }
+        model.machine.host.error = None;
+        found.map(|(t, k)| (t, program.iterated[k]))
+    }
+
+    /// Why a run cannot go on from `t`: the branch of solutions has come to its end.
+    fn solution_ends(&mut self, model: &Model, program: &ModeProgram, t: f64, slot: u32) -> Diagnostic {
+        let blocks = program.continuous.iter().filter_map(|s| match s {
+            Step::Solve(b) => Some(b),
+            _ => None,
+        });
+        let block = blocks.into_iter().find(|b| b.unknowns.contains(&slot));
+        let Some((b, k)) = block.and_then(|b| Some((b, b.unknowns.iter().position(|u| *u == slot)?))) else {
+            return Diagnostic::error(Stage::Run, Span::NONE, format!("the solution ends at time {t:?}"));
+        };
+        let name = saltus_structure::cell_name(&model.sys, b.cells[k]);
+        let (text, place, instance) = model.equation(b.sources[k].0, b.sources[k].1);
+        let value = model.machine.values[slot as usize];
+        let words = format!("the solution ends at time {t:?}: beyond, nothing near {name} = {value:.6} solves {text}");
+        let mut d = Diagnostic::error(Stage::Run, place, words).within(instance);
+        for &(equation, level) in b.sources.iter().filter(|s| **s != b.sources[k]).take(4) {
+            d = d.hint(format!("together with {}", model.equation(equation, level).0));
+        }
+        d.hint("two branches of solutions meet here and end; --fold jump goes on with another solution, far away")
     }
 
     /// The last moment of a step at which the locked mode has a solution.

@@ -326,6 +326,95 @@ end S;
     goes_on(model, ["2", "4.5"], &["n", "x"], 1e-6);
 }
 
+/// What a run holds beyond the values of its variables goes on: rests, surfaces, machines, modes, computed parameters.
+#[test]
+fn going_on_in_the_midst_of_things() {
+    let ball = "
+model Ball
+  Real h(start = 1, fixed = true), v(start = 0, fixed = true), d = delay(v, 0.7);
+  Integer n(start = 0, fixed = true);
+equation
+  der(h) = v;
+  der(v) = if time > 6 then 19.62 else -9.81;
+  when h <= 0 then
+    reinit(v, -0.7*pre(v));
+  end when;
+  when sample(0, 0.3) then
+    n = pre(n) + 1;
+  end when;
+end Ball;
+";
+    // Flying, and at rest.
+    goes_on(ball, ["1", "8"], &["h", "v", "d", "n"], 1e-4);
+    goes_on(ball, ["5.2", "8"], &["h", "v", "d", "n"], 1e-4);
+    let relays = "
+model Relays
+  Real x(start = 1, fixed = true), y(start = 0.5, fixed = true), z(start = 0, fixed = true);
+  Real s = if x > 0 then 1 else -1, r = if y > 0 then 1 else -1;
+equation
+  der(x) = -s + 2*r + 0.5*time;
+  der(y) = -2*s - r;
+  der(z) = s + 3*r;
+end Relays;
+";
+    goes_on(relays, ["0.3", "6"], &["x", "y", "z"], 1e-4);
+    goes_on(relays, ["2", "6"], &["x", "y", "z"], 1e-4);
+    let machine = "
+model Machine
+  inner Real x(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+  model Up
+    outer output Real x;
+  equation
+    der(x) = 1;
+  end Up;
+  model Down
+    outer output Real x;
+  equation
+    der(x) = -0.5;
+  end Down;
+  Up up;
+  Down down;
+equation
+  initialState(up);
+  transition(up, down, x > 1);
+  transition(down, up, x < 0.2);
+  when x > 0.9 then
+    n = pre(n) + 1;
+  end when;
+end Machine;
+";
+    goes_on(machine, ["0.95", "7.1"], &["x", "n"], 1e-5);
+    goes_on(machine, ["2", "7.1"], &["x", "n"], 1e-5);
+    let between = "
+model Between
+  Real x(start = 0.1, fixed = true), v(start = 0, fixed = true), f, g, h = time - 1;
+equation
+  der(x) = v;
+  2*der(v) = -20 + f + g;
+  0 = min(x, f);
+  0 = min(x - h + 0.5, g);
+end Between;
+";
+    goes_on(between, ["0.5", "2.5"], &["x", "v", "f", "g"], 1e-5);
+    goes_on(between, ["2", "2.5"], &["x", "v", "f", "g"], 1e-5);
+    let parameter = "
+model Parameter
+  parameter Real k(fixed = false, start = 1), h = 2*k;
+  Real x(start = 1, fixed = true), y = k^2*x + exp(k)*0.1;
+  Integer ended(start = 0, fixed = true);
+initial equation
+  y = 3;
+equation
+  der(x) = -h*x;
+  when terminal() then
+    ended = pre(ended) + 1;
+  end when;
+end Parameter;
+";
+    goes_on(parameter, ["0.5", "1"], &["x", "y", "ended"], 1e-6);
+}
+
 /// A run that stops and goes on ends where one run does.
 fn goes_on(model: &str, [middle, end]: [&str; 2], names: &[&str], bound: f64) {
     let s = Scratch::new().unwrap();

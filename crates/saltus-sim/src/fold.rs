@@ -1,0 +1,68 @@
+//! Folds: where the branch of solutions that a run follows turns back, and nothing next to it solves the equations beyond.
+//!
+//! ```text
+//!   x³ − x = 0.2 t from x = −1: at t = 1.92 the branch meets another one (3 x² = 1), and both end; the only solution left is
+//!   x = 1.15, far away
+//! ```
+//!
+//! A solver started from the last values finds the other solution and the run would go on there without a word. So values that
+//! have gone far in one step are looked at in its parts: what is continuous comes closer with shorter parts, a jump does not.
+//! Before a fold values move like a square root, infinitely fast; before a jump that the equations themselves make they do not.
+
+/// A part of this length of the step is an instant.
+const INSTANT: f64 = 1e-13;
+
+/// A root is between this and the hundred of a smooth function, when the time to its end shrinks to a hundredth.
+const SMOOTH: f64 = 30.0;
+
+/// Where in (t0, t1] values jump although they moved ever faster towards it: the last moment before, and which of them. `at`
+/// computes the values at a time, where possible; told that this is on the way, it starts from there the next time.
+pub(crate) fn find(at: &mut dyn FnMut(f64, bool) -> Option<Vec<f64>>, t0: f64, t1: f64) -> Option<(f64, usize)> {
+    let (first, last) = (at(t0, true)?, at(t1, false)?);
+    let far = |a: &[f64], b: &[f64], k: usize| (b[k] - a[k]).abs() / (a[k].abs().max(b[k].abs()) + 1e-3);
+    let worst = (0..first.len()).max_by(|&i, &j| far(&first, &last, i).total_cmp(&far(&first, &last, j)))?;
+    let whole = (last[worst] - first[worst]).abs();
+    let (mut a, mut b, mut left, mut right) = (t0, t1, first[worst], Some(last[worst]));
+    while b - a > INSTANT * (t1 - t0).max(t1.abs() * 1e-2) {
+        let t = 0.5 * (a + b);
+        if !(a < t && t < b) {
+            break;
+        }
+        let value = at(t, false).map(|v| v[worst]);
+        let (before, after) = match (value, right) {
+            (Some(v), Some(r)) => ((v - left).abs(), (r - v).abs()),
+            (Some(v), None) => ((v - left).abs(), f64::INFINITY),
+            (None, _) => (f64::INFINITY, 0.0),
+        };
+        if before.max(after) < 0.5 * whole {
+            return None;
+        }
+        if before > after {
+            (b, right) = (t, value);
+        } else {
+            left = at(t, true)?[worst];
+            a = t;
+        }
+    }
+    let mut way = |part: f64| Some((at(a - part * (t1 - t0), false)?[worst] - left).abs());
+    let (long, short) = (way(0.5)?, way(0.005)?);
+    (long > 1e-9 * left.abs().max(1e-3) && long < SMOOTH * short).then_some((a, worst))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folds_and_other_jumps() {
+        // A square root that ends at 0.7, and goes on elsewhere; a jump of a smooth function; a step of a fast function.
+        let fold = |t: f64| if t < 0.7 { -(0.7 - t).sqrt() } else { 5.0 };
+        let jump = |t: f64| if t < 0.7 { t } else { 5.0 };
+        let fast = |t: f64| (1e4 * (t - 0.7)).tanh();
+        let ask = |f: &dyn Fn(f64) -> f64| find(&mut |t, _| Some(vec![f(t)]), 0.0, 1.0);
+        let found = ask(&fold).expect("a fold");
+        assert!((found.0 - 0.7).abs() < 1e-9);
+        assert_eq!(ask(&jump), None);
+        assert_eq!(ask(&fast), None);
+    }
+}
