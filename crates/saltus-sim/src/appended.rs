@@ -25,11 +25,14 @@ pub(crate) const OTHERS: [usize; 3] = [1, 4, 3];
 /// The order in which places enter the polynomial.
 const ORDER: [usize; PLACES.len()] = [0, END, MIDDLE, 1, 4, 3, CHECK];
 
-/// How many times its error a polynomial has to be away from zero, the error being that of the last term, a quarter of the term before,
+/// How many times its error a polynomial has to be away from zero, the error being that of the last term, an eighth of the term before,
 /// and so on.
 const RESOLVED: f64 = 4.0;
-const DECAY: f64 = 0.25;
+const DECAY: f64 = 0.125;
 const TERMS: usize = 3;
+
+/// How many times what it moves by a function is away from zero that need not be looked at closer.
+const STILL: f64 = 20.0;
 
 /// With fewer values the error may be so many times as large.
 const ENOUGH: usize = 5;
@@ -49,12 +52,19 @@ const MOST: usize = PAST + PLACES.len();
 
 /// What is known of a function from earlier steps: times and values, the latest last, as long as nothing has jumped or
 /// bent it.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 struct Past {
     points: [(f64, f64); PAST],
     count: usize,
     /// Steps that it is to be seen at all places.
     wild: u8,
+}
+
+impl Default for Past {
+    // To begin with a step is looked at closely.
+    fn default() -> Past {
+        Past { points: Default::default(), count: 0, wild: 1 }
+    }
 }
 
 impl Past {
@@ -157,6 +167,20 @@ impl Appended {
         past.wild = if error > UNRESOLVED * (high - low) + noise { WILD } else { past.wild.saturating_sub(1) };
     }
 
+    /// Whether function `j` of the step, which is known to move no faster than the steps, moves by far less than its distance
+    /// from zero: by far the most frequent case.
+    fn still(&self, j: usize, side: &Side) -> bool {
+        let v = &self.values[j];
+        let seen = v.iter().filter(|g| !g.is_nan());
+        let (low, high) = seen.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &g| (l.min(g), h.max(g)));
+        let complete = [0, CHECK, END].iter().all(|&p| v[p].is_finite()) && self.past[self.which[j]].wild == 0;
+        complete
+            && side.sides.iter().all(|&(offset, sigma)| {
+                let least = if sigma > 0.0 { low - offset } else { offset - high };
+                least > STILL * (high - low) + side.band
+            })
+    }
+
     /// The polynomial through what was seen of function `j` of the step.
     fn newton(&self, j: usize, past: &[(f64, f64)]) -> Newton {
         let (t0, h) = self.step;
@@ -186,6 +210,9 @@ impl Appended {
     /// seen of it.
     pub fn stays(&self, j: usize, side: &Side) -> bool {
         let v = &self.values[j];
+        if self.still(j, side) {
+            return true;
+        }
         // Where a step has been seen closely, the past adds nothing.
         let past = if OTHERS.iter().all(|&p| v[p].is_finite()) { &[][..] } else { self.past[self.which[j]].known() };
         let p = self.newton(j, past);
@@ -316,6 +343,8 @@ impl Newton {
             let leaving = sigma * (first - offset) >= 0.0
                 && last > error + side.band
                 && exceeds(&q[1..n], resolved * self.error(TERMS, 1), HALVINGS);
+            // What is at zero is hardly more than noise, and is no better known by more places.
+            let error = RESOLVED * self.error(1, 0);
             let beside = low > error + side.tight && high + error <= side.band;
             let at_zero = low.abs().max(high.abs()) + error <= side.tight && side.reached != Some(offset);
             away || leaving || beside || at_zero

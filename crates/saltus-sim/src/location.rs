@@ -77,6 +77,10 @@ const ROUNDING: f64 = 8.0 * f64::EPSILON;
 /// How close to zero, by its size, a function touches it of which only values are known.
 const TOUCHING: f64 = 1e-11;
 
+/// How many times the weight of one step's error, by how large it has been, a function may be off zero where it touches it: the errors of
+/// steps add up.
+const ACCUMULATED: f64 = 4.0;
+
 /// Which part of its size a function moves by, within the errors of the states, that amplifies them.
 const AMPLIFIED: f64 = 0.2;
 
@@ -376,6 +380,12 @@ impl Location {
             RelationKind::Sign(_) => (bit != plain(kind, 0.0)).then_some(0.0),
             RelationKind::Floor => Some(bit + 1.0),
         }
+    }
+
+    /// How close to zero a function that has been as large as it has since its last event touches it.
+    fn accumulated(&self, step: &SearchedStep<'_>, relation: usize) -> f64 {
+        let far = self.amplitude.get(relation).copied().unwrap_or(0.0);
+        ACCUMULATED * step.integrator.options().rtol * far
     }
 
     /// A function has gone as far as this before its next crossing.
@@ -933,7 +943,8 @@ impl Location {
         for &(offset, sigma) in sides(&kind, bit).iter() {
             let c0 = self.coefficients[0] - offset;
             let touched = level == Some(offset);
-            let close = if touched { weight.max(tight).max(1e-14 * (c0.abs() + rest)) } else { 0.0 };
+            let errors = weight.max(self.accumulated(step, i));
+            let close = if touched { errors.max(tight).max(1e-14 * (c0.abs() + rest)) } else { 0.0 };
             // The whole step on one side: by far the most frequent case.
             if sigma * c0 > rest + band.max(close) {
                 continue;
