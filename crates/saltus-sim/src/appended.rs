@@ -43,6 +43,9 @@ const FEW: f64 = 5.0;
 const WILD: u8 = 64;
 const UNRESOLVED: f64 = 0.1;
 
+/// What moves by less of its size does not come to zero within a few steps, however fast.
+const MOVING: f64 = 0.02;
+
 /// How often a step is halved to see where a polynomial is.
 const HALVINGS: u32 = 4;
 
@@ -156,23 +159,31 @@ impl Appended {
         self.past[k].wild > 0
     }
 
-    /// Function `j` of the step has been seen at all places: whether its polynomial tells how it moves.
-    pub fn tame(&mut self, j: usize) {
-        let p = self.newton(j, &[]);
-        let (low, high) =
-            self.values[j].iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &g| (l.min(g), h.max(g)));
-        let error = p.error(TERMS, 0);
+    /// Notes whether function `j` moves faster than the steps, if it has been seen at all places of this one and is not just at zero.
+    pub fn tame(&mut self, j: usize, side: &Side) {
+        let (low, high) = self.span(j);
+        let at_zero =
+            side.sides.iter().any(|&(offset, _)| (low - offset).abs().max((high - offset).abs()) <= side.band);
+        if at_zero || self.values[j].iter().any(|g| g.is_nan()) {
+            return;
+        }
+        let error = self.newton(j, &[]).error(TERMS, 0);
+        let moves = high - low > MOVING * low.abs().max(high.abs());
         let past = &mut self.past[self.which[j]];
-        let noise = 1e-9 * low.abs().max(high.abs());
-        past.wild = if error > UNRESOLVED * (high - low) + noise { WILD } else { past.wild.saturating_sub(1) };
+        past.wild = if moves && error > UNRESOLVED * (high - low) { WILD } else { past.wild.saturating_sub(1) };
+    }
+
+    /// The least and the greatest value of function `j` that was seen in the step.
+    fn span(&self, j: usize) -> (f64, f64) {
+        let seen = self.values[j].iter().filter(|g| !g.is_nan());
+        seen.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &g| (l.min(g), h.max(g)))
     }
 
     /// Whether function `j` of the step, which is known to move no faster than the steps, moves by far less than its distance
     /// from zero: by far the most frequent case.
     fn still(&self, j: usize, side: &Side) -> bool {
         let v = &self.values[j];
-        let seen = v.iter().filter(|g| !g.is_nan());
-        let (low, high) = seen.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), &g| (l.min(g), h.max(g)));
+        let (low, high) = self.span(j);
         let complete = [0, CHECK, END].iter().all(|&p| v[p].is_finite()) && self.past[self.which[j]].wild == 0;
         complete
             && side.sides.iter().all(|&(offset, sigma)| {

@@ -1083,7 +1083,7 @@ impl Location {
                     open.push(k);
                 }
                 if places == OTHERS {
-                    s.tame(j);
+                    s.tame(j, &side);
                 }
             }
             if open.is_empty() {
