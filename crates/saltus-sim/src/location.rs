@@ -611,6 +611,8 @@ impl Location {
 
     /// Looks again, from `from` on, at the functions of these relations and at those that read changed values.
     pub fn again(&mut self, model: &mut Model, step: &SearchedStep<'_>, from: f64, fired: &[usize], changed: &[u32]) {
+        // What was seen of the end of the step was seen before the event.
+        self.end = None;
         let crossings = &step.program.crossings;
         let mut touched: Vec<usize> = fired.iter().filter_map(|i| crossings.by_relation.get(i).copied()).collect();
         touched.append(&mut self.deferred);
