@@ -590,14 +590,14 @@ impl<'t> Flattener<'t> {
                 if env.mode == Mode::Shape {
                     return Ok(Some(retype(v, Ty::Bool)));
                 }
+                let edge = name == "edge";
+                if edge && v.ty() != Some(Ty::Bool) {
+                    return Err(self.err(span, format!("edge needs a Boolean, not {}", v.describe())));
+                }
                 let mut named = false;
                 c.args.iter().for_each(|a| crate::eval::visit_refs(a, &mut |_| named = true));
                 if !named {
                     return Err(self.err(span, format!("{name} needs a variable, not {}", v.describe())));
-                }
-                let edge = name == "edge";
-                if edge && v.ty() != Some(Ty::Bool) {
-                    return Err(self.err(span, format!("edge needs a Boolean, not {}", v.describe())));
                 }
                 let mut out = Vec::new();
                 for e in v.scalar_list() {
@@ -1202,9 +1202,9 @@ impl<'t> Flattener<'t> {
             values[k] = match self.const_of(&v) {
                 Some(x) if v.ty() == Some(wanted) && x >= 0.0 => x,
                 _ => {
-                    let text =
-                        format!("{name} must be a {} that is not negative, not {}", wanted.text(), self.value_text(&v));
-                    return Err(self.err(o.span, text.replace("Boolean that is not negative", "Boolean")));
+                    let what = if wanted == Ty::Bool { "a Boolean" } else { "a nonnegative Integer" };
+                    let given = self.value_text(&v);
+                    return Err(self.err(o.span, format!("{name} must be {what}, not {given}")));
                 }
             };
         }

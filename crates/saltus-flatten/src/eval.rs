@@ -761,8 +761,16 @@ impl<'t> Flattener<'t> {
             let hint = "compare element by element: {a[i] < b[i] for i in 1:size(a, 1)}";
             return Err(self.err_hints(span, text, vec![hint.into()]));
         }
+        if op == Div && rb > 0 {
+            let text = format!("{} cannot be divided by {}, only by a scalar", a.describe(), b.describe());
+            return Err(self.err_hints(span, text, vec!["element by element the division is written ./".into()]));
+        }
+        if matches!(op, And | Or) && a.dims() != b.dims() {
+            let text = format!("{} and {} have different shapes", a.describe(), b.describe());
+            return Err(self.err_hints(span, text, vec!["logical operators combine arrays of one shape".into()]));
+        }
         let broadcast = matches!(op, Mul | ElemMul | Div | ElemDiv | ElemAdd | ElemSub | ElemPow);
-        if (ra == 0 || rb == 0) && !broadcast || op == Div && rb > 0 {
+        if (ra == 0 || rb == 0) && !broadcast && !matches!(op, And | Or) {
             return Err(self.err_hints(
                 span,
                 format!("{} and {} have different shapes", a.describe(), b.describe()),

@@ -176,3 +176,113 @@ end M;
 --- expect ---
 time,r,s[1],s[2],inside
 0.0,0.7808350500503596,-1989354211,1206177355,true
+
+--- more-strings-of-the-library simulate --stop 0 ---
+function compare
+  input String a, b;
+  input Boolean caseSensitive;
+  output Integer r;
+external "C" r = ModelicaStrings_compare(a, b, caseSensitive);
+end compare;
+function scanInteger
+  input String s;
+  input Integer start;
+  output Integer next;
+  output Integer n;
+external "C" ModelicaStrings_scanInteger(s, start, false, next, n);
+end scanInteger;
+function scanIdentifier
+  input String s;
+  input Integer start;
+  output Integer next;
+  output String word;
+external "C" ModelicaStrings_scanIdentifier(s, start, next, word);
+end scanIdentifier;
+function skipWhiteSpace
+  input String s;
+  input Integer start;
+  output Integer next;
+external "C" next = ModelicaStrings_skipWhiteSpace(s, start);
+end skipWhiteSpace;
+model M
+  Integer less = compare("abc", "abd", true), equal = compare("ABC", "abc", false), greater = compare("b", "a", true);
+  Integer next, n, after, blanks = skipWhiteSpace("   x", 1);
+  String word;
+  Boolean right = word == "alpha_1";
+algorithm
+  (next, n) := scanInteger("  -42 x", 1);
+  (after, word) := scanIdentifier(" alpha_1+2", 1);
+end M;
+
+--- expect ---
+time,less,equal,greater,next,n,after,blanks,right
+0.0,1,2,3,6,-42,9,4,true
+
+--- files-of-the-library simulate --stop 0 ---
+impure function print
+  input String text, file;
+external "C" ModelicaInternal_print(text, file);
+end print;
+impure function close
+  input String file;
+external "C" ModelicaStreams_closeFile(file);
+end close;
+impure function countLines
+  input String file;
+  output Integer n;
+external "C" n = ModelicaInternal_countLines(file);
+end countLines;
+impure function readLine
+  input String file;
+  input Integer line;
+  output String text;
+  output Boolean end_of_file;
+external "C" text = ModelicaInternal_readLine(file, line, end_of_file);
+end readLine;
+impure function stat
+  input String name;
+  output Integer kind;
+external "C" kind = ModelicaInternal_stat(name);
+end stat;
+impure function remove
+  input String file;
+external "C" ModelicaInternal_removeFile(file);
+end remove;
+model M
+  parameter Integer lines(fixed = false), there(fixed = false), gone(fixed = false);
+  parameter Boolean second(fixed = false), over(fixed = false);
+protected
+  parameter String text(fixed = false);
+  parameter Boolean within_it(fixed = false);
+initial algorithm
+  print("one", "lines.txt");
+  print("two", "lines.txt");
+  close("lines.txt");
+  lines := countLines("lines.txt");
+  (text, within_it) := readLine("lines.txt", 2);
+  second := text == "two" and not within_it;
+  (text, over) := readLine("lines.txt", 3);
+  there := stat("lines.txt");
+  remove("lines.txt");
+  gone := stat("lines.txt");
+end M;
+
+--- expect ---
+time,lines,there,gone,second,over,within_it
+0.0,2,2,1,true,true,false
+
+--- a-file-that-is-not-there error simulate ---
+impure function countLines
+  input String file;
+  output Integer n;
+external "C" n = ModelicaInternal_countLines(file);
+end countLines;
+model M
+  parameter Integer lines(fixed = false);
+initial algorithm
+  lines := countLines("nothing.txt");
+end M;
+--- expect ---
+exit: 5
+error: initialization failed at time 0.0: nothing.txt: No such file or directory (os error 2)
+--> model.mo:1:17

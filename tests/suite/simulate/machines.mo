@@ -224,8 +224,6 @@ equation
 end M;
 --- expect ---
 exit: 3
---> model.mo:3:13
---> model.mo:3:13
 error: this state machine has no initial state
 --> model.mo:10:3
 
@@ -246,9 +244,6 @@ equation
 end M;
 --- expect ---
 exit: 3
---> model.mo:3:13
---> model.mo:3:13
---> model.mo:3:13
 error: two transitions from a have the priority 1
 --> model.mo:13:3
 

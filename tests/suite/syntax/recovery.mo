@@ -88,8 +88,6 @@ end M;
 exit: 3
 error: unknown character `#`
 --> model.mo:2:14
-error: expected `;` after the declaration, found number `2`
---> model.mo:2:16
 
 --- empty-file error check ---
 --- expect ---

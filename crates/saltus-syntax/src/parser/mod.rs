@@ -69,6 +69,8 @@ struct Parser<'a> {
     text: &'a str,
     /// The tokens that are not trivia, then `Eof`.
     tokens: Vec<Token>,
+    /// Runs of characters that are no tokens.
+    unknown: Vec<Token>,
     position: usize,
     diagnostics: Vec<Diagnostic>,
     errors: usize,
@@ -98,12 +100,14 @@ impl<'a> Parser<'a> {
         let mut tokens = Vec::with_capacity(all.len() / 2 + 1);
         // Unknown characters were reported by the lexer; reading on without them is the best guess.
         tokens.extend(all.iter().filter(|t| !t.kind.is_trivia() && t.kind != T::Unknown));
+        let unknown = all.iter().filter(|t| t.kind == T::Unknown).copied().collect();
         let end = text.len() as u32;
         tokens.push(Token { kind: T::Eof, start: end, end });
         Parser {
             file,
             text,
             tokens,
+            unknown,
             position: 0,
             diagnostics,
             errors: 0,
@@ -123,6 +127,14 @@ impl<'a> Parser<'a> {
     }
 
     fn finish(mut self) -> Vec<Diagnostic> {
+        // What cannot be read right after an unknown character is its consequence.
+        let unknown: Vec<usize> = self.unknown.iter().map(|t| t.end as usize).collect();
+        let text = self.text;
+        self.diagnostics.retain(|d| {
+            let at = d.span.start as usize;
+            let before = unknown.partition_point(|&end| end <= at);
+            before == 0 || !d.message.starts_with("expected") || !text[unknown[before - 1]..at].trim().is_empty()
+        });
         // Errors first where there are too many, then all by place.
         self.diagnostics.sort_by_key(|d| (std::cmp::Reverse(d.severity), d.span.start));
         self.diagnostics.truncate(MAX_DIAGNOSTICS);

@@ -1,0 +1,394 @@
+Redeclarations, inner and outer, connections, kinds of classes: what is refused, and where that is told.
+
+--- a-replacement-of-another-nature error check ---
+model M
+  model A Real x = 1; end A;
+  model B replaceable A a; end B;
+  B b(redeclare Real a = 1);
+end M;
+
+--- expect ---
+exit: 3
+error: Real cannot take the place of a, which is a M.A
+--> model.mo:4:22
+
+--- a-number-replaced-by-another-type error check ---
+model M
+  model B replaceable Real a = 1; end B;
+  B b(redeclare String a = "x");
+end M;
+
+--- expect ---
+exit: 3
+error: String cannot take the place of a, which is a Real
+--> model.mo:3:24
+
+--- a-package-replaced-by-a-model error check ---
+model M
+  model B
+    replaceable package P constant Real c = 1; end P;
+    Real x = P.c;
+  end B;
+  model Q constant Real c = 2; end Q;
+  B b(redeclare model P = Q);
+end M;
+
+--- expect ---
+exit: 3
+error: P is a package, and cannot be redeclared as a model
+--> model.mo:7:7
+
+--- another-number-of-dimensions error check ---
+model M
+  model A Real x = 1; end A;
+  model B replaceable A a; replaceable Real r = 1; end B;
+  B b(redeclare A a[3], redeclare Real r[2] = {1, 2});
+end M;
+
+--- expect ---
+exit: 3
+error: a has 0 dimensions, and cannot be redeclared with 1
+--> model.mo:4:19
+error: r has 0 dimensions, and cannot be redeclared with 1
+--> model.mo:4:40
+
+--- a-constraint-that-is-not-there error check ---
+model M
+  model A Real x = 1; end A;
+  model B replaceable A a constrainedby Foo; end B;
+  B b;
+end M;
+
+--- expect ---
+exit: 3
+error: the class Foo is not known here
+--> model.mo:3:41
+
+--- a-default-outside-its-constraint error check ---
+model M
+  model A Real x = 1; end A;
+  partial model P Real x; Real y; end P;
+  model B replaceable A a constrainedby P; end B;
+  B b;
+end M;
+
+--- expect ---
+exit: 3
+error: M.A cannot be the default of a: it has no y, which M.P declares
+--> model.mo:4:25
+
+--- a-class-extended-in-place-that-is-not-replaceable error check ---
+package P
+  model B model A Real x = 1; end A; end B;
+  model M
+    extends B;
+    redeclare model extends A Real y = 2; end A;
+    A a;
+  end M;
+end P;
+
+--- expect ---
+exit: 3
+error: A is not replaceable and cannot be redeclared
+--> model.mo:5:29
+
+--- an-inner-of-another-shape error check ---
+model M
+  model A outer Real T[3]; Real y = T[1]; end A;
+  inner Real T[2] = {1, 2};
+  A a;
+end M;
+
+--- expect ---
+exit: 3
+error: outer T has the shape [3], but the inner T has the shape [2]
+--> model.mo:2:22
+
+--- an-outer-parameter-with-an-inner-variable error check ---
+model M
+  model A outer parameter Real T; Real y = T; end A;
+  inner Real T = time;
+  A a;
+end M;
+
+--- expect ---
+exit: 3
+error: outer T is a parameter, but the inner T varies during the run
+--> model.mo:2:32
+
+--- a-missing-inner-says-where error check ---
+model M
+  model W parameter Real g = 1; end W;
+  model A model B outer W world; Real x = world.g; end B; B b; end A;
+  A a;
+end M;
+--- expect ---
+exit: 0
+warning: there is no inner declaration for outer world; a default M.W is used
+--> model.mo:3:27
+in a.b
+declare `inner M.W world` at the top of the model
+
+--- connected-parameters-that-differ error simulate --stop 1 ---
+model M
+  connector P parameter Real n = 2; Real v; flow Real i; end P;
+  model A P p; equation p.v = 1; end A;
+  model B P p; equation p.i = 1; end B;
+  A a(p(n = 2));
+  B b(p(n = 3));
+equation
+  connect(a.p, b.p);
+end M;
+
+--- expect ---
+exit: 5
+error: assertion failed at time 0.0: a.p.n and b.p.n are connected, but their values differ
+--> model.mo:8:3
+
+--- what-records-cannot-hold error check ---
+model M
+  record R
+    flow Real x;
+    outer Real z;
+  protected
+    Real y = 1;
+  end R;
+  R r(x = 1);
+end M;
+
+--- expect ---
+exit: 3
+error: x is a flow variable, but M.R is a record, not a connector
+--> model.mo:3:15
+error: z is inner or outer, but M.R is a record
+--> model.mo:4:16
+error: y is protected, but M.R is a record: all of it is public
+--> model.mo:6:10
+error: there is no inner declaration for outer z, and its class Real gives it no value
+--> model.mo:4:16
+
+--- what-connectors-cannot-hold error check ---
+model M
+  connector C flow parameter Real v; Real p; end C;
+  expandable connector B Real x; flow Real i; end B;
+  C c;
+  B b;
+end M;
+
+--- expect ---
+exit: 3
+--> model.mo:2:35
+error: v is a flow variable, so it cannot be a parameter or constant
+--> model.mo:2:35
+error: i is a flow variable, but M.B is expandable: it can hold them in connectors only
+--> model.mo:3:44
+
+--- a-package-with-equations error check ---
+model M
+  package P
+    constant Real x = 1;
+  equation
+    x = 2;
+  end P;
+  Real y = P.x;
+end M;
+
+--- expect ---
+exit: 3
+error: M.P is a package and cannot have equations or algorithms
+--> model.mo:2:11
+
+--- a-constant-of-a-package-without-a-value error check ---
+model M
+  package P constant Real x; end P;
+  Real y = P.x;
+end M;
+
+--- expect ---
+exit: 3
+error: the constant M.P.x has no value
+--> model.mo:2:27
+
+--- connections-at-the-start error check ---
+model M
+  connector C Real v; flow Real i; end C;
+  C a, b;
+initial equation
+  connect(a, b);
+end M;
+
+--- expect ---
+exit: 3
+error: connect cannot stand in an initial equation section
+--> model.mo:5:3
+
+--- when-inside-when-of-an-algorithm error check ---
+model M
+  Real x(start = 0), y(start = 0);
+algorithm
+  when time > 1 then
+    when time > 2 then
+      x := 1;
+    end when;
+  end when;
+algorithm
+  while time > 1 loop
+    when time > 2 then
+      y := 1;
+    end when;
+  end while;
+end M;
+
+--- expect ---
+exit: 3
+error: when-clauses cannot be nested
+--> model.mo:5:5
+error: when cannot stand in a while loop
+--> model.mo:11:5
+
+--- subscripts-of-scalars-in-functions error check ---
+model M
+  function f input Real x; output Real y; algorithm y := x[1]; end f;
+  function g input Real x[2]; output Real y; algorithm y := x[1, 2]; end g;
+  Real z = f(time);
+  Real w = g({time, 1});
+end M;
+
+--- expect ---
+exit: 3
+error: x is a scalar and has no subscripts
+--> model.mo:2:58
+error: x has 1 dimensions, but 2 subscripts
+--> model.mo:3:61
+
+--- variables-of-loops-and-constants-stay error check ---
+model M
+  constant Real c = 1;
+  Real x, y;
+algorithm
+  for i in 1:3 loop
+    i := 2;
+    x := i;
+  end for;
+algorithm
+  c := 2;
+  y := c;
+end M;
+
+--- expect ---
+exit: 3
+error: i is the variable of a loop and cannot be assigned
+--> model.mo:6:5
+error: c is a constant and cannot be assigned
+--> model.mo:10:3
+
+--- a-bus-without-that-signal error check ---
+model M
+  expandable connector B end B;
+  connector RO = output Real;
+  RO y = 1;
+  B b;
+  Real z = b.foo;
+equation
+  connect(y, b.bar);
+end M;
+
+--- expect ---
+exit: 3
+error: nothing puts b.foo into its bus
+--> model.mo:6:12
+
+--- a-package-imported-as-a-whole-that-is-not-there error check ---
+model M
+  import Foo.*;
+  Real x = y;
+end M;
+
+--- expect ---
+exit: 3
+--> model.mo:1:7
+error: y is not known in M
+--> model.mo:3:12
+
+--- three-connectors-in-one-connect error check ---
+model M
+  connector C Real v; flow Real i; end C;
+  C a, b, c;
+equation
+  connect(a, b, c);
+end M;
+
+--- expect ---
+exit: 3
+error: `connect` joins two connectors
+--> model.mo:5:15
+
+--- a-branch-of-one error check ---
+model M
+  connector C Real v; flow Real i; end C;
+  C c;
+equation
+  Connections.branch(c.v);
+  Connections.root();
+end M;
+
+--- expect ---
+exit: 3
+error: Connections.branch needs two connectors' records
+--> model.mo:5:3
+error: Connections.root needs a connector's record
+--> model.mo:6:3
+
+--- signs-of-other-languages error check ---
+model M
+  Real x = 2**3;
+  Real y = 5 % 2;
+  Real w = true ? 1 : 2;
+  Real ä = 1;
+  Real z = 2 – 3;
+end M;
+
+--- expect ---
+exit: 3
+error: expected an expression, found `*`
+--> model.mo:2:14
+error: unknown character `%`
+--> model.mo:3:14
+error: unknown character `?`
+--> model.mo:4:17
+error: unknown character `ä`
+--> model.mo:5:8
+error: unknown character `–`
+--> model.mo:6:14
+
+--- several-mistakes-in-several-components error check ---
+model M
+  model R
+    parameter Real R = 1;
+    Real v, i;
+  equation
+    v = R*i;
+    v = 1;
+  end R;
+  R a(r = 100);
+  R b(R = "x");
+  Resistor c;
+  Real d = a.w;
+  Real e[2] = {1, 2, 3};
+equation
+  a.v = b;
+end M;
+--- expect ---
+exit: 3
+error: M.R has no r to modify
+--> model.mo:9:7
+error: the class Resistor is not known here
+--> model.mo:11:3
+error: b.R is of type Real, but the value is String
+--> model.mo:10:11
+error: a (a M.R) has no w
+--> model.mo:12:14
+error: e has the shape [2], but the value has the shape [3]
+--> model.mo:13:15
+error: b is a M.R, not a value
+--> model.mo:15:9
