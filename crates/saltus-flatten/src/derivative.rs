@@ -39,7 +39,14 @@ impl<'t> Flattener<'t> {
                     continue;
                 }
                 let scope = Scope { node, part: part as u16 };
-                let Ok(crate::eval::Target::Class(c)) = self.resolve(&Env::model(scope), name) else { continue };
+                let Ok(crate::eval::Target::Class(c)) = self.resolve(&Env::model(scope), name) else {
+                    if self.warned.insert(name.span) {
+                        let text = format!("the derivative {} is not known", crate::eval::ref_text(name));
+                        let d = saltus_base::Diagnostic::warning(saltus_base::Stage::FrontEnd, name.span, text);
+                        self.diagnostics.push(d.hint("the function is differentiated by its algorithm instead"));
+                    }
+                    continue;
+                };
                 let target = self.class_node(&c);
                 if let Some(rule) = self.derivative_rule(f, sig, given, outputs, target, &m.args, span) {
                     rules.push(rule);

@@ -858,6 +858,23 @@ impl<'t> Flattener<'t> {
             node.outer = Some(None);
         }
         let (is_outer, bound) = (node.outer.is_some(), node.cref.mods.binding.clone());
+        if let Some(Ty::Enum(class)) = tt.builtin
+            && live
+            && !is_outer
+            && self.enum_literals(class).is_empty()
+        {
+            let message = format!("{} is of {}, an enumeration without literals", m.name, self.lib.qualified(class));
+            let hint = "enumeration(:) stands for any enumeration: redeclare the type with one".to_string();
+            return Err(self.err_hints(component.name.span, message, vec![hint]));
+        }
+        if prefix.connection != Connection::Potential
+            && let Some(ty) =
+                tt.builtin.filter(|t| !t.numeric() || prefix.connection == Connection::Stream && *t != Ty::Real)
+        {
+            let what = if prefix.connection == Connection::Stream { "stream" } else { "flow" };
+            let message = format!("{} is a {what} variable and must be Real, not {}", m.name, self.type_text(ty));
+            return Err(self.err(component.name.span, message));
+        }
         if live && tt.builtin.is_none() && !is_outer {
             let class = self.lib.qualified(tt.class);
             let kind = match tt.kind {

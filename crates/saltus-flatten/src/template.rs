@@ -196,6 +196,19 @@ impl<'t> Flattener<'t> {
             );
             say(self, p.clause.unwrap_or(own.def.name.span), text);
         }
+        if kind == ClassKind::Type
+            && let Some(p) = t.parts[1..]
+                .iter()
+                .find(|p| matches!(p.def.kind, ClassKind::Model | ClassKind::Block | ClassKind::Package))
+        {
+            let text = format!(
+                "{} is a type and cannot be made of {}, which is a {}",
+                self.lib.qualified(class),
+                self.lib.qualified(p.class),
+                crate::call::kind_text(p.def.kind)
+            );
+            say(self, own.def.name.span, text);
+        }
         if let Some(p) = t.parts[1..].iter().find(|p| p.from == 0 && p.def.kind == ClassKind::OperatorRecord)
             && matches!(*own.def.body, ClassBody::Long { .. })
         {

@@ -392,3 +392,126 @@ error: e has the shape [2], but the value has the shape [3]
 --> model.mo:13:15
 error: b is a M.R, not a value
 --> model.mo:15:9
+
+--- an-enumeration-without-literals error check ---
+model M
+  type E = enumeration(:);
+  E e;
+end M;
+
+--- expect ---
+exit: 3
+error: e is of M.E, an enumeration without literals
+--> model.mo:3:5
+
+--- a-type-made-of-a-model error check ---
+model M
+  model R Real x = 1; end R;
+  type T = R;
+  T t;
+end M;
+
+--- expect ---
+exit: 3
+error: M.T is a type and cannot be made of M.R, which is a model
+--> model.mo:3:8
+
+--- flows-and-streams-are-real error check ---
+model M
+  connector A Real v; flow Boolean i; end A;
+  connector B Real v; flow Real i; stream Integer h; end B;
+  A a;
+  B b;
+end M;
+
+--- expect ---
+exit: 3
+error: i is a flow variable and must be Real, not Boolean
+--> model.mo:2:36
+error: h is a stream variable and must be Real, not Integer
+--> model.mo:3:51
+
+--- a-derivative-that-is-not-there error check ---
+model M
+  function f
+    input Real x;
+    output Real y;
+  algorithm
+    y := 0;
+    for i in 1:integer(10 + abs(x)) loop
+      y := y + sin(i*x);
+    end for;
+    annotation (derivative = f_der);
+  end f;
+  Real z = f(time);
+  Real w = der(z);
+end M;
+--- expect ---
+exit: 0
+warning: the derivative f_der is not known
+--> model.mo:10:30
+
+--- arguments-that-are-records error check ---
+model M
+  record A Real x; end A;
+  record B Real y; end B;
+  function f input A a; output Real y; algorithm y := a.x; end f;
+  Real y = f(B(1));
+  Real z = f(1);
+end M;
+
+--- expect ---
+exit: 3
+error: the record given has no field x
+--> model.mo:5:12
+error: a, an input of M.f, is a M.A, but the argument is Integer
+--> model.mo:6:12
+
+--- a-connector-of-another-domain error check ---
+model M
+  connector E Real v; flow Real i; end E;
+  connector H Real T; flow Real Q; end H;
+  model R E p; equation p.v = p.i; end R;
+  model S H p; equation p.T = p.Q; end S;
+  model Pair R r; S s; equation connect(r.p, s.p); end Pair;
+  Pair a;
+end M;
+
+--- expect ---
+exit: 3
+error: a.r.p has v, but a.s.p has not
+--> model.mo:6:33
+
+--- a-component-with-an-equation-too-few error check ---
+model M
+  model Two
+    Real x, y;
+  equation
+    x = time;
+  end Two;
+  model Box Two t; end Box;
+  Box b;
+end M;
+
+--- expect ---
+exit: 4
+--> model.mo:2:9
+error: the model is structurally singular: 1 equations for 2 unknowns; not determined: b.t.y
+--> model.mo:3:13
+
+--- roots-of-plain-variables error check ---
+model M
+  connector C Real v; flow Real i; end C;
+  C c;
+  Boolean b = Connections.isRoot(time);
+  Boolean d = Connections.rooted(3);
+  Boolean f = Connections.foo(c.v);
+end M;
+--- expect ---
+exit: 3
+error: time is not known in M
+--> model.mo:4:34
+error: a connector's overdetermined record is needed
+--> model.mo:5:34
+error: Connections.foo is not an expression
+--> model.mo:6:15

@@ -532,3 +532,66 @@ end M;
 --- expect ---
 time,x[1],x[2]
 0.0,0.8,1.4
+
+--- any-enumeration-as-a-constraint simulate --stop 0 ---
+model M
+  type Signal = enumeration(low, middle, high);
+  type Any = enumeration(:);
+  type Pair = enumeration(off, on);
+  model Switch
+    replaceable type State = Pair constrainedby Any;
+    parameter State s;
+    Integer n = Integer(s);
+    Integer count = size({e for e in State}, 1);
+  end Switch;
+  Switch a(s = Pair.on);
+  Switch b(redeclare type State = Signal, s = Signal.high);
+end M;
+
+--- expect ---
+time,a.n,a.count,b.n,b.count
+0.0,2,2,3,3
+
+--- a-unique-root simulate --stop 1 --intervals 1 ---
+model M
+  type Angle
+    extends Real;
+    function equalityConstraint
+      input Real a, b;
+      output Real residue[0];
+    algorithm
+      assert(abs(a - b) < 1e-6, "angles differ");
+    end equalityConstraint;
+  end Angle;
+  connector Plug
+    Angle phase;
+    flow Real i;
+  end Plug;
+  model Source
+    Plug p;
+    Boolean root = Connections.isRoot(p.phase);
+  equation
+    Connections.potentialRoot(p.phase, 3);
+    if Connections.isRoot(p.phase) then
+      p.phase = 0.5;
+    end if;
+  end Source;
+  model Line
+    Plug a, b;
+    Boolean nearer = Connections.rooted(a.phase);
+  equation
+    Connections.branch(a.phase, b.phase);
+    a.phase = b.phase;
+    a.i + b.i = 0;
+    a.i = time;
+  end Line;
+  Source s, t;
+  Line l;
+equation
+  connect(s.p, l.a);
+  connect(l.b, t.p);
+end M;
+--- expect ---
+time,s.p.phase,s.p.i,s.root,t.p.phase,t.p.i,t.root,l.a.phase,l.a.i,l.b.phase,l.b.i,l.nearer
+0.0,0.5,0.0,true,0.5,0.0,false,0.5,0.0,0.5,0.0,true
+1.0,0.5,-1.0,true,0.5,1.0,false,0.5,1.0,0.5,-1.0,true
