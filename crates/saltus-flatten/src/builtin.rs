@@ -439,6 +439,20 @@ impl<'t> Flattener<'t> {
         {
             return self.connections_call(env, q.name.name.as_str(), c, span);
         }
+        if let [p] = &c.function.parts[..]
+            && !c.function.global
+            && self.local(env, p.name.name).is_none()
+            && self.lookup(env.scope, p.name.name)?.is_none()
+        {
+            // The language's own functions come to mind, too.
+            let name = p.name.name.as_str();
+            let mut hints = self.similar(env.scope, p.name.name, false);
+            if hints.is_empty() || self.builtin_names.iter().any(|n| n.eq_ignore_ascii_case(name)) {
+                hints = crate::eval::suggest(name, self.builtin_names.iter().copied());
+            }
+            let inside = self.scope_text(env.scope);
+            return Err(self.err_hints(p.name.span, format!("{name} is not known in {inside}"), hints));
+        }
         self.user_call(env, c, span)
     }
 

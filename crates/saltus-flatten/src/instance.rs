@@ -587,6 +587,15 @@ impl<'t> Flattener<'t> {
             Some(f) => self.class_below(f, &spec.path[1..], spec),
             None => {
                 let mut hints = self.similar(scope, first.name, true);
+                let meant = match first.name.as_str() {
+                    "float" | "double" => Some("Real"),
+                    "int" => Some("Integer"),
+                    "bool" => Some("Boolean"),
+                    _ => None,
+                };
+                if let Some(meant) = meant {
+                    hints = vec![format!("did you mean {meant}?")];
+                }
                 if hints.is_empty() && spec.path.len() > 1 {
                     hints = self.missing_library(first.name);
                 }

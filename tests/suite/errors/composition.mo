@@ -515,3 +515,42 @@ error: a connector's overdetermined record is needed
 --> model.mo:5:34
 error: Connections.foo is not an expression
 --> model.mo:6:15
+
+--- names-from-other-languages error check ---
+model M
+  float f = 1;
+  int i = 2;
+  bool b = true;
+  Real x = Sin(time);
+  Real y = squrt(2);
+  Boolean c = time > foo(2);
+end M;
+--- expect ---
+exit: 3
+error: the class float is not known here
+--> model.mo:2:3
+did you mean Real?
+error: the class int is not known here
+--> model.mo:3:3
+did you mean Integer?
+error: the class bool is not known here
+--> model.mo:4:3
+did you mean Boolean?
+error: Sin is not known in M
+--> model.mo:5:12
+did you mean sin
+error: squrt is not known in M
+--> model.mo:6:12
+did you mean sqrt?
+error: foo is not known in M
+--> model.mo:7:22
+
+--- one-sign-for-equality-and-binding error check ---
+model M
+  Boolean b = time = 1;
+end M;
+--- expect ---
+exit: 3
+error: expected `;` after the declaration, found `=`
+--> model.mo:2:20
+inside an expression equality is written `==`

@@ -318,6 +318,7 @@ impl<'a> Parser<'a> {
         let (span, hint) = match self.kind() {
             T::Assign => (self.span(), "`:=` assigns in algorithms; equations and bindings are written `=`"),
             T::EqualEqual => (self.span(), "`==` compares; equations and bindings are written `=`"),
+            T::Equals => (self.span(), "inside an expression equality is written `==`"),
             T::RParen | T::RBracket | T::RBrace => (self.span(), "this bracket was not opened"),
             _ if fits => (self.gap(), "add `;` here"),
             _ => (self.span(), "an operator, a comma or `;` may be missing before it"),
