@@ -217,8 +217,8 @@ impl Beside {
         Ok(Beside { child, ask, answers: BufReader::new(answers).lines(), best: f64::INFINITY, result: f64::NAN })
     }
 
-    /// Measures once more; the best is not a number once that has failed.
-    fn measure(&mut self, question: &str) {
+    /// Measures once more; the time is not a number if that fails.
+    fn measure(&mut self, question: &str) -> f64 {
         let asked = writeln!(self.ask, "{question}").and_then(|()| self.ask.flush()).is_ok();
         let line = if asked { self.answers.next() } else { None };
         let numbers =
@@ -227,6 +227,7 @@ impl Beside {
         let took = numbers.next().unwrap_or(f64::NAN);
         self.best = if took.is_nan() { took } else { self.best.min(took) };
         self.result = numbers.next().unwrap_or(f64::NAN);
+        took
     }
 
     /// The shortest time.
@@ -262,6 +263,7 @@ fn one_program(arguments: &ProgramArgs, json: bool) -> Result<(), Failure> {
         let numbers = json!({
             "type": "bench", "model": name, "native_nanoseconds": native.continuous, "c_nanoseconds": c,
             "derivatives_nanoseconds": native.derivatives, "jacobian_nanoseconds": native.jacobian,
+            "native_to_c": native.ratios[0], "jacobian_to_derivatives": native.jacobian.map(|_| native.ratios[1]),
             "templates_compiled": native.spent[0].pieces, "template_seconds": native.spent[0].seconds,
             "joined_pieces": native.spent[1].pieces, "joined_seconds": native.spent[1].seconds,
         });
@@ -271,12 +273,12 @@ fn one_program(arguments: &ProgramArgs, json: bool) -> Result<(), Failure> {
         format!("{name}: one evaluation of everything continuous"),
         format!("  native                  {:>12.1} ns", native.continuous),
         format!("  gcc -O2                 {c:>12.1} ns"),
-        format!("  native : gcc            {:>12.2}", native.continuous / c),
+        format!("  native : gcc            {:>12.2}", native.ratios[0]),
         format!("  derivatives alone       {:>12.1} ns", native.derivatives),
     ];
     if let Some(jacobian) = native.jacobian {
         lines.push(format!("  Jacobian                {jacobian:>12.1} ns"));
-        lines.push(format!("  Jacobian : derivatives  {:>12.2}", jacobian / native.derivatives));
+        lines.push(format!("  Jacobian : derivatives  {:>12.2}", native.ratios[1]));
     }
     for (name, s) in ["templates compiled", "joined pieces"].into_iter().zip(native.spent).filter(|s| s.1.pieces > 0) {
         let (each, n) = (1e3 * s.seconds / s.pieces as f64, s.operations as f64 / s.pieces as f64);
@@ -296,7 +298,7 @@ fn loops(arguments: &FunctionsArgs, json: bool) -> Result<(), Failure> {
     let dae = session.flatten()?;
     let n = arguments.elements;
     let mut lines = vec![
-        format!("Functions with loops over {n} elements, best of {CALLS} in turn"),
+        format!("Functions with loops over {n} elements, best of {CALLS} in turn, middle ratio"),
         format!("  {:<12} {:>12} {:>12} {:>8}", "", "native", "gcc -O2", "ratio"),
     ];
     for (k, name) in ["assign", "recurrence", "vectors"].into_iter().enumerate() {
@@ -305,20 +307,21 @@ fn loops(arguments: &FunctionsArgs, json: bool) -> Result<(), Failure> {
         let question = k.to_string();
         let mut beside = || c.measure(&question);
         let args = [n as f64, 0.37];
-        let Some((took, got)) =
-            saltus_engine::function_time(&dae, &full, &args, CALLS, &processor_seconds, &mut beside)
+        let Some(time) = saltus_engine::function_time(&dae, &full, &args, CALLS, &processor_seconds, &mut beside)
         else {
             return Err(Failure::Bug(format!("{full} cannot be called")));
         };
         let (want, c) = (c.result, c.best()?);
-        if got != want {
-            return Err(Failure::Bug(format!("{full} gives {got}, in C {want}")));
+        if time.result != want {
+            return Err(Failure::Bug(format!("{full} gives {}, in C {want}", time.result)));
         }
         if json {
-            let numbers = json!({ "type": "bench", "function": name, "native_seconds": took, "c_seconds": c });
+            let (took, ratio) = (time.best, time.ratio);
+            let numbers =
+                json!({ "type": "bench", "function": name, "native_seconds": took, "c_seconds": c, "ratio": ratio });
             console::print(&numbers.to_string())?;
         }
-        lines.push(format!("  {name:<12} {:>12} {:>12} {:>8.2}", seconds(took), seconds(c), took / c));
+        lines.push(format!("  {name:<12} {:>12} {:>12} {:>8.2}", seconds(time.best), seconds(c), time.ratio));
     }
     if json { Ok(()) } else { Ok(console::print(&lines.join("\n"))?) }
 }

@@ -453,13 +453,13 @@ impl Engine {
     }
 
     /// How long evaluations of a model beside its start take by a clock that tells seconds, `n` of them measured together. `beside`
-    /// is called in turn with that, many times.
+    /// is called in turn with that, many times, and tells how long something else took, in nanoseconds.
     pub fn evaluation_times(
         &mut self,
         dae: HybridDae,
         n: usize,
         clock: fn() -> f64,
-        beside: &mut dyn FnMut(),
+        beside: &mut dyn FnMut() -> f64,
     ) -> Option<EvaluationTimes> {
         self.code.measure_by(clock);
         let mut started = self.started(dae)?;
@@ -538,20 +538,30 @@ impl Engine {
     }
 }
 
-/// How long a call of a function of the model takes as native code, in seconds of the given clock (the best of `n`), and
-/// its first result. `beside` is called in turn with it.
+/// How long a call of a function takes.
+pub struct FunctionTime {
+    /// The shortest time in seconds.
+    pub best: f64,
+    /// The middle one of the ratios to what was measured in turn with it.
+    pub ratio: f64,
+    /// Its first result.
+    pub result: f64,
+}
+
+/// How long a call of a function of the model takes as native code, in seconds of the given clock, `n` times in turn with
+/// `beside`, which tells its own time in seconds.
 pub fn function_time(
     dae: &HybridDae,
     name: &str,
     args: &[f64],
     n: usize,
     clock: &dyn Fn() -> f64,
-    beside: &mut dyn FnMut(),
-) -> Option<(f64, f64)> {
+    beside: &mut dyn FnMut() -> f64,
+) -> Option<FunctionTime> {
     let f = dae.functions.iter().position(|f| f.name == name)?;
     let f = saltus_expr::FuncId(f as u32);
     let mut native = saltus_codegen::NativeFunctions::with_threshold(&dae.functions, 0);
-    let (mut best, mut out) = (f64::INFINITY, Vec::new());
+    let (mut best, mut ratios, mut out) = (f64::INFINITY, Vec::new(), Vec::new());
     let mut moved = args.to_vec();
     for k in 1..=n {
         // Another argument each time: the results of an equal call would be at hand.
@@ -560,10 +570,11 @@ pub fn function_time(
         }
         let begun = clock();
         saltus_program::Functions::call(&mut native, f, &moved, &mut out).ok()?;
-        best = best.min(clock() - begun);
-        beside();
+        let took = clock() - begun;
+        best = best.min(took);
+        ratios.push(took / beside());
     }
     saltus_program::Functions::call(&mut native, f, args, &mut out).ok()?;
     native.is_native(f, false).then_some(())?;
-    Some((best, *out.first()?))
+    Some(FunctionTime { best, ratio: program::middle(ratios), result: *out.first()? })
 }

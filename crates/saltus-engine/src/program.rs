@@ -99,6 +99,11 @@ pub struct EvaluationTimes {
     pub derivatives: f64,
     /// Of the Jacobian of the derivatives, given them; if there is one.
     pub jacobian: Option<f64>,
+    /// What was measured beside it, too.
+    pub beside: f64,
+    /// The middle one of the ratios of times that were measured one after the other: the first to what was measured beside it,
+    /// the Jacobian to the derivatives. Where the processor has other work at times, they say more than the shortest times.
+    pub ratios: [f64; 2],
     /// What compiling has cost: kernels of templates, and joined rows.
     pub spent: [saltus_codegen::Spent; 2],
 }
@@ -111,12 +116,12 @@ const TIMES: usize = 200;
 const POINTS: usize = 4;
 
 /// Measures evaluations by a clock that tells seconds, `n` at a time, the kinds in turn; `beside` is called once each time, to
-/// measure something else under the same conditions. Of each kind the shortest time is told.
+/// measure something else under the same conditions and tell its time in nanoseconds.
 pub(crate) fn evaluation_times(
     s: &mut Started,
     n: usize,
     clock: &dyn Fn() -> f64,
-    beside: &mut dyn FnMut(),
+    beside: &mut dyn FnMut() -> f64,
 ) -> EvaluationTimes {
     let (m, p) = (&mut s.model.machine, &s.program);
     let x: Vec<f64> = p.states.iter().map(|s| m.values[s.0 as usize]).collect();
@@ -129,24 +134,37 @@ pub(crate) fn evaluation_times(
         p.states.iter().zip(&mut derivatives).for_each(|(s, v)| *v = m.values[s.1 as usize]);
         fine
     };
-    let measure = |best: &mut f64, f: &mut dyn FnMut(usize) -> bool| {
+    let measure = |f: &mut dyn FnMut(usize) -> bool| {
         let begun = clock();
         let fine = (0..n).all(f);
-        let took = (clock() - begun) * 1e9 / n as f64;
-        *best = if fine { best.min(took) } else { f64::NAN };
+        if fine { (clock() - begun) * 1e9 / n as f64 } else { f64::NAN }
     };
     let mut jac = JacobianMatrix::new(p.states.len(), p.pattern.as_ref());
-    let (mut continuous, mut derivatives, mut both) = (f64::INFINITY, f64::INFINITY, f64::INFINITY);
+    // Everything, what is beside it, the derivatives, those with the Jacobian.
+    let mut best = [f64::INFINITY; 4];
+    let mut ratios: [Vec<f64>; 2] = Default::default();
     for _ in 0..TIMES {
-        measure(&mut continuous, &mut |k| evaluate(m, &p.continuous, k));
-        beside();
-        measure(&mut derivatives, &mut |k| evaluate(m, &p.derivatives, k));
-        if let Some(tangent) = &p.tangent {
-            measure(&mut both, &mut |k| evaluate(m, &p.derivatives, k) && tangent.jacobian(m, &mut jac));
+        let continuous = measure(&mut |k| evaluate(m, &p.continuous, k));
+        let other = beside();
+        let derivatives = measure(&mut |k| evaluate(m, &p.derivatives, k));
+        let both = p.tangent.as_ref().map_or(f64::NAN, |tangent| {
+            measure(&mut |k| evaluate(m, &p.derivatives, k) && tangent.jacobian(m, &mut jac))
+        });
+        for (b, t) in best.iter_mut().zip([continuous, other, derivatives, both]) {
+            *b = if t.is_nan() { t } else { b.min(t) };
         }
+        ratios[0].push(continuous / other);
+        ratios[1].push((both - derivatives) / derivatives);
     }
+    let [continuous, beside, derivatives, both] = best;
     let jacobian = p.tangent.as_ref().map(|_| (both - derivatives).max(0.0));
-    EvaluationTimes { continuous, derivatives, jacobian, spent: Default::default() }
+    EvaluationTimes { continuous, derivatives, jacobian, beside, ratios: ratios.map(middle), spent: Default::default() }
+}
+
+/// The middle one of some numbers.
+pub(crate) fn middle(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Rows shown of a batch.

@@ -27,7 +27,7 @@ end Other;";
 /// Evaluates a model often enough for everything to be compiled; the number of kernels compiled so far.
 fn compile(e: &mut Engine, model: &str) -> usize {
     let dae = e.flatten(model).unwrap();
-    e.evaluation_times(dae, 10, || 0.0, &mut || {}).unwrap();
+    e.evaluation_times(dae, 10, || 0.0, &mut || 0.0).unwrap();
     e.compiled()
 }
 

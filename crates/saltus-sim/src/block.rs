@@ -3,6 +3,7 @@
 use crate::compile::Step;
 use crate::elimination::Elimination;
 use crate::machine::{BlockMethod, Findings, Machine, Note, Trouble};
+use crate::spans::Spans;
 use rustc_hash::FxHashMap;
 use saltus_dae::Row;
 use saltus_graph::{Bipartite, hopcroft_karp};
@@ -20,6 +21,10 @@ use std::cell::RefCell;
 pub struct SolveBlock {
     /// Slots of the unknowns.
     pub unknowns: Vec<u32>,
+    /// The same as stretches.
+    pub spans: Spans,
+    /// Where each unknown is in a copy of the stretches.
+    pub positions: Vec<u32>,
     /// What they are.
     pub cells: Vec<Cell>,
     /// Where the equations come from: (equation, level).
@@ -87,7 +92,8 @@ pub struct SolveWork {
     pub torn: NewtonWork,
     /// The Jacobian.
     pub reduction: Reduction,
-    /// The unknowns before.
+    /// The unknowns before, as stretches and one by one.
+    saved: Vec<f64>,
     start: Vec<f64>,
     /// How often the torn iteration failed; after a few times it is no longer tried.
     failures: u8,
@@ -145,6 +151,7 @@ impl SolveWork {
             full: NewtonWork::new(lu),
             torn: NewtonWork::new(LinearSolver::dense(tears)),
             reduction,
+            saved: Vec::new(),
             start: Vec::new(),
             failures: 0,
             reduced: false,
@@ -296,14 +303,22 @@ impl Machine {
         }
         let mut guard = b.work.borrow_mut();
         let w = &mut *guard;
+        let wanted = !self.patient || b.linear || self.methods.contains(&BlockMethod::Ladder(Method::Newton));
+        let finite = |v: f64| if v.is_finite() { v } else { 0.0 };
+        // One by one the unknowns are only needed if the torn ones do not lead to the others.
+        b.spans.save(&self.values, &mut w.saved);
+        if wanted && b.torn.used && w.failures < FAILURES {
+            for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
+                *z = finite(self.values[b.unknowns[j as usize] as usize]);
+            }
+            if self.newton_torn(b, w) {
+                return Ok(());
+            }
+        }
         let mut start = std::mem::take(&mut w.start);
         start.clear();
-        start.extend(b.unknowns.iter().map(|&s| self.values[s as usize]));
-        if start.iter().fold(false, |bad, v| bad | !v.is_finite()) {
-            start.iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = 0.0);
-        }
-        let wanted = !self.patient || b.linear || self.methods.contains(&BlockMethod::Ladder(Method::Newton));
-        if wanted && self.newton_from(b, w, &start) {
+        start.extend(b.positions.iter().map(|&p| finite(w.saved[p as usize])));
+        if wanted && self.newton_full(b, w, &start) {
             w.start = start;
             return Ok(());
         }
@@ -352,14 +367,27 @@ impl Machine {
             for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
                 *z = start[j as usize];
             }
-            if self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction) && !self.at_infinity(b) {
-                self.note(|| Note::End { solved: true, how: "Newton on the torn unknowns".into() });
+            if self.newton_torn(b, w) {
                 return true;
             }
-            w.failures += 1;
-            self.host.error = None;
-            self.set_unknowns(b, start);
         }
+        self.newton_full(b, w, start)
+    }
+
+    /// Newton's method on the torn unknowns from where they are set.
+    fn newton_torn(&mut self, b: &SolveBlock, w: &mut SolveWork) -> bool {
+        if self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction) && !self.at_infinity(b) {
+            self.note(|| Note::End { solved: true, how: "Newton on the torn unknowns".into() });
+            return true;
+        }
+        w.failures += 1;
+        self.host.error = None;
+        false
+    }
+
+    /// Newton's method on all unknowns.
+    fn newton_full(&mut self, b: &SolveBlock, w: &mut SolveWork, start: &[f64]) -> bool {
+        self.set_unknowns(b, start);
         w.full.z.copy_from_slice(start);
         let found = self.newton(b, Form::Full, &mut w.full, &mut w.reduction) && !self.at_infinity(b);
         if found {
@@ -553,11 +581,9 @@ impl Machine {
     /// dr/dv, column by column; false if an inner chain amplifies too much or something is not a number.
     fn reduced(&mut self, b: &SolveBlock, matrix: &mut [f64]) -> bool {
         let (e, n) = (&b.torn.elimination, b.torn.tears.len());
-        // Without branches, and first of all values in a row: most often they are small, what else is among them too.
         let bounded = |v: f64| v.abs() <= LARGEST_SLOPE;
-        let all = |slots: &[u32]| slots.iter().fold(true, |fine, &s| fine & bounded(self.values[s as usize]));
-        let near = self.values[e.computed.clone()].iter().fold(true, |fine, v| fine & bounded(*v));
-        if !(near && all(&e.elsewhere)) && !all(&e.slopes) {
+        // Most often what lies between them is small, too.
+        if !e.spans.all(&self.values, bounded) && !e.slopes.iter().all(|&s| bounded(self.values[s as usize])) {
             return false;
         }
         matrix.fill(0.0);
@@ -668,7 +694,8 @@ impl Machine {
                         refined += 1;
                         continue;
                     }
-                    break 'newton b.unknowns.iter().fold(true, |fine, &s| fine & self.values[s as usize].is_finite());
+                    break 'newton b.spans.all(&self.values, f64::is_finite)
+                        || b.unknowns.iter().all(|&s| self.values[s as usize].is_finite());
                 }
                 let size = (0..n).map(|k| dz[k].abs() / (z[k].abs() + 1e-3 * nominal(k))).fold(0.0, f64::max);
                 let old = scaled(&r);

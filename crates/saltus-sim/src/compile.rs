@@ -4,6 +4,7 @@ use crate::block::{SolveBlock, SolveWork, Torn};
 use crate::elimination::{Elimination, Eliminator, Entry, Unknown};
 use crate::formula::Formula;
 use crate::layout::Layout;
+use crate::spans::Spans;
 use saltus_dae::{Operand, Row, VarType};
 use saltus_expr::{Binary, Coefficient, ExprId, Node, Pool, Unary};
 use saltus_graph::{Bipartite, Matching, block_order};
@@ -500,8 +501,12 @@ impl Compiler<'_> {
                 torn.at_once = torn.evaluation.iter().chain(&torn.reduction).cloned().collect();
             }
         }
+        let slots: Vec<u32> = unknowns.iter().map(|&c| self.layout.slot(c)).collect();
+        let spans = Spans::new(slots.iter().copied());
         SolveBlock {
-            unknowns: unknowns.iter().map(|&c| self.layout.slot(c)).collect(),
+            positions: slots.iter().map(|&s| spans.position(s)).collect(),
+            spans,
+            unknowns: slots,
             cells: unknowns.to_vec(),
             sources: rows.iter().map(|r| (r.1, r.2)).collect(),
             rows: rows.iter().map(|r| r.0.clone()).collect(),

@@ -6,6 +6,7 @@
 //! what is only a sign needs none.
 
 use crate::compile::Compiler;
+use crate::spans::Spans;
 use saltus_expr::{Binary, ExprId};
 use saltus_program::{Batch, Chain, NEGATE, Rows, slot_of};
 use std::ops::Range;
@@ -17,9 +18,8 @@ pub struct Elimination {
     pub chain: Chain,
     /// Slots of the slopes.
     pub slopes: Vec<u32>,
-    /// Where all that is computed here lies, and the slopes that lie elsewhere.
-    pub(crate) computed: Range<usize>,
-    pub(crate) elsewhere: Vec<u32>,
+    /// Where they are.
+    pub(crate) spans: Spans,
     /// (residual, torn unknown, word) of dr/dv where it is not zero by structure.
     pub entries: Vec<(u32, u32, u32)>,
     /// The rows themselves, for right-hand sides that are solved for later.
@@ -256,13 +256,10 @@ impl<'a, 'c> Eliminator<'a, 'c> {
         let mut slopes: Vec<u32> = self.rows.iter().flatten().map(|s| slot_of(s.1) as u32).collect();
         slopes.sort_unstable();
         slopes.dedup();
-        // Every row has taken the next slot.
-        let slots: Vec<usize> = chain.rows().map(|(_, row)| row[0] as usize).collect();
-        let computed = slots.first().map_or(0..0, |first| *first..first + slots.len());
-        let elsewhere = slopes.iter().copied().filter(|s| !computed.contains(&(*s as usize))).collect();
+        let spans = Spans::new(slopes.iter().copied());
         let backend = &self.c.backend;
         let chain = chain.gathered(|k| backend.calls(k));
         let (rows, inner, slope) = (self.eliminated, self.inner, self.slope);
-        Elimination { chain, slopes, computed, elsewhere, entries: self.entries, rows, inner, slope }
+        Elimination { chain, slopes, spans, entries: self.entries, rows, inner, slope }
     }
 }

@@ -62,6 +62,7 @@ mod rhs;
 pub mod run;
 mod slice;
 mod sliding;
+pub mod spans;
 mod start;
 mod tangent;
 mod touched;
