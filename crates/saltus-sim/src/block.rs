@@ -311,7 +311,7 @@ impl Machine {
             for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
                 *z = finite(self.values[b.unknowns[j as usize] as usize]);
             }
-            if self.newton_torn(b, w) {
+            if self.torn_from_here(b, w) {
                 return Ok(());
             }
         }
@@ -367,7 +367,7 @@ impl Machine {
             for (z, &j) in w.torn.z.iter_mut().zip(&b.torn.tears) {
                 *z = start[j as usize];
             }
-            if self.newton_torn(b, w) {
+            if self.torn_from_here(b, w) {
                 return true;
             }
         }
@@ -375,7 +375,7 @@ impl Machine {
     }
 
     /// Newton's method on the torn unknowns from where they are set.
-    fn newton_torn(&mut self, b: &SolveBlock, w: &mut SolveWork) -> bool {
+    fn torn_from_here(&mut self, b: &SolveBlock, w: &mut SolveWork) -> bool {
         if self.newton(b, Form::Torn, &mut w.torn, &mut w.reduction) && !self.at_infinity(b) {
             self.note(|| Note::End { solved: true, how: "Newton on the torn unknowns".into() });
             return true;
