@@ -8,10 +8,13 @@ use saltus_expr::{ExprId, Node, Pool};
 ///
 /// Front ends build expressions whose holes are entries of one long operand list (`operand()` gives the expression of
 /// an operand); `row()` turns such an expression into a [`Row`] whose holes are numbered in order of first occurrence,
-/// so that equations of one shape share one template.
+/// so that equations of one shape share one template. A builder belongs to one pool.
 #[derive(Default, Debug)]
 pub struct RowBuilder {
     operands: Vec<Operand>,
+    /// The expressions of variables as they are, by variable.
+    plain: Vec<Option<ExprId>>,
+    /// The holes of other operands.
     index: FxHashMap<(u32, u32, u64), u32>,
 }
 
@@ -24,6 +27,7 @@ impl RowBuilder {
     /// The expression standing for an operand.
     pub fn operand(&mut self, pool: &mut Pool, op: Operand) -> ExprId {
         let key = match op {
+            Operand::Var { var, order: 0, neg: false } => return self.var(pool, var),
             Operand::Var { var, order, neg } => (var.index() as u32, u32::from(order) * 2 + u32::from(neg), 0),
             Operand::Pre { var } => (var.index() as u32, u32::MAX, 0),
             Operand::Const(v) => (u32::MAX, 0, v.to_bits()),
@@ -38,7 +42,13 @@ impl RowBuilder {
 
     /// The expression of a variable.
     pub fn var(&mut self, pool: &mut Pool, var: VarId) -> ExprId {
-        self.operand(pool, Operand::var(var))
+        if self.plain.len() <= var.index() {
+            self.plain.resize(var.index() + 1, None);
+        }
+        *self.plain[var.index()].get_or_insert_with(|| {
+            self.operands.push(Operand::var(var));
+            pool.hole(self.operands.len() as u32 - 1)
+        })
     }
 
     /// The operand behind a model hole.
@@ -48,9 +58,9 @@ impl RowBuilder {
 
     /// The row of an expression in model holes.
     pub fn row(&self, pool: &mut Pool, e: ExprId) -> Row {
-        // First occurrence in evaluation order, left to right, so that equal shapes get equal numbering.
+        // First occurrence in evaluation order, left to right, so that equal shapes get equal numbering. A hole is one
+        // node, and met once.
         let mut order: Vec<u32> = Vec::new();
-        let mut number: FxHashMap<u32, u32> = FxHashMap::default();
         let mut seen = rustc_hash::FxHashSet::default();
         let mut stack = vec![e];
         let mut scratch = Vec::new();
@@ -59,16 +69,23 @@ impl RowBuilder {
                 continue;
             }
             if let Node::Hole(k) = *pool.node(x) {
-                number.entry(k).or_insert_with(|| {
-                    order.push(k);
-                    order.len() as u32 - 1
-                });
+                order.push(k);
+                continue;
             }
             scratch.clear();
             pool.children(x, |c| scratch.push(c));
             stack.extend(scratch.iter().rev());
         }
-        let template = pool.substitute(e, |pool, k| pool.hole(number[&k]));
+        // Few holes, as nearly always, are found faster in the list.
+        let number: FxHashMap<u32, u32> = match order.len() {
+            0..=16 => FxHashMap::default(),
+            _ => order.iter().zip(0..).map(|(&k, i)| (k, i)).collect(),
+        };
+        let place = |k: u32| match number.get(&k) {
+            Some(&i) => i,
+            None => order.iter().position(|&o| o == k).unwrap_or(0) as u32,
+        };
+        let template = pool.substitute(e, |pool, k| pool.hole(place(k)));
         Row { template, args: order.iter().map(|&k| self.operands[k as usize]).collect() }
     }
 
