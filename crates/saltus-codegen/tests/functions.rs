@@ -836,6 +836,52 @@ fn recurrences() {
     }
 }
 
+/// while k > m loop …: turns that end in a branch, and Integers near the largest.
+#[test]
+fn while_loops() {
+    // Inputs k and a; locals i and y; the output is y.
+    let down = |by: f64| set(0, bin(Binary::Sub, l(0), n(by)));
+    let add = |e: FExpr| set(3, bin(Binary::Add, l(3), e));
+    let odd = || bin(Binary::Gt, bin(Binary::Mul, l(1), l(0)), n(2.0));
+    let branch = |a: Vec<FStmtKind>, b: Vec<FStmtKind>| FStmtKind::If(vec![(odd(), stmts(a))], stmts(b));
+    let over = |body: Vec<FStmtKind>| FStmtKind::For(LocalId(2), range(n(1.0), n(3.0)), stmts(body));
+    let bodies: Vec<Vec<FStmtKind>> = vec![
+        vec![add(l(1)), down(1.0)],
+        vec![down(1.0), down(1.0), add(l(0))],
+        vec![branch(vec![down(1.0)], vec![add(l(1)), down(2.0)])],
+        vec![over(vec![down(1.0)]), add(l(0))],
+        vec![down(1.0), over(vec![branch(vec![add(l(2))], vec![FStmtKind::Break])])],
+        vec![down(1.0), over(vec![branch(vec![add(l(2)), branch(vec![add(l(1))], vec![])], vec![add(l(0))])])],
+        vec![FStmtKind::While(bin(Binary::Gt, l(0), n(3.0)), stmts(vec![down(1.0)])), add(l(0)), down(1.0)],
+        vec![branch(vec![FStmtKind::Break], vec![down(1.0), add(l(1))])],
+    ];
+    for body in bodies {
+        let f = function(
+            vec![int("k"), real("a"), int("i"), real("y")],
+            &[0, 1],
+            &[3],
+            vec![set(3, l(1)), FStmtKind::While(bin(Binary::Gt, l(0), n(1.0)), stmts(body))],
+        );
+        for k in [-3.0, 1.0, 2.0, 3.0, 8.0, 31.0] {
+            check(std::slice::from_ref(&f), 0, &[k, 0.37], &[0.0, 1.0]);
+        }
+    }
+    // Up to the largest, and beyond: the executor goes on.
+    let up = function(
+        vec![int("k"), real("a"), int("i"), real("y")],
+        &[0, 1],
+        &[3],
+        vec![
+            set(2, n(2147483647.0)),
+            FStmtKind::While(
+                bin(Binary::Lt, l(0), l(2)),
+                stmts(vec![set(0, bin(Binary::Add, l(0), n(1.0))), add(l(1))]),
+            ),
+        ],
+    );
+    check(&[up], 0, &[2147483640.0, 0.37], &[0.0, 1.0]);
+}
+
 /// A loop around external C code; its failure is told with its message.
 #[test]
 fn external_code_in_loops() {

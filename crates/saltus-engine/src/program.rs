@@ -154,7 +154,7 @@ pub(crate) fn evaluation_times(
             *b = if t.is_nan() { t } else { b.min(t) };
         }
         ratios[0].push(continuous / other);
-        ratios[1].push((both - derivatives) / derivatives);
+        ratios[1].push(((both - derivatives) / derivatives).max(0.0));
     }
     let [continuous, beside, derivatives, both] = best;
     let jacobian = p.tangent.as_ref().map(|_| (both - derivatives).max(0.0));

@@ -37,6 +37,14 @@ fn check_with(name: &str, text: &str, backend: Box<dyn Backend>) {
     let mut again = JacobianMatrix::new(n, program.pattern.as_ref());
     assert!(tangent.jacobian(m, &mut again));
     assert_eq!(jac.values(), again.values());
+    // A matrix that still is what it was is left alone, one that was changed is not.
+    assert!(tangent.jacobian(m, &mut again));
+    assert_eq!(jac.values(), again.values());
+    if let Some(v) = again.values_mut().first_mut() {
+        *v += 1.0;
+    }
+    assert!(tangent.jacobian(m, &mut again));
+    assert_eq!(jac.values(), again.values());
     // Along a direction, without the matrix.
     let v: Vec<f64> = (0..n).map(|j| (1.7 * j as f64 + 0.3).cos()).collect();
     let mut along = vec![0.0; n];
@@ -83,6 +91,28 @@ fn through_a_nonlinear_loop() {
         "loop",
         "model M Real x(start = 0.7, fixed = true), y(start = 1, fixed = true), u(start = 1), v; equation
            u + v^3 = x + 2; v - sin(u) = y; der(x) = u - v; der(y) = -u*y; end M;",
+    );
+}
+
+#[test]
+fn through_torn_loops() {
+    // Coefficients that move: the loop is torn, only some of its unknowns go on to the derivatives.
+    check(
+        "torn-linear",
+        "model M Real x(start = 0.7, fixed = true), y(start = 1.2, fixed = true), a, b, c, d, e; equation
+           a + x*b = 3; b - y*c = sin(x); c + d = x*y; 2*d - y*e = 1; e + x*a - b = y; der(x) = c*a; der(y) = e - y; end M;",
+    );
+    check(
+        "torn-nonlinear",
+        "model M Real x(start = 0.7, fixed = true), y(start = 1.2, fixed = true), a(start = 1), b, c, d; equation
+           b = a^2 + x; c = y*b - a; d = exp(-c) + x*b; a + d = y + 1; der(x) = c - x; der(y) = d*a; end M;",
+    );
+    // Constant coefficients, some of them by a condition: the matrix is kept.
+    check(
+        "torn-constant",
+        "model M parameter Real p = 2; Real x(start = 0.7, fixed = true), y(start = 1.2, fixed = true), a, b, c, d;
+         equation
+           a + p*b = x; b - c = if time > 1 then a else 2*a; c + p*d = y; d - a = x - y; der(x) = c; der(y) = d; end M;",
     );
 }
 
