@@ -86,12 +86,12 @@ impl Course {
         self.ends.last().is_some_and(|e| e.0 == t)
     }
 
-    /// The slot whose value is another one than where the last step ended, by more than a small part.
-    pub fn hopped(&self, values: &[f64]) -> Option<u32> {
+    /// The slot whose value is another one than where the last step ended, by a good part of it and of its typical size.
+    pub fn hopped(&self, values: &[f64], nominal: impl Fn(u32) -> f64) -> Option<u32> {
         let (_, end) = self.ends.last()?;
-        let far = |&(s, e): &(&u32, &f64)| {
-            let v = values[*s as usize];
-            (v - e).abs() > HOP * v.abs().max(e.abs())
+        let far = |&(&s, e): &(&u32, &f64)| {
+            let v = values[s as usize];
+            (v - e).abs() > HOP * v.abs().max(e.abs()) && (v - e).abs() > HOP * HOP * nominal(s)
         };
         self.slots.iter().zip(end).find(far).map(|f| *f.0)
     }

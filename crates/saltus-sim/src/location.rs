@@ -1258,7 +1258,10 @@ impl Location {
             _ => -1.0,
         };
         let (was, is) = (side * (before - value), side * (g - value));
-        let weight = 100.0 * self.band(m, step, f);
+        // Of functions through solved equations and products the errors are not known: those of their size.
+        let unknown =
+            if f.gradient.as_ref().is_some_and(|g| g.affine) { 0.0 } else { step.integrator.options().rtol * r.size };
+        let weight = (100.0 * self.band(m, step, f)).max(unknown);
         was > is && was > 0.0 && is <= weight && is * dt <= close * (was - is)
     }
 

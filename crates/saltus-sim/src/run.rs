@@ -1,8 +1,10 @@
 //! The run loop: integrate, find the events of the step, write, handle, go on.
 
 use crate::api::{EventKind, Observer, RunOptions, RunReport, Zeno, chosen};
+use crate::block::SolveBlock;
 use crate::choice::{Choice, SOLVERS};
 use crate::compile::Step;
+use crate::course::Course as Trail;
 use crate::crossings::positive_side;
 use crate::events::brief;
 use crate::fold;
@@ -666,18 +668,14 @@ impl Runner<'_> {
                 x.clear();
                 x.extend_from_slice(integrator.x());
                 let course = model.machine.course.clone();
-                let _ = self.evaluate(model, &program, integrator.t(), &x);
-                // No step led on because the branch ends, and what solves the equations is elsewhere.
-                if !self.options.jump_folds
-                    && let Some(slot) = course.hopped(&model.machine.values)
-                {
-                    course.take_back(&mut model.machine.values);
+                if let Some(slot) = self.hops(model, &program, &course, integrator.t(), &x) {
                     return Err(self.solution_ends(model, &program, integrator.t(), slot));
                 }
+                let _ = self.evaluate(model, &program, integrator.t(), &x);
                 continue;
             }
             if let Err(e) = outcome {
-                let here = integrator.t();
+                let (here, course) = (integrator.t(), model.machine.course.clone());
                 if self.sliding.is_none() {
                     // What the present states determine may be about to become singular.
                     let last = integrator.x().to_vec();
@@ -693,6 +691,12 @@ impl Runner<'_> {
                     self.follow(after, &mut program, &mut integrator, &mut restart)?;
                     restart = Some(Restart::Cold);
                     continue;
+                }
+                if matches!(trouble, Some(Trouble::Unsolved { .. }))
+                    && let Some(slot) = self.hops(model, &program, &course, here, integrator.x())
+                {
+                    self.write(model, &program, here, sink)?;
+                    return Err(self.solution_ends(model, &program, here, slot));
                 }
                 if matches!(trouble, Some(Trouble::Unsolved { .. })) && !model.machine.patient && !self.crawls(here) {
                     // Once more with the slow, robust methods.
@@ -1308,6 +1312,32 @@ impl Runner<'_> {
         }
         model.machine.host.error = None;
         found.map(|(t, k)| (t, program.iterated[k]))
+    }
+
+    /// No step leads on from `t`: whether that is because the branch of solutions ends, and what solves the equations robustly is
+    /// elsewhere. An unknown of which that was seen; the values are those of the end.
+    fn hops(&mut self, model: &mut Model, program: &ModeProgram, trail: &Trail, t: f64, x: &[f64]) -> Option<u32> {
+        if self.options.jump_folds || self.sliding.is_some() || !trail.ends_at(t) {
+            return None;
+        }
+        let kept = model.machine.values.clone();
+        trail.take_back(&mut model.machine.values);
+        model.machine.course = trail.clone();
+        let patient = std::mem::replace(&mut model.machine.patient, true);
+        let found = self.evaluate(model, program, t, x);
+        model.machine.patient = patient;
+        let nominal = |slot: u32| {
+            let blocks = program.continuous.iter().filter_map(|s| if let Step::Solve(b) = s { Some(b) } else { None });
+            let place = |b: &Rc<SolveBlock>| Some(b.nominal[b.unknowns.iter().position(|u| *u == slot)?]);
+            blocks.filter_map(place).next().unwrap_or(1.0).abs()
+        };
+        let slot = found.ok().and_then(|()| trail.hopped(&model.machine.values, nominal));
+        match slot {
+            Some(_) => trail.take_back(&mut model.machine.values),
+            None => model.restore(&kept),
+        }
+        model.machine.host.error = None;
+        slot
     }
 
     /// Why a run cannot go on from `t`: the branch of solutions has come to its end.
