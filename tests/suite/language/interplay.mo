@@ -595,3 +595,75 @@ end M;
 time,s.p.phase,s.p.i,s.root,t.p.phase,t.p.i,t.root,l.a.phase,l.a.i,l.b.phase,l.b.i,l.nearer
 0.0,0.5,0.0,true,0.5,0.0,false,0.5,0.0,0.5,0.0,true
 1.0,0.5,-1.0,true,0.5,1.0,false,0.5,1.0,0.5,-1.0,true
+
+--- shifted-clocks-intervals-and-first-ticks simulate --stop 1 --intervals 1 ---
+model M
+  Real u = sample(time, Clock(1, 5));
+  Real s = shiftSample(u, 1, 2);
+  Real iv = interval(u);
+  Boolean f = firstTick(u);
+  Integer n(start = 0) = previous(n) + (if f then 10 else 1);
+  Real m = noClock(u) + 0*s;
+equation
+  assert(n >= 0 or u < 0, "n");
+end M;
+--- expect ---
+time,u,s,iv,f,n,m
+0.0,0.0,0.0,0.2,true,10,0.0
+0.1,0.0,0.0,0.2,true,10,0.0
+0.1,0.0,0.0,0.2,true,10,0.0
+0.2,0.0,0.0,0.2,true,10,0.0
+0.2,0.2,0.0,0.2,false,11,0.0
+0.30000000000000004,0.2,0.0,0.2,false,11,0.0
+0.30000000000000004,0.2,0.2,0.2,false,11,0.2
+0.4,0.2,0.2,0.2,false,11,0.2
+0.4,0.4,0.2,0.2,false,12,0.2
+0.5,0.4,0.2,0.2,false,12,0.2
+0.5,0.4,0.4,0.2,false,12,0.4
+0.6000000000000001,0.4,0.4,0.2,false,12,0.4
+0.6000000000000001,0.6000000000000001,0.4,0.2,false,13,0.4
+0.7000000000000001,0.6000000000000001,0.4,0.2,false,13,0.4
+0.7000000000000001,0.6000000000000001,0.6000000000000001,0.2,false,13,0.6000000000000001
+0.8,0.6000000000000001,0.6000000000000001,0.2,false,13,0.6000000000000001
+0.8,0.8,0.6000000000000001,0.2,false,14,0.6000000000000001
+0.9,0.8,0.6000000000000001,0.2,false,14,0.6000000000000001
+0.9,0.8,0.8,0.2,false,14,0.8
+1.0,0.8,0.8,0.2,false,14,0.8
+1.0,1.0,0.8,0.2,false,15,0.8
+
+--- arrays-on-a-clock simulate --stop 0.5 --intervals 1 ---
+model M
+  Real u[2] = sample({time, 2*time}, Clock(0.25));
+  Real v[2] = hold(u);
+  Real w[2](each start = 0) = previous(w) + u;
+end M;
+--- expect ---
+time,u[1],u[2],v[1],v[2],w[1],w[2]
+0.0,0.0,0.0,0.0,0.0,0.0,0.0
+0.25,0.0,0.0,0.0,0.0,0.0,0.0
+0.25,0.25,0.5,0.25,0.5,0.25,0.5
+0.5,0.25,0.5,0.25,0.5,0.25,0.5
+0.5,0.5,1.0,0.5,1.0,0.75,1.5
+
+--- branches-with-different-states simulate --stop 2 --intervals 4 ---
+model M
+  Real x(start = 0, fixed = true), y, z;
+  Boolean closed = time >= 1;
+equation
+  if closed then
+    x = 5;
+    der(y) = 1;
+  else
+    der(x) = 1;
+    y = 2*x;
+  end if;
+  z = x + y;
+end M;
+--- expect ---
+time,x,y,z,closed
+0.0,0.0,0.0,0.0,false
+0.5,0.5,1.0,1.5,false
+1.0,1.0,2.0,3.0,false
+1.0,5.0,2.0,7.0,true
+1.5,5.0,2.5,7.5,true
+2.0,5.0,3.0,8.0,true
