@@ -281,8 +281,8 @@ pub struct RunArgs {
     /// What to do where events accumulate: come to rest, end the run, or fail
     #[arg(long, value_enum, default_value = "rest")]
     pub zeno: ZenoChoice,
-    /// What to do where the solution ends in a fold: fail, or jump to another solution
-    #[arg(long, value_enum, default_value = "error")]
+    /// What to do where the solution ends in a fold: tell it and jump to another solution, or fail
+    #[arg(long, value_enum, default_value = "jump")]
     pub fold: FoldChoice,
     /// Seconds of model time per second of wall clock
     #[arg(long, value_name = "SCALE", allow_hyphen_values = true, value_parser = positive)]
@@ -313,7 +313,7 @@ impl RunArgs {
             max_evaluations: self.max_evaluations,
             keep_bounds: self.keep_bounds,
             zeno: self.zeno.into(),
-            jump_folds: self.fold == FoldChoice::Jump,
+            stop_at_folds: self.fold == FoldChoice::Error,
             realtime: self.realtime,
             all_variables,
             variables: Vec::new(),
@@ -327,11 +327,11 @@ impl RunArgs {
 /// `--fold`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum FoldChoice {
-    /// Fail, with the results so far
+    /// Tell it and go on with another solution
     #[default]
-    Error,
-    /// Go on with another solution, far away
     Jump,
+    /// Fail, with the results so far
+    Error,
 }
 
 /// `--zeno`.

@@ -63,8 +63,8 @@ pub struct RunOptions {
     pub keep_bounds: bool,
     /// Accumulation points.
     pub zeno: Zeno,
-    /// Where a branch of solutions ends, go on with another solution, far away.
-    pub jump_folds: bool,
+    /// Where a branch of solutions ends, fail; else that is told, and the run goes on with another solution.
+    pub stop_at_folds: bool,
     /// Seconds of model time per second of wall clock.
     pub realtime: Option<f64>,
     /// Write protected and generated variables too.

@@ -668,8 +668,9 @@ impl Runner<'_> {
                 x.clear();
                 x.extend_from_slice(integrator.x());
                 let course = model.machine.course.clone();
-                if let Some(slot) = self.hops(model, &program, &course, integrator.t(), &x) {
-                    return Err(self.solution_ends(model, &program, integrator.t(), slot));
+                if let Some(hop) = self.hops(model, &program, &course, integrator.t(), &x) {
+                    let d = self.solution_ends(model, &program, integrator.t(), hop);
+                    self.stops(d, observer)?;
                 }
                 let _ = self.evaluate(model, &program, integrator.t(), &x);
                 continue;
@@ -693,10 +694,10 @@ impl Runner<'_> {
                     continue;
                 }
                 if matches!(trouble, Some(Trouble::Unsolved { .. }))
-                    && let Some(slot) = self.hops(model, &program, &course, here, integrator.x())
+                    && let Some(hop) = self.hops(model, &program, &course, here, integrator.x())
                 {
-                    self.write(model, &program, here, sink)?;
-                    return Err(self.solution_ends(model, &program, here, slot));
+                    let d = self.solution_ends(model, &program, here, hop);
+                    self.stops(d, observer)?;
                 }
                 if matches!(trouble, Some(Trouble::Unsolved { .. })) && !model.machine.patient && !self.crawls(here) {
                     // Once more with the slow, robust methods.
@@ -722,8 +723,12 @@ impl Runner<'_> {
             let (t0, t1) = (integrator.t_prev(), integrator.t());
             // Without states no evaluation has vouched for the step yet.
             let fold = self.branch_ends(model, &program, &*integrator, t0, t1);
-            let end = match fold {
-                Some((t, _)) => t,
+            let fold = fold.and_then(|(t, slot, value)| {
+                let d = self.solution_ends(model, &program, t, (slot, value));
+                self.stops(d, observer).err().map(|d| (t, d))
+            });
+            let end = match &fold {
+                Some((t, _)) => *t,
                 None if program.states.is_empty() => self.solvable_until(model, &program, t0, t1),
                 None => t1,
             };
@@ -733,10 +738,10 @@ impl Runner<'_> {
                     now = at;
                     self.follow(after, &mut program, &mut integrator, &mut restart)?;
                     restart = Some(Restart::Cold);
-                } else if let Some((t, cell)) = fold {
+                } else if let Some((t, d)) = fold {
                     self.evaluate_at(model, &program, &*integrator, t).ok();
                     self.write(model, &program, t, sink)?;
-                    return Err(self.solution_ends(model, &program, t, cell));
+                    return Err(d);
                 } else {
                     now = self.through(model, &mut program, &mut integrator, end, t1, &mut restart, sink, observer)?;
                 }
@@ -1281,8 +1286,8 @@ impl Runner<'_> {
         integrator: &dyn Integrator,
         t0: f64,
         t1: f64,
-    ) -> Option<(f64, u32)> {
-        if self.options.jump_folds || self.sliding.is_some() || program.iterated.is_empty() {
+    ) -> Option<(f64, u32, f64)> {
+        if self.sliding.is_some() || program.iterated.is_empty() {
             return None;
         }
         if !model.machine.course.ends_at(t1) {
@@ -1306,18 +1311,24 @@ impl Runner<'_> {
             found.ok().map(|()| program.iterated.iter().map(|&s| m.values[s as usize]).collect())
         };
         let found = fold::find(&mut at, t0, t1);
-        // Back to where the step ended, unless it did not get there.
-        if found.is_none() {
-            let _ = at(t1, true);
-        }
+        let found = found.and_then(|(t, k)| Some((t, program.iterated[k], at(t, false)?[k])));
+        // Back to where the step ended.
+        let _ = at(t1, true);
         model.machine.host.error = None;
-        found.map(|(t, k)| (t, program.iterated[k]))
+        found
     }
 
     /// No step leads on from `t`: whether that is because the branch of solutions ends, and what solves the equations robustly is
-    /// elsewhere. An unknown of which that was seen; the values are those of the end.
-    fn hops(&mut self, model: &mut Model, program: &ModeProgram, trail: &Trail, t: f64, x: &[f64]) -> Option<u32> {
-        if self.options.jump_folds || self.sliding.is_some() || !trail.ends_at(t) {
+    /// elsewhere. An unknown of which that was seen, with its value at the end.
+    fn hops(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        trail: &Trail,
+        t: f64,
+        x: &[f64],
+    ) -> Option<(u32, f64)> {
+        if self.sliding.is_some() || !trail.ends_at(t) {
             return None;
         }
         let kept = model.machine.values.clone();
@@ -1332,16 +1343,15 @@ impl Runner<'_> {
             blocks.filter_map(place).next().unwrap_or(1.0).abs()
         };
         let slot = found.ok().and_then(|()| trail.hopped(&model.machine.values, nominal));
-        match slot {
-            Some(_) => trail.take_back(&mut model.machine.values),
-            None => model.restore(&kept),
-        }
+        trail.take_back(&mut model.machine.values);
+        let hop = slot.map(|s| (s, model.machine.values[s as usize]));
+        model.restore(&kept);
         model.machine.host.error = None;
-        slot
+        hop
     }
 
     /// Why a run cannot go on from `t`: the branch of solutions has come to its end.
-    fn solution_ends(&mut self, model: &Model, program: &ModeProgram, t: f64, slot: u32) -> Diagnostic {
+    fn solution_ends(&self, model: &Model, program: &ModeProgram, t: f64, (slot, value): (u32, f64)) -> Diagnostic {
         let blocks = program.continuous.iter().filter_map(|s| match s {
             Step::Solve(b) => Some(b),
             _ => None,
@@ -1352,13 +1362,22 @@ impl Runner<'_> {
         };
         let name = saltus_structure::cell_name(&model.sys, b.cells[k]);
         let (text, place, instance) = model.equation(b.sources[k].0, b.sources[k].1);
-        let value = model.machine.values[slot as usize];
         let words = format!("the solution ends at time {t:?}: beyond, nothing near {name} = {value:.6} solves {text}");
         let mut d = Diagnostic::error(Stage::Run, place, words).within(instance);
         for &(equation, level) in b.sources.iter().filter(|s| **s != b.sources[k]).take(4) {
             d = d.hint(format!("together with {}", model.equation(equation, level).0));
         }
-        d.hint("two branches of solutions meet here and end; --fold jump goes on with another solution, far away")
+        d.hint("two branches of solutions meet here and end")
+    }
+
+    /// At the end of a branch of solutions: tells it, and goes on with another solution, unless the run shall stop there.
+    fn stops(&mut self, d: Diagnostic, observer: &mut dyn Observer) -> Result<(), Diagnostic> {
+        if self.options.stop_at_folds {
+            return Err(d);
+        }
+        let text = format!("{}; the run goes on with another solution (--fold error ends it)", d.message);
+        self.say(observer, &text, d.span, &format!("fold {:?}", d.span));
+        Ok(())
     }
 
     /// The last moment of a step at which the locked mode has a solution.

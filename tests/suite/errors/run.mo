@@ -400,7 +400,7 @@ error: event handling failed at time 0.5: the when-equations of n, k do not dete
 --> model.mo:4:3
 those before it are pre(…)
 
---- a-solution-that-ends-in-a-fold error simulate ---
+--- a-solution-that-ends-in-a-fold error simulate --fold error ---
 model M
   Real x(start = -1), y(start = 0, fixed = true);
 equation
@@ -414,9 +414,8 @@ error: the solution ends at time 1.92450
 beyond, nothing near x = -0.57735
 solves x^3 - x = 0.2*time
 --> model.mo:4:3
---fold jump
 
---- a-fold-without-states error simulate ---
+--- a-fold-without-states error simulate --fold error ---
 model M
   Real x(start = -1), z(start = 1);
 equation
