@@ -96,6 +96,9 @@ const STRAY: f64 = 10.0;
 /// Stretches that enclosures leave in doubt after the closest look, and that values are asked about again.
 const MOST_LOOKS: usize = 8;
 
+/// How many hundredths of what the errors of the states move it by a function must go beyond zero in a step at whose end it is back.
+const SHALLOW: f64 = 10.0;
+
 /// Functions with more terms do not sleep.
 const MOST_TERMS: usize = 4;
 
@@ -263,6 +266,18 @@ pub(crate) fn sway(
     let g = value(None);
     // A value that is not a number counts for nothing.
     [1, 2, 4].into_iter().fold(0.0f64, |far, pattern| far.max((value(Some(pattern)) - g).abs()))
+}
+
+/// Where a function that is beyond zero from `after` on (there it is positive) comes back for good before `to`, and how far it goes
+/// before.
+fn dip(g: &mut dyn FnMut(f64) -> f64, after: f64, to: f64) -> Option<(f64, f64)> {
+    if !(g(to) < 0.0 && after < to) {
+        return None;
+    }
+    let back = first_crossing_sampled(g, after, to, Sign::Positive, &Default::default(), &Default::default());
+    let back = back.crossing?.s_after;
+    let part = |j: i32| after + 0.125 * f64::from(j) * (back - after);
+    Some((back, (0..8).map(|j| g(part(j))).fold(0.0, f64::max)))
 }
 
 /// Whether a relation counts integers.
@@ -1025,32 +1040,37 @@ impl Location {
     fn sample(&mut self, model: &mut Model, step: &SearchedStep<'_>, s: &mut Appended, which: &[usize], place: usize) {
         let part = s.place(place);
         let t = if part == 1.0 { step.t1 } else { step.t0 + part * (step.t1 - step.t0) };
-        let good = if place == END { self.at_end(model, step, which) } else { self.at_all(model, step, t, which) };
+        let whole = place == END && self.begin_end(model, step);
+        let good = whole || self.at_all(model, step, t, which);
         for (&k, v) in s.which.iter().zip(&mut s.values).filter(|(k, _)| good && which.contains(k)) {
-            let r = &model.machine.relations[step.program.crossings.functions[k].relation];
-            v[place] = model.machine.values[r.g as usize];
+            let i = step.program.crossings.functions[k].relation;
+            if whole {
+                model.machine.crossing_values(&[i], &mut [0.0]);
+            }
+            v[place] = model.machine.values[model.machine.relations[i].g as usize];
+        }
+        if whole {
+            std::mem::swap(&mut model.machine.values, &mut self.end_values);
         }
     }
 
-    /// The values of some functions where the step ends. The whole model is evaluated, which it will be in any case: its values are
-    /// kept for that.
-    fn at_end(&mut self, model: &mut Model, step: &SearchedStep<'_>, which: &[usize]) -> bool {
+    /// The whole model where the step ends, in exchange for the present values, which must come back: something may happen before.
+    /// There it will be evaluated in any case, and is kept for that.
+    fn begin_end(&mut self, model: &mut Model, step: &SearchedStep<'_>) -> bool {
         if !self.whole_ends {
-            return self.at_all(model, step, step.t1, which);
+            return false;
         }
-        if self.end.is_none() {
-            let begun = std::time::Instant::now();
-            if !self.run(model, step, step.t1, &step.program.between) {
-                return self.at_all(model, step, step.t1, which);
-            }
-            self.end_values.clone_from(&model.machine.values);
-            self.end = Some((step.t1, begun.elapsed().as_secs_f64()));
-        } else {
-            model.machine.values.clone_from(&self.end_values);
+        if self.end.is_some() {
+            std::mem::swap(&mut model.machine.values, &mut self.end_values);
+            return true;
         }
-        for &k in which {
-            model.machine.crossing_values(&[step.program.crossings.functions[k].relation], &mut [0.0]);
+        let begun = std::time::Instant::now();
+        self.end_values.clone_from(&model.machine.values);
+        if !self.run(model, step, step.t1, &step.program.between) {
+            std::mem::swap(&mut model.machine.values, &mut self.end_values);
+            return false;
         }
+        self.end = Some((step.t1, begun.elapsed().as_secs_f64()));
         true
     }
 
@@ -1177,10 +1197,23 @@ impl Location {
             let size = model.machine.relations[i].size;
             // Crossing, touching and coming to rest are looked for on the same values.
             let mut seen: FxHashMap<u64, f64> = FxHashMap::default();
-            let found = {
+            let mut found = None;
+            let mut start = from;
+            for _ in 0..MOST_LOOKS {
                 let mut f = |t: f64| self.seen_at(model, step, k, t, &mut seen) - offset;
-                first_crossing_sampled(&mut f, from, to, side, &options, &Default::default()).crossing
-            };
+                found = first_crossing_sampled(&mut f, start, to, side, &options, &Default::default()).crossing;
+                let Some(c) = found.filter(|c| !c.touching && !c.at_left) else { break };
+                let mut deep = |t: f64| -sigma * (self.seen_at(model, step, k, t, &mut seen) - offset);
+                let Some((back, depth)) = dip(&mut deep, c.s_after, to) else { break };
+                // What goes beyond zero by no more than noise and is back before the step ends, is an error of dense output; more than
+                // noise where that is off its course.
+                let noise = self.noise(model, step, i, c.s_after);
+                let off = depth <= 100.0 * STRAY * noise && self.suffers(model, step, c.s_after);
+                if !(depth <= SHALLOW * noise || off) {
+                    break;
+                }
+                (found, start) = (None, back);
+            }
             let found = found.filter(|c| !c.touching);
             if let Some(c) = found
                 && amplifies
