@@ -21,7 +21,7 @@ use saltus_dae::{
     Action, EqId, Equation, Guard, HybridDae, IfGroup, IfId, Operand, Origin, VarId, VarType, Variability, When,
     WhenBranch,
 };
-use saltus_expr::{Binary, ExprId, Node as XNode};
+use saltus_expr::{Binary, ExprId, Node as XNode, Unary};
 use saltus_syntax::ast::{Call, Expr, ExprKind};
 use std::collections::BTreeSet;
 
@@ -843,18 +843,20 @@ impl<'t> Flattener<'t> {
         if self.states.states.is_empty() {
             return;
         }
-        let mut of: FxHashMap<VarId, Vec<usize>> = FxHashMap::default();
+        let mut of: FxHashMap<VarId, Vec<(usize, ExprId)>> = FxHashMap::default();
         for (i, (e, origin)) in eqs.iter().enumerate() {
-            if let XNode::Binary(Binary::Sub, a, _) = *self.dae.pool.node(*e)
-                && let Some(v) = self.as_var(a)
-            {
-                let around = self.states_around(&origin.instance);
-                let outside = around
-                    .last()
-                    .is_some_and(|&k| !within(&self.dae.vars[v].origin.instance, &self.states.states[k].path));
-                if outside && origin.note != "state machine" {
-                    of.entry(v).or_default().push(i);
-                }
+            let Some(state) = self.states_around(&origin.instance).last().copied() else { continue };
+            // v - value, which may have become v, -v or v + value.
+            let sides = match *self.dae.pool.node(*e) {
+                XNode::Binary(Binary::Sub, a, b) => vec![(a, b)],
+                XNode::Binary(Binary::Add, a, b) => vec![(a, self.dae.pool.neg(b)), (b, self.dae.pool.neg(a))],
+                XNode::Unary(Unary::Neg, a) => vec![(a, self.dae.pool.num(0.0))],
+                _ => vec![(*e, self.dae.pool.num(0.0))],
+            };
+            let outside = |v: VarId| !within(&self.dae.vars[v].origin.instance, &self.states.states[state].path);
+            let found = sides.into_iter().find_map(|(a, b)| self.as_var(a).filter(|&v| outside(v)).map(|v| (v, b)));
+            if let Some((v, value)) = found.filter(|_| origin.note != "state machine") {
+                of.entry(v).or_default().push((i, value));
             }
         }
         let mut gone = vec![false; eqs.len()];
@@ -864,10 +866,9 @@ impl<'t> Flattener<'t> {
             let list = &of[&v];
             let owner = self.dae.vars[v].origin.instance.clone();
             let mut value = self.before_held(v);
-            for &i in list.iter().rev() {
+            for &(i, b) in list.iter().rev() {
                 gone[i] = true;
-                let (e, origin) = eqs[i].clone();
-                let XNode::Binary(Binary::Sub, _, b) = *self.dae.pool.node(e) else { continue };
+                let origin = eqs[i].1.clone();
                 let around = self.states_around(&origin.instance);
                 let inner: Vec<usize> =
                     around.into_iter().filter(|&k| !within(&owner, &self.states.states[k].path)).collect();
@@ -877,7 +878,7 @@ impl<'t> Flattener<'t> {
             let x = self.var_expr(v);
             let e = self.dae.pool.intern(XNode::Binary(Binary::Sub, x, value));
             // States around the variable itself still apply.
-            let origin = Origin { instance: owner, ..eqs[list[0]].1.clone() };
+            let origin = Origin { instance: owner, ..eqs[list[0].0].1.clone() };
             eqs.push((e, origin));
             gone.push(false);
         }
