@@ -204,6 +204,18 @@ impl<'t> Flattener<'t> {
         self.dae.pool.call(f, Box::new([x, y]), 0)
     }
 
+    /// Below, at or above zero as text x comes before, equals or comes after y.
+    pub(crate) fn compare_call(&mut self, x: ExprId, y: ExprId) -> ExprId {
+        let l = |k| FExpr::Local(LocalId(k));
+        let f = self.synthesized(
+            "$compare",
+            &[ScalarType::String; 2],
+            ScalarType::Integer,
+            FExpr::Builtin(Builtin::CompareStrings, vec![l(0), l(1)]),
+        );
+        self.dae.pool.call(f, Box::new([x, y]), 0)
+    }
+
     fn positional(&mut self, c: &Call, names: &[&str], span: Span) -> R<Vec<Option<Expr>>> {
         let mut out: Vec<Option<Expr>> = c.args.iter().cloned().map(Some).collect();
         out.resize(names.len().max(out.len()), None);

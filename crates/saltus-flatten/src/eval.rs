@@ -691,11 +691,20 @@ impl<'t> Flattener<'t> {
                         };
                         return Ok(self.num(f64::from(t), Ty::Bool));
                     }
-                    // Equal strings have equal handles.
-                    return Ok(Value::Num(
-                        self.dae.pool.bin(if op == Ne { Binary::Ne } else { Binary::Eq }, x, y),
-                        Ty::Bool,
-                    ));
+                    // Equal strings have equal handles; the order of handles is not that of texts.
+                    let (order, zero) = match op {
+                        Eq | Ne => (x, y),
+                        _ => (self.compare_call(x, y), self.dae.pool.num(0.0)),
+                    };
+                    let plain = match op {
+                        Lt => Binary::Lt,
+                        Le => Binary::Le,
+                        Gt => Binary::Gt,
+                        Ge => Binary::Ge,
+                        Eq => Binary::Eq,
+                        _ => Binary::Ne,
+                    };
+                    return Ok(Value::Num(self.dae.pool.bin(plain, order, zero), Ty::Bool));
                 }
                 Ok(Value::Num(self.relation(env, op, x, y), Ty::Bool))
             }

@@ -296,3 +296,15 @@ end M;
 time,right
 0.0,true
 1.0,true
+
+--- varying-texts-have-an-order simulate --stop 1 --intervals 2 ---
+model M
+  String a = if time > 0.5 then "b" else "a";
+  Boolean l = a < "aa", g = a > "aa", e = a >= "b", n = a <> "a";
+end M;
+--- expect ---
+time,l,g,e,n
+0.0,true,false,false,false
+0.5,true,false,false,false
+0.5,false,true,true,true
+1.0,false,true,true,true

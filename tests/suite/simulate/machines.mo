@@ -470,3 +470,30 @@ time,n,o.m,i.k,c,r
 7.0,2,2,2,8,true
 8.0,2,2,2,8,true
 8.0,12,12,2,9,true
+
+--- states-that-set-a-shared-variable simulate --stop 5 --intervals 5 ---
+model M
+  block S outer output Integer i; equation i = previous(i) + 1; end S;
+  block T outer output Integer i; equation i = 0; end T;
+  inner Integer i(start = 0);
+  S s; T t; S r;
+  Boolean a = activeState(s), b = activeState(t), c = activeState(r);
+equation
+  initialState(s);
+  transition(s, t, i >= 2, immediate = false, priority = 1);
+  transition(s, r, i >= 2, immediate = false, priority = 2);
+  transition(t, s, true, immediate = false);
+end M;
+--- expect ---
+time,i,a,b,c
+0.0,1,true,false,false
+1.0,1,true,false,false
+1.0,2,true,false,false
+2.0,2,true,false,false
+2.0,0,false,true,false
+3.0,0,false,true,false
+3.0,1,true,false,false
+4.0,1,true,false,false
+4.0,2,true,false,false
+5.0,2,true,false,false
+5.0,0,false,true,false
