@@ -107,10 +107,7 @@ impl ModeProgram {
 }
 
 /// States that were asked for are given up where they determine the others by less than this part of what they did at best.
-const FALLEN: f64 = 0.3;
-
-/// From this on a choice of states is good, whatever it was.
-const GOOD: f64 = 0.15;
+const FALLEN: f64 = 0.1;
 
 /// A constrained part whose choice of states depends on values: a matrix whose rows are eliminated in order.
 pub struct WatchedPart {
@@ -127,8 +124,6 @@ struct StateWatch {
     choice: Choice,
     /// How well the states determined the others where they did best, part by part (see [`Choice::chosen`]).
     best: Vec<f64>,
-    /// How well they did where the last step ended.
-    last: Vec<f64>,
     entries: Chain,
     /// Signed slots per entry that is watched.
     slots: FxHashMap<usize, Vec<(f64, u32)>>,
@@ -1077,7 +1072,7 @@ impl Model {
         }
         rows.sort_by_key(|(_, r)| r.template);
         let entries = self.compile(|c| c.chain(rows.iter().copied()));
-        StateWatch { best: choice.chosen(), last: Vec::new(), choice, entries, slots }
+        StateWatch { best: choice.chosen(), choice, entries, slots }
     }
 
     /// The largest residual of the mode's equations, derivatives included, relative to what stands in them; and where.
@@ -1130,16 +1125,12 @@ impl Model {
         self.machine.host.error = None;
         let values = &self.machine.values;
         let entry = |k: usize| watch.slots[&k].iter().map(|&(sign, s)| sign * values[s as usize]).sum();
-        // Wishes hold as long as what they leave is not about to become singular: not after another step like this one either.
-        let now = watch.choice.least(&entry);
-        let ahead = |k: usize| watch.last.get(k).map_or(now[k], |last| now[k] - (last - now[k]).max(0.0));
-        let falling = (0..now.len()).any(|k| ahead(k) < FALLEN * watch.best[k]);
-        if !pressing && !falling && (now.iter().all(|r| *r >= GOOD) || watch.choice.holds(&entry)) {
-            watch.last = now;
+        if !pressing && watch.choice.holds(&entry) {
             return Ok(None);
         }
-        let pressing = pressing || falling;
-        watch.last = now;
+        // Wishes hold as long as what they leave is not about to become singular.
+        let worse = |(now, best): (&f64, &f64)| *now < FALLEN * best;
+        let pressing = pressing || watch.choice.least(&entry).iter().zip(&watch.best).any(worse);
         let choice = better_choice(&self.sys, &program.plan, self, pressing);
         if choice.states == program.plan.states {
             let new = choice.chosen();
@@ -1151,7 +1142,6 @@ impl Model {
             watch.choice = choice;
             return Ok(None);
         }
-        watch.last.clear();
         let key = (program.plan.key.clone(), choice.states.clone());
         self.first.insert(key.0.clone(), key.1.clone());
         if let Some(p) = self.programs.get(&key) {

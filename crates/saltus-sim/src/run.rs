@@ -1302,6 +1302,8 @@ impl Runner<'_> {
         if !model.machine.course.leaps(t1) {
             return None;
         }
+        // Whatever solutions the search comes upon, the run stays on its own.
+        let kept = (model.machine.values.clone(), model.machine.course.clone());
         let mut at = |t: f64, keep: bool| {
             let course = (!keep).then(|| model.machine.course.clone());
             let m = &mut model.machine;
@@ -1316,8 +1318,7 @@ impl Runner<'_> {
         };
         let found = fold::find(&mut at, t0, t1);
         let found = found.and_then(|(t, k)| Some((t, program.iterated[k], at(t, false)?[k])));
-        // Back to where the step ended.
-        let _ = at(t1, true);
+        (model.machine.values, model.machine.course) = kept;
         model.machine.host.error = None;
         found
     }
