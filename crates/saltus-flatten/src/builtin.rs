@@ -193,26 +193,20 @@ impl<'t> Flattener<'t> {
         Ok(Value::Tuple(std::rc::Rc::new(outs.to_vec())))
     }
 
+    /// Two texts as one.
     pub(crate) fn concat_call(&mut self, x: ExprId, y: ExprId) -> ExprId {
-        let l = |k| FExpr::Local(LocalId(k));
-        let f = self.synthesized(
-            "$concat",
-            &[ScalarType::String; 2],
-            ScalarType::String,
-            FExpr::Builtin(Builtin::Concat, vec![l(0), l(1)]),
-        );
-        self.dae.pool.call(f, Box::new([x, y]), 0)
+        self.text_call("$concat", Builtin::Concat, ScalarType::String, x, y)
     }
 
     /// Below, at or above zero as text x comes before, equals or comes after y.
     pub(crate) fn compare_call(&mut self, x: ExprId, y: ExprId) -> ExprId {
-        let l = |k| FExpr::Local(LocalId(k));
-        let f = self.synthesized(
-            "$compare",
-            &[ScalarType::String; 2],
-            ScalarType::Integer,
-            FExpr::Builtin(Builtin::CompareStrings, vec![l(0), l(1)]),
-        );
+        self.text_call("$compare", Builtin::CompareStrings, ScalarType::Integer, x, y)
+    }
+
+    /// A built-in function of two texts that vary.
+    fn text_call(&mut self, name: &str, builtin: Builtin, result: ScalarType, x: ExprId, y: ExprId) -> ExprId {
+        let body = FExpr::Builtin(builtin, vec![FExpr::Local(LocalId(0)), FExpr::Local(LocalId(1))]);
+        let f = self.synthesized(name, &[ScalarType::String; 2], result, body);
         self.dae.pool.call(f, Box::new([x, y]), 0)
     }
 

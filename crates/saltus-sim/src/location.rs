@@ -164,7 +164,7 @@ pub(crate) struct Location {
     pub exclusion: Exclusion,
     /// Functions looked at in a step as polynomials of the step, by enclosures, and as appended functions.
     pub looks: Looks,
-    samples: Appended,
+    appended: Appended,
     /// The model at the end of the present step, where appended functions were seen, and the seconds that took: there it has to be
     /// evaluated in any case.
     end: Option<(f64, f64)>,
@@ -449,13 +449,13 @@ impl Location {
             self.reach.clear();
             self.sleepers.reset(functions.len(), step.program.states.len());
             self.exclusion.reset(functions.len(), &step.program.derivatives);
-            self.samples.reset(functions.len());
+            self.appended.reset(functions.len());
             self.ends.reset(functions.len());
             self.amplifying.clear();
         }
         self.reaches(step);
         self.exclusion.earn(step.integrator.stats().rhs_evals);
-        self.samples.which.clear();
+        self.appended.which.clear();
         self.ends.which.clear();
         self.looked.clear();
         let mut awake = std::mem::take(&mut self.sleepers.awake);
@@ -468,7 +468,7 @@ impl Location {
                 self.ends.which.push(k);
             } else if !self.form(model, step, k) {
                 if self.unusual(model, step, k) || !self.exclusion.tries(k) {
-                    self.samples.which.push(k);
+                    self.appended.which.push(k);
                 } else {
                     self.looks.enclosed += 1;
                     self.looked.push(k);
@@ -488,9 +488,9 @@ impl Location {
             awake.retain(|&k| self.sleepers.nights[k].1);
         }
         self.sleepers.awake = awake;
-        if !self.samples.which.is_empty() {
-            self.looks.appended += self.samples.which.len();
-            self.samples.which.sort_unstable();
+        if !self.appended.which.is_empty() {
+            self.looks.appended += self.appended.which.len();
+            self.appended.which.sort_unstable();
             self.search_appended(model, step);
         }
         self.search_ends(model, step);
@@ -708,7 +708,7 @@ impl Location {
     /// Enclosures tell nothing about a function in this step.
     fn append(&mut self, k: usize) {
         self.looks.enclosed -= 1;
-        self.samples.which.push(k);
+        self.appended.which.push(k);
     }
 
     /// The crossings of a function that is not affine, from `from` on, where enclosures leave a doubt; false if they tell
@@ -808,7 +808,7 @@ impl Location {
                         *form = None;
                     }
                     self.sleepers.wake(k);
-                    self.samples.forget(k);
+                    self.appended.forget(k);
                     self.ends.forget(k);
                     let relation = program.crossings.functions[k].relation;
                     // What made it amplify may have been switched off.
@@ -1085,7 +1085,7 @@ impl Location {
     /// where it is not.
     fn search_appended(&mut self, model: &mut Model, step: &SearchedStep<'_>) {
         let relation = |k: usize| step.program.crossings.functions[k].relation;
-        let mut s = std::mem::take(&mut self.samples);
+        let mut s = std::mem::take(&mut self.appended);
         let mut open = std::mem::take(&mut self.looked);
         open.clone_from(&s.which);
         if !s.begin(step.t0, step.t1) {
@@ -1133,12 +1133,12 @@ impl Location {
         }
         s.end(step.t1);
         self.looked = open;
-        self.samples = s;
+        self.appended = s;
     }
 
     /// The integration begins anew.
     pub fn restarted(&mut self) {
-        self.samples.restart();
+        self.appended.restart();
         self.ends.restart();
     }
 
