@@ -840,12 +840,8 @@ impl Runner<'_> {
         {
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
             let begun = std::time::Instant::now();
-            // What is held since a tick may follow from what is evaluated: then the end waits for its turn.
-            self.location.whole_ends = self.sliding.is_none()
-                && self.forward.is_none()
-                && !p.states.is_empty()
-                && model.sys.dae.samplers.is_empty()
-                && model.machine.host.lines.list.is_empty();
+            self.location.whole_ends =
+                self.sliding.is_none() && self.forward.is_none() && model.machine.host.lines.list.is_empty();
             self.location.search(model, &step);
             self.report.locating += begun.elapsed().as_secs_f64();
         }
