@@ -97,8 +97,8 @@ impl Diagnostic {
         self
     }
     /// Sets the instance path.
-    pub fn within(mut self, instance: impl Into<String>) -> Self {
-        self.instance = instance.into();
+    pub fn within(mut self, instance: impl AsRef<str>) -> Self {
+        self.instance = instance.as_ref().to_owned();
         self
     }
 }

@@ -4,17 +4,19 @@ use rustc_hash::FxHashMap;
 use std::fmt;
 use std::sync::{LazyLock, RwLock};
 
-/// An interned string. Two names are equal exactly when their texts are.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+/// An interned string. Two names are equal exactly when their texts are. The empty one is the default.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Name(u32);
 
-#[derive(Default)]
 struct Interner {
     map: FxHashMap<&'static str, u32>,
     texts: Vec<&'static str>,
 }
 
-static INTERNER: LazyLock<RwLock<Interner>> = LazyLock::new(Default::default);
+static INTERNER: LazyLock<RwLock<Interner>> = LazyLock::new(|| {
+    // The empty text comes first: it is the default.
+    RwLock::new(Interner { map: FxHashMap::from_iter([("", 0)]), texts: vec![""] })
+});
 
 impl Name {
     /// The name with this text.
@@ -32,6 +34,11 @@ impl Name {
         it.texts.push(text);
         it.map.insert(text, id);
         Name(id)
+    }
+
+    /// Whether it is the empty text.
+    pub fn is_empty(self) -> bool {
+        self == Name::default()
     }
 
     /// The text.

@@ -222,7 +222,7 @@ pub fn constants(dae: &HybridDae) -> Vec<(Column, f64)> {
     let constant = |v: &saltus_dae::Variable| {
         let value = dae.row_constant(v.binding.as_ref()?)?;
         let column = Column::new(v.name.as_str(), kind(&v.ty)?);
-        Some((column.with_unit(v.unit.as_str()).with_description(v.description.as_str()), value))
+        Some((column.with_unit(v.unit.as_str()).with_description(&*v.description), value))
     };
     let is_shown =
         |v: &saltus_dae::Variable| !v.hidden && matches!(v.variability, Variability::Constant | Variability::Parameter);

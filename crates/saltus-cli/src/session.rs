@@ -112,7 +112,12 @@ impl Session {
                 let text = self.engine.dump_program(dae);
                 self.need(text)?
             }
-            _ => saltus_dae::print(&dae),
+            _ => {
+                let text = saltus_dae::print(&dae);
+                // The program ends here: the system takes the memory back at once.
+                std::mem::forget(dae);
+                text
+            }
         };
         self.tell()?;
         Ok(console::print(&text)?)

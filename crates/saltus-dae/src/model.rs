@@ -1,8 +1,9 @@
 //! The data types.
 
-use saltus_base::{Arena, Id, Span};
+use saltus_base::{Arena, Id, Name, Span};
 use saltus_expr::{ExprId, FuncId, Pool};
 use saltus_function::Function;
+use std::sync::Arc;
 
 /// A variable's id.
 pub type VarId = Id<Variable>;
@@ -64,8 +65,8 @@ pub struct Row {
 pub struct Origin {
     /// Source place ([`Span::NONE`] by default).
     pub span: Option<Span>,
-    /// Instance path of the component it belongs to (empty: the model itself).
-    pub instance: String,
+    /// Instance path of the component it belongs to (empty: the model itself), shared by what it holds.
+    pub instance: Arc<str>,
     /// How a generated thing came about ("connection", "unconnected flow", "binding", …); empty for source equations.
     pub note: &'static str,
 }
@@ -157,11 +158,11 @@ pub struct Variable {
     /// `stateSelect`.
     pub state_select: StateSelect,
     /// Unit string.
-    pub unit: String,
+    pub unit: Name,
     /// Display unit.
-    pub display_unit: String,
-    /// Description.
-    pub description: String,
+    pub display_unit: Name,
+    /// Description, shared by all variables of a declaration.
+    pub description: Arc<str>,
     /// Declared in a protected section, or generated (name starts with `$`): left out of results by default.
     pub hidden: bool,
     /// Marked by the user of the initialization: stays when variables are eliminated, so that its start value is used.
@@ -187,9 +188,9 @@ impl Variable {
             max: None,
             nominal: None,
             state_select: StateSelect::Default,
-            unit: String::new(),
-            display_unit: String::new(),
-            description: String::new(),
+            unit: Name::default(),
+            display_unit: Name::default(),
+            description: Arc::default(),
             hidden: false,
             marked: false,
             tear: None,

@@ -132,7 +132,7 @@ pub fn print(dae: &HybridDae) -> String {
                 attrs.push(format!("{name} = {}", value_text(dae, &v.ty, r)));
             }
         }
-        for (name, text) in [("unit", &v.unit), ("displayUnit", &v.display_unit)] {
+        for (name, text) in [("unit", v.unit), ("displayUnit", v.display_unit)] {
             if !text.is_empty() {
                 attrs.push(format!("{name} = {text:?}"));
             }

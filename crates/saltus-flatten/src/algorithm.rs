@@ -525,11 +525,11 @@ impl<'t> Flattener<'t> {
         let span = source.span;
         let origin = saltus_dae::Origin {
             span: Some(span),
-            instance: self.instance_text(lx.scope.node),
+            instance: self.instance_shared(lx.scope.node),
             note: "relation in an algorithm",
         };
         let var = self.hidden("asked", VarType::Real, changes, origin);
-        self.dae.vars[var].description = source.to_string();
+        self.dae.vars[var].description = source.to_string().into();
         let upto = match lx.model.as_ref().and_then(|m| m.question) {
             Some((l, _)) => l,
             None => {
@@ -792,7 +792,7 @@ impl<'t> Flattener<'t> {
             for (cond, cond_span) in conditions {
                 let origin = saltus_dae::Origin {
                     span: Some(cond_span),
-                    instance: self.instance_text(lx.scope.node),
+                    instance: self.instance_shared(lx.scope.node),
                     note: "when condition",
                 };
                 let w = self.hidden("when", VarType::Boolean, Variability::Discrete, origin);

@@ -24,7 +24,7 @@ impl<'t> Flattener<'t> {
     }
 
     pub(crate) fn origin(&self, env: &Env, span: Span, note: &'static str) -> Origin {
-        Origin { span: Some(span), instance: self.instance_text(env.scope.node), note }
+        Origin { span: Some(span), instance: self.instance_shared(env.scope.node), note }
     }
 
     /// A function with one scalar result given by an expression over its scalar inputs; made once per name.

@@ -224,7 +224,7 @@ impl<'t> Flattener<'t> {
     pub(crate) fn declared_rank(&mut self, c: NodeId) -> R<usize> {
         let t = self.template(c)?;
         let mut rank: usize = t.dims.iter().map(|d| d.0.len()).sum();
-        if let Some((clause, comp, _)) = self.node(c).dims_from.or(self.node(c).clause) {
+        if let Some((clause, comp, _)) = self.node(c).dims_from.as_deref().copied().or(self.node(c).clause) {
             rank += comp.dims.len() + clause.type_dims.len();
         }
         Ok(rank)
@@ -608,7 +608,9 @@ impl<'t> Flattener<'t> {
         let given = |n: Name| sig.inputs.iter().zip(args).find(|(p, _)| p.name == n).and_then(|(_, a)| a.as_ref());
         for (p, a) in sig.inputs.iter().zip(args) {
             let Some(v) = a.as_ref().filter(|v| p.rank > 0 && v.dims.len() == p.rank) else { continue };
-            let Some(d) = self.node(p.node).dims_from.or(self.node(p.node).clause) else { continue };
+            let Some(d) = self.node(p.node).dims_from.as_deref().copied().or(self.node(p.node).clause) else {
+                continue;
+            };
             for (s, &have) in d.1.dims.iter().chain(&d.0.type_dims).zip(&v.dims) {
                 let Subscript::Index(e) = s else { continue };
                 let want = match &e.kind {
@@ -924,6 +926,9 @@ impl<'t> Flattener<'t> {
             return self.outputs_value(outs, span);
         }
         let f = self.function(node, given.clone(), Some(dims.clone()), span)?;
+        if self.functions.looked_at.insert(f) {
+            self.check_function_annotations(node, f, sig, &given, span)?;
+        }
         let key = (f, flat.clone().into_boxed_slice());
         if let Some(list) = self.functions.inlined.get(&key) {
             let list = list.clone();
@@ -1137,7 +1142,7 @@ impl<'t> Flattener<'t> {
         }
         let mut fields = Vec::new();
         let mut rank = 0;
-        if let Some((clause, comp, _)) = self.node(n).dims_from.or(self.node(n).clause) {
+        if let Some((clause, comp, _)) = self.node(n).dims_from.as_deref().copied().or(self.node(n).clause) {
             rank = comp.dims.len() + clause.type_dims.len();
         }
         for (i, m) in t.members.iter().enumerate() {
@@ -1163,7 +1168,7 @@ impl<'t> Flattener<'t> {
     ) -> R<Value> {
         let t = self.template(o)?;
         let mut subs = Vec::new();
-        if let Some(d) = self.node(o).dims_from.or(self.node(o).clause) {
+        if let Some(d) = self.node(o).dims_from.as_deref().copied().or(self.node(o).clause) {
             subs.extend(d.1.dims.iter().chain(&d.0.type_dims).map(|s| (s, d.2)));
         }
         for (d, s, _) in &t.dims {

@@ -14,7 +14,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Name, Span, Stage};
 use saltus_dae::{Action, Causality as DaeCausality, HybridDae, Operand, Row, VarId, VarType, Variability};
 use saltus_expr::{Binary, ExprId, Node as XNode};
+use saltus_resolve::ClassId;
 use saltus_syntax::ast::{Causality, ClassKind, Connection, TypeSpec, VariabilityPrefix};
+use std::sync::Arc;
 
 /// What equations leave behind to be looked at in the end.
 #[derive(Default)]
@@ -68,6 +70,12 @@ pub(crate) enum Wanted<'t> {
     /// As much as the original.
     Class(ClassRef<'t>),
 }
+
+/// A number by instance path.
+type PerInstance = FxHashMap<Arc<str>, usize>;
+
+/// How many instances of a class are counted.
+const INSTANCES: usize = 16;
 
 /// Stands for no instance: connection equations.
 const CONNECTIONS: &str = "$connections";
@@ -325,7 +333,7 @@ impl<'t> Flattener<'t> {
                 )
             };
             let mut d = Diagnostic::error(Stage::FrontEnd, span, message).hint(hint);
-            d.instance = var.origin.instance.clone();
+            d.instance = var.origin.instance.to_string();
             if let Some(s) = var.origin.span {
                 d = d.label(s, "declared here");
             }
@@ -500,6 +508,7 @@ impl<'t> Flattener<'t> {
             .count();
         let equations: usize = per.values().sum();
         if unknowns == equations {
+            self.check_local_balance(&per);
             return;
         }
         if equations < unknowns {
@@ -530,28 +539,115 @@ impl<'t> Flattener<'t> {
             if !told.insert((class, c.unknowns, c.equations)) {
                 continue;
             }
-            let name = self.lib.qualified(class);
-            let difference = match c.equations as i64 - c.unknowns as i64 {
-                -1 => "one equation too few".to_string(),
-                1 => "one equation too many".to_string(),
-                d if d < 0 => format!("{} equations too few", -d),
-                d => format!("{d} equations too many"),
-            };
-            let d = Diagnostic::warning(
-                Stage::FrontEnd,
-                self.lib.def(class).name.span,
-                format!("{name} is not balanced: {} unknowns, {} equations, {difference}", c.unknowns, c.equations),
-            )
-            .within(self.instance_text(n));
-            self.diagnostics.push(d);
+            self.tell_unbalanced(n, &c);
         }
+    }
+
+    /// Classes that are not balanced although the whole is: what one has too much another one lacks. Looked at are classes
+    /// without components and connections of their own; those are counted exactly.
+    fn check_local_balance(&mut self, per: &PerInstance) {
+        if self.clocks.any() || self.states.any() {
+            return;
+        }
+        // What determines generated variables stands where they are used first, whoever uses them.
+        let mut generated = PerInstance::default();
+        let hidden = |v: &VarId| self.dae.vars[*v].hidden;
+        for e in self.dae.equations.as_slice() {
+            if self.oriented(&e.row).is_some_and(|v| hidden(&v)) {
+                *generated.entry(e.origin.instance.clone()).or_default() += 1;
+            }
+        }
+        for c in &self.dae.calls {
+            *generated.entry(c.origin.instance.clone()).or_default() += c.outputs.iter().filter(|v| hidden(v)).count();
+        }
+        let connecting = self.connections.classes();
+        let mut looked_at: FxHashMap<ClassId, usize> = FxHashMap::default();
+        let mut found = Vec::new();
+        let mut open = self.below(self.top);
+        while let Some(n) = open.pop() {
+            if self.node(n).outer.is_some() {
+                continue;
+            }
+            let Ok(t) = self.template(n) else { continue };
+            if t.builtin.is_some() {
+                continue;
+            }
+            let below = self.below(n);
+            open.extend(&below);
+            let model = matches!(t.kind, ClassKind::Model | ClassKind::Block);
+            if !model || t.partial || connecting.contains(&n) || !self.dims(n).is_ok_and(|d| d.is_empty()) {
+                continue;
+            }
+            // Instances of a class differ by what modifiers bind; the first ones stand for all.
+            let times = looked_at.entry(t.class).or_default();
+            *times += 1;
+            if *times > INSTANCES {
+                continue;
+            }
+            let place = self.instance_text(n);
+            let mut c = Count { equations: per.get(&*place).copied().unwrap_or(0), ..Count::default() };
+            c.unknowns += generated.get(&*place).copied().unwrap_or(0);
+            let mut plain = true;
+            for k in below {
+                let name = self.node(k).name;
+                let protected = t.members.iter().any(|m| m.name == name && m.protected);
+                plain &= self.own(k, per, &mut c) && self.own_inputs(k, n, protected, &mut c);
+            }
+            if plain && c.unknowns != c.equations {
+                found.push((n, c));
+            }
+        }
+        found.sort_by_key(|f| f.0);
+        for (n, c) in found {
+            self.tell_unbalanced(n, &c);
+        }
+    }
+
+    /// Inputs as a class sees its own: public connectors are given from outside, even where the class says by a binding what they
+    /// are equal to (bindings of other inputs are defaults); protected ones are unknowns like others. `false` for connectors with redundant variables.
+    fn own_inputs(&mut self, n: NodeId, class: NodeId, protected: bool, c: &mut Count) -> bool {
+        let Ok(t) = self.template(n) else { return false };
+        if t.index.contains_key(&Name::new("equalityConstraint")) {
+            return false;
+        }
+        if t.builtin.is_none() {
+            return self.below(n).into_iter().all(|k| self.own_inputs(k, class, protected, c));
+        }
+        if self.node(n).causality != Causality::Input {
+            return true;
+        }
+        let Some(size) = self.leaf_size(n) else { return true };
+        match self.leaf_mod(n).ok().and_then(|m| m.binding.as_ref().map(|b| b.scope.node)) {
+            None if protected => c.unknowns += size,
+            Some(from) if !protected && from == class && t.is_connector() => c.unknowns -= size,
+            _ => {}
+        }
+        true
+    }
+
+    fn tell_unbalanced(&mut self, n: NodeId, c: &Count) {
+        let class = self.node(n).cref.class;
+        let name = self.lib.qualified(class);
+        let difference = match c.equations as i64 - c.unknowns as i64 {
+            -1 => "one equation too few".to_string(),
+            1 => "one equation too many".to_string(),
+            d if d < 0 => format!("{} equations too few", -d),
+            d => format!("{d} equations too many"),
+        };
+        let d = Diagnostic::warning(
+            Stage::FrontEnd,
+            self.lib.def(class).name.span,
+            format!("{name} is not balanced: {} unknowns, {} equations, {difference}", c.unknowns, c.equations),
+        )
+        .within(self.instance_text(n));
+        self.diagnostics.push(d);
     }
 
     /// Inputs of components of a class that the class neither connects nor mentions.
     fn open_inputs(&mut self, class: NodeId, inputs: &[NodeId]) -> Vec<Diagnostic> {
         let place = self.instance_text(class);
         let mentioned: FxHashSet<VarId> = (self.dae.equations.as_slice().iter())
-            .filter(|e| e.origin.instance == place)
+            .filter(|e| *e.origin.instance == *place)
             .flat_map(|e| e.row.args.iter().filter_map(|a| a.variable()))
             .collect();
         let mut found = Vec::new();
@@ -583,9 +679,10 @@ impl<'t> Flattener<'t> {
     }
 
     /// The number of equations by the instance they stand in; nothing if branches of an if differ.
-    fn equations_per_instance(&self) -> Option<FxHashMap<String, usize>> {
-        let mut per: FxHashMap<String, usize> = FxHashMap::default();
+    fn equations_per_instance(&self) -> Option<PerInstance> {
+        let mut per = PerInstance::default();
         let mut branches: FxHashMap<(usize, u32), usize> = FxHashMap::default();
+        let connections: Arc<str> = CONNECTIONS.into();
         for eq in self.dae.equations.as_slice() {
             if eq.origin.is_dummy() {
                 return None;
@@ -602,7 +699,7 @@ impl<'t> Flattener<'t> {
             if first {
                 // What connections give is counted by their class.
                 let connection = matches!(eq.origin.note, "connection" | "unconnected flow");
-                let key = if connection { CONNECTIONS.to_string() } else { eq.origin.instance.clone() };
+                let key = if connection { connections.clone() } else { eq.origin.instance.clone() };
                 *per.entry(key).or_default() += 1;
             }
         }
@@ -622,18 +719,18 @@ impl<'t> Flattener<'t> {
             *per.entry(w.origin.instance.clone()).or_default() += fresh;
         }
         let rest = self.dae.samplers.len();
-        *per.entry(CONNECTIONS.to_string()).or_default() += rest;
+        *per.entry(connections).or_default() += rest;
         Some(per)
     }
 
-    fn unbalanced(&mut self, n: NodeId, per: &FxHashMap<String, usize>, out: &mut Vec<(NodeId, Count, bool)>) {
+    fn unbalanced(&mut self, n: NodeId, per: &PerInstance, out: &mut Vec<(NodeId, Count, bool)>) {
         if self.node(n).outer.is_some() {
             return;
         }
         let Ok(t) = self.template(n) else { return };
         let whole = self.dims(n).is_ok_and(|d| d.is_empty());
         if whole && matches!(t.kind, ClassKind::Model | ClassKind::Block | ClassKind::Class) && t.builtin.is_none() {
-            let mut c = Count { equations: per.get(&self.instance_text(n)).copied().unwrap_or(0), ..Count::default() };
+            let mut c = Count { equations: per.get(&*self.instance_text(n)).copied().unwrap_or(0), ..Count::default() };
             let mut leaf = true;
             for k in self.below(n) {
                 leaf &= self.own(k, per, &mut c);
@@ -650,7 +747,7 @@ impl<'t> Flattener<'t> {
     }
 
     /// Adds what a component declared in a class contributes to the class; whether it is no model itself.
-    fn own(&mut self, n: NodeId, per: &FxHashMap<String, usize>, c: &mut Count) -> bool {
+    fn own(&mut self, n: NodeId, per: &PerInstance, c: &mut Count) -> bool {
         if self.node(n).outer.is_some() {
             return true;
         }
@@ -670,7 +767,7 @@ impl<'t> Flattener<'t> {
             return false;
         }
         if self.dims(n).is_ok_and(|d| d.is_empty()) {
-            c.equations += per.get(&self.instance_text(n)).copied().unwrap_or(0);
+            c.equations += per.get(&*self.instance_text(n)).copied().unwrap_or(0);
         }
         let mut plain = true;
         for k in self.below(n) {

@@ -172,6 +172,13 @@ pub(crate) struct Clocks {
 }
 
 impl Clocks {
+    /// Whether the model has any.
+    pub fn any(&self) -> bool {
+        !self.vars.is_empty() || !self.defs.is_empty() || !self.ops.is_empty()
+    }
+}
+
+impl Clocks {
     /// Notes that the previous value of a variable is asked for.
     pub(crate) fn mark_state(&mut self, v: VarId) {
         self.states.push(v);
@@ -1650,7 +1657,7 @@ impl<'t> Flattener<'t> {
             if !augment(i, &edges, &mut owner, &mut FxHashSet::default()) {
                 let span = eqs[i].1.span.unwrap_or(Span::NONE);
                 let mut d = self.err(span, "this clocked equation determines no variable: the clocked partition has too many equations, or one that cannot be solved");
-                d.instance = eqs[i].1.instance.clone();
+                d.instance = eqs[i].1.instance.to_string();
                 return Err(d);
             }
         }

@@ -125,6 +125,11 @@ pub(crate) struct Connections {
 }
 
 impl Connections {
+    /// The instances of classes that connect something.
+    pub(crate) fn classes(&self) -> FxHashSet<NodeId> {
+        self.pairs.iter().map(|p| p.within).collect()
+    }
+
     /// Whether a signal is connected to something in this class.
     pub(crate) fn connected(&self, within: NodeId, v: VarId) -> bool {
         [false, true].into_iter().any(|outside| self.signals.index.contains_key(&(within, v, outside)))
@@ -772,7 +777,7 @@ impl<'t> Flattener<'t> {
                 let text = format!("{a} and {b} are connected, but their values differ");
                 let message = Message { pieces: vec![Piece::Text(text)] };
                 let condition = self.row(same);
-                let origin = Origin { span: Some(p.span), instance: self.instance_text(self.top), note: "" };
+                let origin = Origin { span: Some(p.span), instance: self.instance_shared(self.top), note: "" };
                 self.dae.assertions.push(Assertion { condition, message, error: true, guard: None, origin });
             }
             return Ok(());
@@ -1114,7 +1119,7 @@ impl<'t> Flattener<'t> {
 
     fn push_connection(&mut self, residual: ExprId, span: Span, within: NodeId, note: &'static str) {
         let row = self.row(residual);
-        let origin = Origin { span: Some(span), instance: self.instance_text(within), note };
+        let origin = Origin { span: Some(span), instance: self.instance_shared(within), note };
         self.dae.equations.push(Equation { row, guard: None, origin });
     }
 

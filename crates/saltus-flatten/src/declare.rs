@@ -11,8 +11,9 @@ use saltus_dae::{
     Causality as DaeCausality, Enumeration, Equation, Origin, StateSelect, VarId, VarType, Variability, Variable,
 };
 use saltus_expr::{Binary, Node as XNode};
-use saltus_syntax::ast::{Causality, ExprKind, VariabilityPrefix};
+use saltus_syntax::ast::{Causality, Component, ExprKind, VariabilityPrefix};
 use std::rc::Rc;
+use std::sync::Arc;
 
 impl<'t> Flattener<'t> {
     /// Makes everything below a component.
@@ -139,7 +140,18 @@ impl<'t> Flattener<'t> {
         let Ok(t) = self.template(n) else { return };
         if let Some(ty) = t.builtin {
             let Ok(dims) = self.dims(n) else { return };
-            let base = self.path(n);
+            let parent = self.node(n).parent.map(|p| self.instance_shared(p)).unwrap_or_default();
+            let base = match self.node(n).kind {
+                NodeKind::Component if !parent.is_empty() => {
+                    let name = self.node(n).name.as_str();
+                    let mut base = String::with_capacity(parent.len() + 1 + name.len());
+                    base.push_str(&parent);
+                    base.push('.');
+                    base.push_str(name);
+                    base
+                }
+                _ => self.path(n),
+            };
             if ty == Ty::Clock {
                 let first = self.dae.vars.next_id();
                 self.is_clock_var(first, dims.iter().product());
@@ -155,9 +167,13 @@ impl<'t> Flattener<'t> {
             self.node_mut(n).var = Some(self.dae.vars.next_id());
             let count: usize = dims.iter().product();
             let mut index = vec![1usize; dims.len()];
-            let (span, description) =
-                self.node(n).clause.map_or((Span::NONE, ""), |c| (c.1.name.span, c.1.description.as_str()));
-            let parent = self.node(n).parent.map(|p| self.instance_text(p)).unwrap_or_default();
+            let (span, description) = match self.node(n).clause {
+                Some((_, c, _)) => {
+                    let description = self.descriptions.entry(c).or_insert_with(|| c.description.as_str().into());
+                    (c.name.span, description.clone())
+                }
+                None => (Span::NONE, Arc::default()),
+            };
             let causality = self.boundary(n, &base);
             for _ in 0..count {
                 let name = if dims.is_empty() {
@@ -168,7 +184,7 @@ impl<'t> Flattener<'t> {
                 };
                 let mut v = Variable::new(name, ty.clone(), variability);
                 v.causality = causality;
-                v.description = description.to_string();
+                v.description = description.clone();
                 v.origin = Origin { span: Some(span), instance: parent.clone(), note: "" };
                 self.dae.vars.push(v);
                 for d in (0..dims.len()).rev() {
@@ -266,10 +282,39 @@ impl<'t> Flattener<'t> {
                 let p = self.node(n).parent.unwrap_or(n);
                 self.report(e, p);
             }
+            // What the modifiers of a variable say is in its attributes from here on.
+            self.node_mut(n).effective = Box::default();
             return;
         }
         for c in self.below(n) {
             self.declare(c);
+        }
+    }
+
+    /// Annotations of a declaration whose values are Booleans.
+    fn check_flags(&mut self, n: NodeId) {
+        let Some((_, Component { annotation: Some(a), .. }, _)) = self.node(n).clause else { return };
+        for arg in &a.args {
+            let Some(name) = arg.name().map(|n| n.as_str()) else { continue };
+            if !matches!(name, "Evaluate" | "HideResult") {
+                continue;
+            }
+            let value = arg.modification().and_then(|m| m.binding.as_ref()).map(|e| &e.kind);
+            let wrong = match value {
+                // A parameter may decide.
+                Some(ExprKind::Real(_) | ExprKind::Integer(_) | ExprKind::String(_)) | None => {
+                    format!("{name} is of type Boolean, so this says nothing")
+                }
+                Some(ExprKind::Boolean(true)) if name == "Evaluate" => match self.node(n).variability {
+                    VariabilityPrefix::Parameter | VariabilityPrefix::Constant => continue,
+                    _ => format!("Evaluate speaks of parameters, and {} is a variable", self.path(n)),
+                },
+                _ => continue,
+            };
+            if self.warned.insert(arg.span()) {
+                let p = self.node(n).parent.unwrap_or(n);
+                self.report(Box::new(Diagnostic::warning(Stage::FrontEnd, arg.span(), wrong)), p);
+            }
         }
     }
 
@@ -324,6 +369,7 @@ impl<'t> Flattener<'t> {
         let count: usize = dims.iter().product();
         let m = self.leaf_mod(n)?;
         let at = |k: usize| VarId::new(first.index() + k);
+        self.check_flags(n);
         if self.annotated(n, "__Saltus_conserved") {
             self.dae.conserved.extend((0..count).map(at));
         }
@@ -355,8 +401,8 @@ impl<'t> Flattener<'t> {
                         let s = self.str_of(x).unwrap_or_default();
                         let var = &mut self.dae.vars[at(k)];
                         match name.as_str() {
-                            "unit" => var.unit = s,
-                            "displayUnit" => var.display_unit = s,
+                            "unit" => var.unit = s.as_str().into(),
+                            "displayUnit" => var.display_unit = s.as_str().into(),
                             _ => {}
                         }
                     }

@@ -439,7 +439,7 @@ impl<'t> Flattener<'t> {
         let origin = self.origin(env, span, "complementarity");
         let s = self.hidden("complementarity", VarType::Real, Variability::Continuous, origin);
         let shown = self.row(a);
-        self.dae.vars[s].description = saltus_dae::row_text(&self.dae, &shown);
+        self.dae.vars[s].description = saltus_dae::row_text(&self.dae, &shown).into();
         let s = self.var_expr(s);
         let zero = self.dae.pool.num(0.0);
         let free = self.dae.pool.relation(saltus_expr::RelOp::Gt, s, zero);

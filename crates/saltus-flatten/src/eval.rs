@@ -405,7 +405,7 @@ impl<'t> Flattener<'t> {
         if self.indexed_by_type(n, d) != Some(true) {
             return None;
         }
-        let (clause, component, scope) = self.node(n).dims_from.or(self.node(n).clause)?;
+        let (clause, component, scope) = self.node(n).dims_from.as_deref().copied().or(self.node(n).clause)?;
         let Subscript::Index(e) = component.dims.iter().chain(&clause.type_dims).nth(d)? else { return None };
         self.eval(&Env::konst(scope), e).ok()
     }
@@ -1297,7 +1297,7 @@ impl<'t> Flattener<'t> {
 
     /// Whether a dimension of a component is declared by a type (`Real x[Boolean]`); nothing if its declaration leaves it open.
     pub(crate) fn indexed_by_type(&mut self, n: NodeId, k: usize) -> Option<bool> {
-        let (clause, component, scope) = self.node(n).dims_from.or(self.node(n).clause)?;
+        let (clause, component, scope) = self.node(n).dims_from.as_deref().copied().or(self.node(n).clause)?;
         let Subscript::Index(e) = component.dims.iter().chain(&clause.type_dims).nth(k)? else { return None };
         let ExprKind::Ref(r) = &e.kind else { return Some(false) };
         // A name is that of a type in all instances of a declaration or in none.

@@ -53,13 +53,13 @@ pub(crate) struct Node<'t> {
     pub kind: NodeKind,
     pub cref: ClassRef<'t>,
     pub template: Option<Rc<Template<'t>>>,
-    pub effective: Vec<Rc<Mod<'t>>>,
-    pub children: Vec<Slot>,
+    pub effective: Box<[Rc<Mod<'t>>]>,
+    pub children: Box<[Slot]>,
     /// Classes found below it.
     pub classes: Option<Box<FxHashMap<Name, ClassRef<'t>>>>,
     pub clause: Option<(&'t ComponentClause, &'t Component, Scope)>,
     /// Dimensions come from here instead, if a redeclaration leaves them out.
-    pub dims_from: Option<(&'t ComponentClause, &'t Component, Scope)>,
+    pub dims_from: Option<Box<(&'t ComponentClause, &'t Component, Scope)>>,
     pub dims: Option<Rc<[usize]>>,
     /// The dimensions found so far while the others are being evaluated (`A[:, size(A, 1)]`).
     pub sizing: Option<Box<Vec<usize>>>,
@@ -117,8 +117,8 @@ impl<'t> Flattener<'t> {
             kind,
             cref,
             template: None,
-            effective: Vec::new(),
-            children: Vec::new(),
+            effective: Box::default(),
+            children: Box::default(),
             classes: None,
             clause: None,
             dims_from: None,
@@ -150,8 +150,8 @@ impl<'t> Flattener<'t> {
             return Ok(t);
         }
         let node = self.node_mut(n);
-        node.effective.clear();
-        node.children = vec![Slot::Unknown; t.members.len()];
+        node.effective = Box::default();
+        node.children = vec![Slot::Unknown; t.members.len()].into();
         node.template = Some(t.clone());
         Ok(t)
     }
@@ -162,7 +162,8 @@ impl<'t> Flattener<'t> {
             return Ok(m.clone());
         }
         let t = self.template(n)?;
-        let mut all = vec![self.node(n).cref.mods.clone()];
+        let mut all = Vec::with_capacity(t.parts.len());
+        all.push(self.node(n).cref.mods.clone());
         let whole = t.is_record() && all[0].binding.is_some();
         for (k, p) in t.parts.iter().enumerate().skip(1) {
             let scope = p.mod_scope.unwrap_or(Scope { node: n, part: p.from });
@@ -177,12 +178,12 @@ impl<'t> Flattener<'t> {
             };
             let m = if whole { m.weakened() } else { m };
             let outer = &all[p.from as usize];
-            let joined = merge(outer, &m);
+            let joined = self.merged.merge(outer, &m);
             debug_assert_eq!(k, all.len());
             all.push(joined);
         }
         let m = all[part as usize].clone();
-        self.node_mut(n).effective = all;
+        self.node_mut(n).effective = all.into();
         Ok(m)
     }
 
@@ -723,7 +724,7 @@ impl<'t> Flattener<'t> {
             if let Some(k) = &clause.constraint {
                 own = merge(&own, &self.modifier(k.modification.as_ref(), scope, false));
             }
-            mods = merge(&mods, &own);
+            mods = self.merged.merge(&mods, &own);
             if let Some((c0, k0, p0)) = m.replaced {
                 let s0 = Scope { node: n, part: p0 };
                 let base = match &c0.constraint {
@@ -834,7 +835,7 @@ impl<'t> Flattener<'t> {
             });
         }
         let inner = if mods.binding.is_some() { ty.mods.weakened() } else { ty.mods.clone() };
-        let cref = ClassRef { class: ty.class, scope: ty.scope, mods: merge(&mods, &inner) };
+        let cref = ClassRef { class: ty.class, scope: ty.scope, mods: self.merged.merge(&mods, &inner) };
         let kind = NodeKind::Component;
         let c = self.new_node(m.name, Some(n), kind, cref);
         let (live, vp, cp, prot, fp) = {
@@ -851,7 +852,7 @@ impl<'t> Flattener<'t> {
             strongest(strongest(prefix.variability, original.0.type_prefix.variability), strongest(vp, tt.variability));
         let node = self.node_mut(c);
         node.clause = Some((clause, component, scope));
-        node.dims_from = dims_from;
+        node.dims_from = dims_from.map(Box::new);
         node.live = live;
         node.variability = var;
         let caus = [prefix.causality, original.0.type_prefix.causality, tt.causality, cp];
@@ -1138,7 +1139,7 @@ impl<'t> Flattener<'t> {
         let inner = self.new_node(name, Some(parent), NodeKind::Component, cref);
         let from = self.node(k);
         let (clause, dims_from, live, variability, protected) =
-            (from.clause, from.dims_from, from.live, from.variability, from.protected);
+            (from.clause, from.dims_from.clone(), from.live, from.variability, from.protected);
         let node = self.node_mut(inner);
         node.clause = clause;
         node.dims_from = dims_from;
@@ -1164,7 +1165,7 @@ impl<'t> Flattener<'t> {
         let take = |subs: &mut Vec<(&'t Subscript, Scope)>, d: (&'t ComponentClause, &'t Component, Scope)| {
             subs.extend(d.1.dims.iter().chain(&d.0.type_dims).map(|s| (s, d.2)));
         };
-        if let Some(d) = self.node(n).dims_from.or(self.node(n).clause) {
+        if let Some(d) = self.node(n).dims_from.as_deref().copied().or(self.node(n).clause) {
             take(&mut subs, d);
         }
         for (d, s, _) in &t.dims {
@@ -1271,8 +1272,9 @@ impl<'t> Flattener<'t> {
         let mut out = Vec::with_capacity(count);
         let mut index = vec![1usize; dims.len()];
         let (name, cref, clause) = (self.node(n).name, self.node(n).cref.clone(), self.node(n).clause);
+        let shared = (!cref.mods.differs_by_element()).then(|| cref.mods.element(&index));
         for _ in 0..count {
-            let mods = cref.mods.element(&index);
+            let mods = shared.clone().unwrap_or_else(|| cref.mods.element(&index));
             let k = self.new_node(name, Some(n), NodeKind::Element, ClassRef { mods, ..cref.clone() });
             let (live, v, c, f, p, fin) = {
                 let o = self.node(n);

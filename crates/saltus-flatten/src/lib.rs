@@ -38,6 +38,7 @@ use saltus_resolve::{ClassId, ClassTable};
 use saltus_syntax::ast::{Argument, ClassBody, Expr, ExprKind, Subscript};
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 use template::{ClassRef, Template};
 use value::{Ty, Value};
 
@@ -131,6 +132,8 @@ pub(crate) struct Flattener<'t> {
     builtin_names: FxHashSet<&'static str>,
     builtin_calls: FxHashMap<(usize, u16, Name), bool>,
     no_mod: Rc<Mod<'t>>,
+    /// See [`modifier::Merged`].
+    merged: modifier::Merged<'t>,
     /// The dimensions of scalars.
     no_dims: Rc<[usize]>,
     /// Modifications (by address) that mean the same in every scope, built once; `None` for the others.
@@ -171,6 +174,10 @@ pub(crate) struct Flattener<'t> {
     warned: FxHashSet<Span>,
     /// Whether dimensions that are names, by where they stand, are types.
     typed_dims: FxHashMap<Span, bool>,
+    /// The instance path asked for last.
+    last_instance: RefCell<(NodeId, Arc<str>)>,
+    /// Descriptions by their declarations.
+    descriptions: FxHashMap<*const saltus_syntax::ast::Component, Arc<str>>,
 }
 
 const BUILTIN: &str = "type Real end Real; type Integer end Integer; type Boolean end Boolean; type String end String;
@@ -324,6 +331,7 @@ impl<'t> Flattener<'t> {
             builtin_calls: FxHashMap::default(),
             builtin_names: NAMES.iter().copied().collect(),
             no_mod: no_mod.clone(),
+            merged: modifier::Merged::new(),
             no_dims: Rc::from([]),
             literal_mods: RefCell::default(),
             names: Names {
@@ -361,6 +369,8 @@ impl<'t> Flattener<'t> {
             checked: FxHashSet::default(),
             warned: FxHashSet::default(),
             typed_dims: FxHashMap::default(),
+            last_instance: RefCell::new((NodeId(u32::MAX), Arc::default())),
+            descriptions: FxHashMap::default(),
         };
         let root = ClassRef { class: ClassId(0), scope: Scope::ROOT, mods: no_mod };
         f.new_node(Name::new(""), None, NodeKind::Root, root);
@@ -661,6 +671,15 @@ impl<'t> Flattener<'t> {
 
     pub(crate) fn instance_text(&self, node: NodeId) -> String {
         if node == self.top { String::new() } else { self.path(node) }
+    }
+
+    /// The same, shared by what is asked for of one instance in a row.
+    pub(crate) fn instance_shared(&self, node: NodeId) -> Arc<str> {
+        let mut last = self.last_instance.borrow_mut();
+        if last.0 != node {
+            *last = (node, self.instance_text(node).into());
+        }
+        last.1.clone()
     }
 
     pub(crate) fn scope_text(&self, s: Scope) -> String {

@@ -109,6 +109,8 @@ pub(crate) struct FunctionCache {
     pub signatures: FxHashMap<NodeId, Rc<Signature>>,
     /// Functions that cannot be inlined, and why not is not asked twice.
     pub opaque: rustc_hash::FxHashSet<FuncId>,
+    /// Functions whose annotations were looked at.
+    pub looked_at: rustc_hash::FxHashSet<FuncId>,
     pub impure: FxHashMap<FuncId, bool>,
     pub weights: FxHashMap<FuncId, usize>,
     /// Derivatives of functions as functions.
@@ -254,7 +256,7 @@ impl<'t> Flattener<'t> {
             }
             let ct = self.template(c)?;
             let mut rank: usize = ct.dims.iter().map(|d| d.0.len()).sum();
-            if let Some((clause, comp, _)) = self.node(c).dims_from.or(self.node(c).clause) {
+            if let Some((clause, comp, _)) = self.node(c).dims_from.as_deref().copied().or(self.node(c).clause) {
                 rank += comp.dims.len() + clause.type_dims.len();
             }
             let has_default = self.leaf_or_own_mod(c)?.binding.is_some();
@@ -723,7 +725,7 @@ impl<'t> Flattener<'t> {
         let t = self.template(c)?;
         let mut own: Vec<Dim> = outer.to_vec();
         let mut subs: Vec<(&'t Subscript, Scope)> = Vec::new();
-        if let Some(d) = self.node(c).dims_from.or(self.node(c).clause) {
+        if let Some(d) = self.node(c).dims_from.as_deref().copied().or(self.node(c).clause) {
             subs.extend(d.1.dims.iter().chain(&d.0.type_dims).map(|s| (s, d.2)));
         }
         for (d, s, _) in &t.dims {
@@ -1775,7 +1777,7 @@ impl<'t> Flattener<'t> {
             && let Ok(Some(Found::Component(n))) = self.lookup(lx.scope, part.name.name)
             && n.0 != u32::MAX
             && self.indexed_by_type(n, d) == Some(true)
-            && let Some((clause, component, _)) = self.node(n).dims_from.or(self.node(n).clause)
+            && let Some((clause, component, _)) = self.node(n).dims_from.as_deref().copied().or(self.node(n).clause)
             && let Some(Subscript::Index(e)) = component.dims.iter().chain(&clause.type_dims).nth(d)
         {
             return e.clone();
@@ -2245,7 +2247,7 @@ impl<'t> Flattener<'t> {
     fn structure(&mut self, lx: &mut Lowering, n: NodeId, outer: usize) -> R<LTree> {
         let t = self.template(n)?;
         let mut rank: usize = outer + t.dims.iter().map(|d| d.0.len()).sum::<usize>();
-        if let Some((clause, comp, _)) = self.node(n).dims_from.or(self.node(n).clause) {
+        if let Some((clause, comp, _)) = self.node(n).dims_from.as_deref().copied().or(self.node(n).clause) {
             rank += comp.dims.len() + clause.type_dims.len();
         }
         if let Some(ty) = t.builtin {

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use saltus_base::{Name, Span};
 use saltus_resolve::ClassId;
 use saltus_syntax::ast::{Argument, Component, ComponentClause, Element, Expr, ExprKind, Modification};
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 /// An instance node: a component, or a class (package, function) looked into.
@@ -94,11 +94,22 @@ pub(crate) struct Mod<'t> {
     pub children: Vec<(Name, Rc<Mod<'t>>)>,
     /// What is said about single elements of an array (`--set r[3].R=5`), the strongest first.
     pub elements: Vec<(Vec<usize>, Rc<Mod<'t>>)>,
-    pub redeclare: Option<Redeclare<'t>>,
+    pub redeclare: Option<Box<Redeclare<'t>>>,
     pub is_final: bool,
     pub span: Option<Span>,
     /// The `final` modifier that an outer one wanted to change.
     pub violated: Option<Span>,
+    pub weak: Weakened<'t>,
+}
+
+/// A modifier [`Mod::weakened`], made once: what many instances share stays shared. A copy starts without it.
+#[derive(Default)]
+pub(crate) struct Weakened<'t>(OnceCell<Rc<Mod<'t>>>);
+
+impl Clone for Weakened<'_> {
+    fn clone(&self) -> Self {
+        Weakened::default()
+    }
 }
 
 impl<'t> Mod<'t> {
@@ -156,6 +167,21 @@ impl<'t> Mod<'t> {
         Rc::new(m)
     }
 
+    /// Whether [`Self::element`] gives different elements different modifiers.
+    pub fn differs_by_element(&self) -> bool {
+        self.differs(true)
+    }
+
+    fn differs(&self, own: bool) -> bool {
+        self.binding.as_ref().is_some_and(|b| if b.each { own } else { b.around == 0 })
+            || own && !self.elements.is_empty()
+            || self.children.iter().any(|(_, c)| c.differs(false))
+            || self
+                .redeclare
+                .as_ref()
+                .is_some_and(|r| !r.each || r.under.iter().chain(&r.constraint).any(|m| m.differs_by_element()))
+    }
+
     /// Whether two modifiers are written alike.
     pub fn says_the_same(&self, o: &Mod<'t>) -> bool {
         let value = |m: &Mod<'t>| m.binding.as_ref().map(|b| b.source.to_string());
@@ -167,9 +193,12 @@ impl<'t> Mod<'t> {
 
     /// The same, giving way to a value of the whole record it is part of.
     pub fn weakened(&self) -> Rc<Mod<'t>> {
-        let children = self.children.iter().map(|(n, c)| (*n, c.weakened())).collect();
-        let binding = self.binding.clone().map(|b| Binding { weak: true, ..b });
-        Rc::new(Mod { binding, children, ..self.clone() })
+        let weak = self.weak.0.get_or_init(|| {
+            let children = self.children.iter().map(|(n, c)| (*n, c.weakened())).collect();
+            let binding = self.binding.clone().map(|b| Binding { weak: true, ..b });
+            Rc::new(Mod { binding, children, ..self.clone() })
+        });
+        weak.clone()
     }
 
     /// Whether it redeclares anything, at any depth.
@@ -209,7 +238,7 @@ pub(crate) fn merge<'t>(outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>>
         let under = Some(r.under.as_ref().map_or_else(|| rest.clone(), |u| merge(u, &rest)));
         let settled = inner.redeclare.as_ref().filter(|i| !i.replaceable && outer.span != inner.span);
         let settled = r.settled.or_else(|| settled.and(inner.span));
-        let redeclare = Some(Redeclare { under, settled, ..r.clone() });
+        let redeclare = Some(Box::new(Redeclare { under, settled, ..(**r).clone() }));
         let violated = if inner.is_final && outer.span != inner.span { inner.span } else { None };
         return Rc::new(Mod { redeclare, violated: outer.violated.or(violated), ..(**outer).clone() });
     }
@@ -224,6 +253,7 @@ pub(crate) fn merge<'t>(outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>>
         is_final: outer.is_final || inner.is_final,
         span: outer.span.or(inner.span),
         violated: outer.violated.or(inner.violated),
+        weak: Weakened::default(),
     };
     if inner.is_final && outer.span != inner.span && m.violated.is_none() {
         m.violated = inner.span;
@@ -239,6 +269,39 @@ pub(crate) fn merge<'t>(outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>>
         }
     }
     Rc::new(m)
+}
+
+/// The latest results of [`merge`], by their operands: instances of one class with the same modifiers share what is merged for them.
+pub(crate) struct Merged<'t>(Vec<Option<[Rc<Mod<'t>>; 3]>>);
+
+impl<'t> Merged<'t> {
+    const SIZE: usize = 1 << 10;
+
+    pub fn new() -> Self {
+        Merged(vec![None; Self::SIZE])
+    }
+
+    /// [`merge`].
+    pub fn merge(&mut self, outer: &Rc<Mod<'t>>, inner: &Rc<Mod<'t>>) -> Rc<Mod<'t>> {
+        if outer.is_empty() && !outer.is_final {
+            return inner.clone();
+        }
+        if inner.is_empty() && !inner.is_final {
+            return outer.clone();
+        }
+        let (a, b) = (Rc::as_ptr(outer) as usize, Rc::as_ptr(inner) as usize);
+        let at = (a >> 4).wrapping_mul(31).wrapping_add(b >> 4) % Self::SIZE;
+        // What is kept here is alive: equal addresses are the same modifiers.
+        if let Some([o, i, m]) = &self.0[at]
+            && Rc::ptr_eq(o, outer)
+            && Rc::ptr_eq(i, inner)
+        {
+            return m.clone();
+        }
+        let m = merge(outer, inner);
+        self.0[at] = Some([outer.clone(), inner.clone(), m.clone()]);
+        m
+    }
 }
 
 /// Whether a modification names nothing, so that it means the same in every scope.
@@ -329,7 +392,8 @@ impl<'t> Flattener<'t> {
                 let elements = Vec::new();
                 let settled = None;
                 let redeclare =
-                    Some(Redeclare { what, scope, under: None, constraint, each, elements, replaceable, settled });
+                    Redeclare { what, scope, under: None, constraint, each, elements, replaceable, settled };
+                let redeclare = Some(Box::new(redeclare));
                 out.put(name, Rc::new(Mod { redeclare, is_final: *is_final, span: Some(*span), ..Mod::default() }));
             }
         }

@@ -72,6 +72,13 @@ pub(crate) struct StateMachines {
     machines: Vec<Machine>,
 }
 
+impl StateMachines {
+    /// Whether the model has any.
+    pub fn any(&self) -> bool {
+        !self.states.is_empty() || !self.transitions.is_empty()
+    }
+}
+
 impl<'t> Flattener<'t> {
     fn state_arg(&mut self, env: &Env, e: &Expr) -> R<NodeId> {
         if let ExprKind::Ref(r) = &e.kind
@@ -278,7 +285,7 @@ impl<'t> Flattener<'t> {
             let states: Vec<NodeId> = order.iter().copied().filter(|s| group[s] == g).collect();
             let scope = scope_of[&states[0]];
             let span = transitions.iter().find(|t| states.contains(&t.from)).map_or(Span::NONE, |t| t.span);
-            let origin = Origin { span: Some(span), instance: self.instance_text(scope), note: "state machine" };
+            let origin = Origin { span: Some(span), instance: self.instance_shared(scope), note: "state machine" };
             let active = self.hidden("state", VarType::Integer, Variability::Discrete, origin.clone());
             let reset = self.hidden("reset", VarType::Boolean, Variability::Discrete, origin);
             let zero = self.dae.constant_row(0.0);
@@ -317,7 +324,7 @@ impl<'t> Flattener<'t> {
             if let Some(s) = states.max_by_key(|s| s.path.len()) {
                 let path = s.path.clone();
                 if !within(&e.origin.instance, &path) {
-                    self.dae.equations[EqId::new(i)].origin.instance = path;
+                    self.dae.equations[EqId::new(i)].origin.instance = path.into();
                 }
             }
         }
@@ -352,7 +359,7 @@ impl<'t> Flattener<'t> {
             }
         }
         let instances: Vec<String> =
-            equations.iter().zip(&found).filter(|e| *e.1).map(|(e, _)| e.origin.instance.clone()).collect();
+            equations.iter().zip(&found).filter(|e| *e.1).map(|(e, _)| e.origin.instance.to_string()).collect();
         for k in instances.iter().flat_map(|i| self.states_around(i)).collect::<Vec<_>>() {
             let machine = self.states.states[k].machine;
             self.states.machines[machine].continuous = true;

@@ -139,7 +139,7 @@ impl Lower {
     ) -> VarId {
         let mut v = Variable::new(format!("{prefix}{}", self.sys.dae.vars.len()), ty, variability);
         v.hidden = true;
-        v.description = description;
+        v.description = description.into();
         v.origin = origin.clone();
         self.sys.dae.vars.push(v)
     }
@@ -363,7 +363,7 @@ impl Lower {
             let formula = matches!(self.sys.dae.pool.node(value.template), Node::Binary(Binary::And | Binary::Or, ..));
             let hidden = &self.sys.dae.vars[var];
             if formula && hidden.hidden && hidden.description.is_empty() {
-                self.sys.dae.vars[var].description = self.readable(&value);
+                self.sys.dae.vars[var].description = self.readable(&value).into();
             }
             self.sys.discrete.push(DiscEq { var, kind: DiscKind::Value(value), guard, origin: origin.clone() });
             return;

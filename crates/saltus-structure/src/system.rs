@@ -316,6 +316,6 @@ impl System {
     /// A condition variable by what the user wrote.
     pub fn condition_text(&self, var: VarId) -> String {
         let v = &self.dae.vars[var];
-        if !v.description.is_empty() && v.name.starts_with('$') { v.description.clone() } else { v.name.clone() }
+        if !v.description.is_empty() && v.name.starts_with('$') { v.description.to_string() } else { v.name.clone() }
     }
 }

@@ -645,3 +645,41 @@ end M;
 exit: 3
 model.mo:2
 a size must be a nonnegative Integer
+
+--- errors-of-two-classes-that-cancel-out error check ---
+connector Pin
+  Real v;
+  flow Real i;
+end Pin;
+model Loose
+  Pin p;
+  Real x;
+end Loose;
+model Stiff
+  Pin p;
+  Real x;
+equation
+  p.v = 1;
+  p.i = 2*time;
+  x = time;
+end Stiff;
+model Fine
+  Pin p;
+  input Real u = 1;
+equation
+  p.v = u;
+end Fine;
+model M
+  Loose a;
+  Stiff b;
+  Fine c;
+equation
+  connect(a.p, b.p);
+  a.x = 3;
+end M;
+--- expect ---
+exit: 0
+warning: Loose is not balanced: 3 unknowns, 1 equations, 2 equations too few
+in a
+warning: Stiff is not balanced: 3 unknowns, 4 equations, one equation too many
+in b
