@@ -11,6 +11,7 @@ use saltus_codegen::{Called, FLOWS_C, JoinedC, PRELUDE_C, PlanC, called, functio
 use saltus_dae::{Action, HybridDae, Piece, VarId, VarType, Variability};
 use saltus_expr::{Node, RelOp};
 use saltus_program::{Advance, Batch, Chain, FEW_ROWS, NEGATE, Run};
+use saltus_sim::assembly::{Assembly, Unit};
 use saltus_sim::block::SolveBlock;
 use saltus_sim::compile::{MixedBlock, Step};
 use saltus_sim::model::ModeProgram;
@@ -21,6 +22,11 @@ use std::rc::Rc;
 
 const RUNTIME: &str = include_str!("runtime.c");
 const STEPPER: &str = include_str!("stepper.c");
+
+/// Modes that are all listed, and modes that are put together from parts.
+const ENUMERATED: &str = include_str!("enumerated.c");
+const PARTS: &str = include_str!("parts.h");
+const ASSEMBLY: &str = include_str!("assembly.c");
 
 /// Newton's method of the exported file is dense: more takes too long, and memory (8 MB).
 const LARGEST_BLOCK: usize = 1000;
@@ -65,12 +71,11 @@ struct Mode {
     searched: Vec<Vec<u32>>,
 }
 
-/// All modes of a model, and the number of the one it starts in.
-fn modes(s: &mut Started) -> Result<(Vec<Mode>, usize), Diagnostic> {
+/// All modes of a model, and the number of the one it starts in; none if they are too many.
+fn modes(s: &mut Started) -> Option<(Vec<Mode>, usize)> {
     let now = s.program.plan.key.clone();
     let m = &mut s.model;
-    let keys = if now.is_empty() { Some(vec![now.clone()]) } else { m.all_modes(MOST_MODES) };
-    let Some(keys) = keys else { return refuse(&format!("more than {MOST_MODES} modes with equations of their own")) };
+    let keys = if now.is_empty() { vec![now.clone()] } else { m.all_modes(MOST_MODES)? };
     let programs: Vec<Option<Rc<ModeProgram>>> =
         keys.iter().map(|k| if *k == now { Some(s.program.clone()) } else { m.mode(k).ok() }).collect();
     let mut modes = Vec::new();
@@ -92,15 +97,22 @@ fn modes(s: &mut Started) -> Result<(Vec<Mode>, usize), Diagnostic> {
             modes.push(Mode { first, conditions, program: Some((p, None)), singular: vec![], searched });
         }
     }
-    Ok((modes, keys.iter().position(|k| *k == now).unwrap_or(0)))
+    let first = keys.iter().position(|k| *k == now).unwrap_or(0);
+    Some((modes, first))
 }
 
 /// The model as C.
 pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
-    let (modes, first_mode) = modes(s)?;
+    let (modes, first_mode, assembly) = match modes(s) {
+        Some((modes, first)) => (modes, first, None),
+        None => match s.model.assembly() {
+            Ok(assembly) => (Vec::new(), 0, Some(assembly)),
+            Err(why) => return refuse(&format!("more than {MOST_MODES} modes with equations of their own ({why})")),
+        },
+    };
     let s = &*s;
     let m = &s.model;
-    let lines = delays(s, &modes);
+    let lines = delays(s, &modes, assembly.as_ref());
     let flows = m.flows();
     let mut c = Writer {
         s,
@@ -118,7 +130,13 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         mixed: 0,
         watched: 0,
     };
-    let stepped = c.modes(&modes)?;
+    let (stepped, assembled) = match &assembly {
+        None => (c.modes(&modes)?, None),
+        Some(a) => {
+            let (text, sizes) = c.assembly(a)?;
+            (text, Some(sizes))
+        }
+    };
     let mut crossing = String::new();
     let mut timing = String::new();
     for (i, r) in m.machine.relations.iter().enumerate() {
@@ -180,9 +198,10 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
     let outputs = outputs(s);
     let impulses = modes.iter().flat_map(|m| &m.program).flat_map(|p| &p.1).map(|r| r.d.len() * r.values.len());
     let impulses = impulses.max().unwrap_or(0);
-    let imposed = modes.iter().flat_map(|mode| &mode.program).any(|p| targets(s, &p.0).iter().any(|t| *t >= 0));
+    let imposed = assembly.as_ref().is_some_and(|a| a.resets.iter().any(Option::is_some))
+        || modes.iter().flat_map(|mode| &mode.program).any(|p| targets(s, &p.0).iter().any(|t| *t >= 0));
     let terminal = m.layout.find(saltus_structure::Cell::new(HybridDae::TERMINAL, 0));
-    let sizes = [
+    let mut sizes = vec![
         ("N_VALUES", m.machine.values.len()),
         ("N_MODES", modes.len()),
         ("N_KEYS", modes.iter().enumerate().filter(|(k, mode)| *k == mode.first).count()),
@@ -203,15 +222,27 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
         ("N_WATCHED", watched),
         ("WORK", work),
     ];
+    if let Some(own) = &assembled {
+        sizes.retain(|s| !own.iter().any(|o| o.0 == s.0) && !["N_MODES", "N_KEYS", "FIRST_MODE"].contains(&s.0));
+        sizes.extend(own);
+    }
     let _ = writeln!(o, "\n/* ---- {name} ---- */\n");
     for (k, v) in sizes {
         let _ = writeln!(o, "#define {k} {v}");
+    }
+    match assembly {
+        Some(_) => {
+            o.push_str(&PARTS.replace("NAME", &id));
+            o.push_str("#define SALTUS_BEGIN(m) ((m)->assembly.keys = 0, (m)->assembly.made = -2, (m)->mode = -1, set_mode(m, mode_now(m)))\n");
+        }
+        None => o.push_str("#define SALTUS_BEGIN(m) set_mode(m, FIRST_MODE)\n"),
     }
     let terminal = terminal.map_or("SALTUS_NONE".into(), |t| format!("{t}u"));
     let _ = writeln!(o, "#define TERMINAL {terminal}\n#define STOP {}\n#define STEPS {steps}\n", number(stop));
     let _ = writeln!(
         o,
-        "/* How often a step is halved where a relation may leave its value inside; with 0 only the ends of steps are looked at. */\n#ifndef SALTUS_INSIDE\n#define SALTUS_INSIDE 6\n#endif\n/* Surfaces that the solution may slide on at once. */\n#ifndef SALTUS_SLIDES\n#define SALTUS_SLIDES 4\n#endif\n#define N_SPARE (N_MODES > 1 || N_IMPOSED ? N_VALUES : 1)\n\n/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1], reset_done[N_RESETS + 1], reset_by[N_RESETS + 1];\n    double left_values[N_CELLS + 1], conditions[N_DISCRETE + 1], decided[N_DISCRETE + 1], impulse[N_IMPULSES + 1], mixed[N_MIXED + 1];\n    double base[N_SPARE], kept[N_SPARE], before[N_SPARE], rates[N_IMPOSED * (N_STATES + N_IMPOSED + 2) + 1];\n    double leaving[N_STATES + 1], arriving[N_STATES + 1], greatest[N_STATES ? N_VALUES : 1], error, strain;\n    double ahead[N_RELATIONS ? N_VALUES : 1], inside[2 * SALTUS_INSIDE + 2][N_RELATIONS + 1], spare[N_RELATIONS + 1];\n    double pace, last[N_RELATIONS + 1], gap[N_RELATIONS + 1], ratio[N_RELATIONS + 1];\n    double prior[N_DISCRETE + 1], sides[SALTUS_SLIDES][2][N_DISCRETE + 1], fell[N_RELATIONS + 1], begins[N_RELATIONS + 1];\n    double blended[N_RELATIONS ? N_VALUES : 1], slack;\n    saltus_surface surface[SALTUS_SLIDES];\n    uint32_t hold[N_RELATIONS + 1][N_RESETS + 1];\n    int rests, slides, touch, holds[N_RELATIONS + 1];\n    unsigned char frozen[N_RELATIONS + 1], resting[N_RELATIONS + 1], surface_of[N_RELATIONS + 1];\n    unsigned char near[N_RELATIONS + 1], far[N_RELATIONS + 1], slid[N_RELATIONS + 1];\n    unsigned char judged[N_MODES][N_RELATIONS + 1], judging[N_MODES][N_RELATIONS + 1];\n    signed char signs[N_WATCHED + 1];\n#ifdef SALTUS_STIFF\n    double jacobian[N_STATES * N_STATES + 1], factors[N_STATES * N_STATES + 1], drift[N_STATES + 1];\n    int linearized;\n#endif\n    int resets, mode, held, sudden, ending, fired[N_RELATIONS + 1], shrinking[N_RELATIONS + 1];\n    const char *message;\n{}}} {id};\n",
+        "/* How often a step is halved where a relation may leave its value inside; with 0 only the ends of steps are looked at. */\n#ifndef SALTUS_INSIDE\n#define SALTUS_INSIDE 6\n#endif\n/* Surfaces that the solution may slide on at once. */\n#ifndef SALTUS_SLIDES\n#define SALTUS_SLIDES 4\n#endif\n#define N_SPARE (N_MODES > 1 || N_IMPOSED ? N_VALUES : 1)\n\n/* All numbers of a running model. */\ntypedef struct {id} {{\n    double v[N_VALUES];\n    double left[N_RELATIONS + 1], size[N_RELATIONS + 1], ticks[N_TICKERS + 1];\n    double reset_value[N_RESETS + 1], work[WORK];\n    saltus_line line[N_DELAYS + 1];\n    uint32_t reset_slot[N_RESETS + 1], reset_done[N_RESETS + 1], reset_by[N_RESETS + 1];\n    double left_values[N_CELLS + 1], conditions[N_DISCRETE + 1], decided[N_DISCRETE + 1], impulse[N_IMPULSES + 1], mixed[N_MIXED + 1];\n    double base[N_SPARE], kept[N_SPARE], before[N_SPARE], rates[N_IMPOSED * (N_STATES + N_IMPOSED + 2) + 1];\n    double leaving[N_STATES + 1], arriving[N_STATES + 1], greatest[N_STATES ? N_VALUES : 1], error, strain;\n    double ahead[N_RELATIONS ? N_VALUES : 1], inside[2 * SALTUS_INSIDE + 2][N_RELATIONS + 1], spare[N_RELATIONS + 1];\n    double pace, last[N_RELATIONS + 1], gap[N_RELATIONS + 1], ratio[N_RELATIONS + 1];\n    double prior[N_DISCRETE + 1], sides[SALTUS_SLIDES][2][N_DISCRETE + 1], fell[N_RELATIONS + 1], begins[N_RELATIONS + 1];\n    double blended[N_RELATIONS ? N_VALUES : 1], slack;\n    saltus_surface surface[SALTUS_SLIDES];\n    uint32_t hold[N_RELATIONS + 1][N_RESETS + 1];\n    int rests, slides, touch, holds[N_RELATIONS + 1];\n    unsigned char frozen[N_RELATIONS + 1], resting[N_RELATIONS + 1], surface_of[N_RELATIONS + 1];\n    unsigned char near[N_RELATIONS + 1], far[N_RELATIONS + 1], slid[N_RELATIONS + 1];\n    unsigned char judged[N_MODES][N_RELATIONS + 1], judging[N_MODES][N_RELATIONS + 1];\n    signed char signs[N_WATCHED + 1];\n#ifdef SALTUS_STIFF\n    double jacobian[N_STATES * N_STATES + 1], factors[N_STATES * N_STATES + 1], drift[N_STATES + 1];\n    int linearized;\n#endif\n    int resets, mode, held, sudden, ending, fired[N_RELATIONS + 1], shrinking[N_RELATIONS + 1];\n    const char *message;\n    const saltus_mode *now;\n{}{}}} {id};\n",
+        if assembly.is_some() { "    saltus_assembly assembly;\n    saltus_visit visit;\n" } else { "" },
         match (functions.is_some(), flows.is_empty()) {
             (false, _) => "",
             (true, true) => "    saltus_host host;\n    saltus_functions functions;\n",
@@ -278,13 +309,17 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
             mode.first
         )
     });
-    let _ = writeln!(o, "static const saltus_mode modes[] = {{\n{}}};", wrap(&list.collect::<Vec<_>>()));
+    if assembly.is_none() {
+        let _ = writeln!(o, "static const saltus_mode modes[] = {{\n{}}};", wrap(&list.collect::<Vec<_>>()));
+    }
     for (k, list) in guards.iter().enumerate().skip(1) {
         let list = std::iter::once(list.len() as u32).chain(list.iter().copied()).map(|s| format!("{s}u"));
         let _ = writeln!(o, "static const uint32_t guards{k}[] = {{\n{}}};", wrap(&list.collect::<Vec<_>>()));
     }
     let list: Vec<String> = (0..guards.len()).map(|k| if k == 0 { "0".into() } else { format!("guards{k}") }).collect();
-    let _ = writeln!(o, "static const uint32_t *const guard_lists[] = {{\n{}}};", wrap(&list));
+    if assembly.is_none() {
+        let _ = writeln!(o, "static const uint32_t *const guard_lists[] = {{\n{}}};", wrap(&list));
+    }
     let memory = m.discrete.iter().map(|d| (d.0, d.1)).chain(m.previous.iter().copied()).collect();
     let _ = writeln!(o, "static const saltus_memory memory[] = {{\n{}}};", pairs(memory));
     let mut rel: Vec<String> = Vec::new();
@@ -354,6 +389,7 @@ pub(crate) fn write(s: &mut Started, name: &str) -> Result<String, Diagnostic> {
     );
     o.push_str(&blocks.replace("NAME", &id));
     o.push_str(&stepped.replace("NAME", &id));
+    o.push_str(&if assembly.is_some() { ASSEMBLY } else { ENUMERATED }.replace("NAME", &id));
     let _ = writeln!(
         o,
         "/* What when-equations do besides assigning. */\nstatic int reactions({id} *m, double *v, int *changed) {{\n  (void)m; (void)v; (void)changed;\n{reactions}  return SALTUS_OK;\n}}\n"
@@ -394,7 +430,7 @@ fn identifier(name: &str) -> String {
     // Not a word of the file itself.
     let among = |text: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|w| w == id);
     if ["main", "memory", "modes", "crossing", "timing"].contains(&id.as_str())
-        || [RUNTIME, STEPPER].into_iter().any(among)
+        || [RUNTIME, STEPPER, ENUMERATED, PARTS, ASSEMBLY].into_iter().any(among)
     {
         id.push_str("_model");
     }
@@ -510,11 +546,13 @@ struct Delayed {
 }
 
 /// The delays, with the slots of the variables that read them.
-fn delays(s: &Started, modes: &[Mode]) -> Vec<Delayed> {
+fn delays(s: &Started, modes: &[Mode], assembly: Option<&Assembly>) -> Vec<Delayed> {
     let templates = s.templates.borrow();
     let pool = &s.model.sys.dae.pool;
     let mut outs: FxHashMap<u32, u32> = FxHashMap::default();
-    for step in modes.iter().flat_map(|m| &m.program).flat_map(|p| &p.0.continuous) {
+    let listed = modes.iter().flat_map(|m| &m.program).flat_map(|p| &p.0.continuous);
+    let parts = assembly.iter().flat_map(|a| &a.parts).flat_map(|p| &p.units).flat_map(|u| &u.steps);
+    for step in listed.chain(parts) {
         let Step::Assign(chain) = step else { continue };
         for (kernel, row) in chain.rows() {
             if let Node::Call { func, .. } = pool.node(templates[kernel.0 as usize].0) {
@@ -755,6 +793,227 @@ impl Writer<'_> {
         );
         let _ = writeln!(o, "static const saltus_restart restarts[] = {{\n{}}};\n", wrap(&restarts));
         Ok(o)
+    }
+
+    /// The parts that modes are put together from, and the sizes of what holds them.
+    #[allow(clippy::type_complexity)]
+    fn assembly(&mut self, a: &Assembly) -> Result<(String, Vec<(&'static str, usize)>), Diagnostic> {
+        let mut o = String::new();
+        let ints = |list: &mut dyn Iterator<Item = usize>| {
+            wrap(&list.map(|v| v.to_string()).chain(["0".into()]).collect::<Vec<_>>())
+        };
+        let counted = |list: &[(usize, bool)]| {
+            let words = list.iter().map(|(c, b)| (2 * c + usize::from(*b)).to_string());
+            wrap(&std::iter::once(list.len().to_string()).chain(words).collect::<Vec<_>>())
+        };
+        let mut units: Vec<String> = Vec::new();
+        for (k, d) in a.discrete.iter().enumerate() {
+            let kind = if d.definition {
+                1
+            } else if d.when {
+                2
+            } else {
+                0
+            };
+            units.push(self.unit(k, &d.unit, kind, d.bit)?);
+        }
+        let discrete = units.len();
+        let mut parts = Vec::new();
+        let mut levels = 0;
+        for (k, p) in a.parts.iter().enumerate() {
+            let first = units.len();
+            for u in &p.units {
+                units.push(self.unit(units.len(), u, 0, None)?);
+            }
+            let n = p.vars.len();
+            let largest = p.blocks.windows(2).map(|b| b[1] - b[0]).max().unwrap_or(0);
+            if largest > LARGEST_BLOCK {
+                return refuse(&format!("a mode with constraints in a system of {largest} simultaneous equations"));
+            }
+            self.work = self.work.max(largest * largest + 4 * a.vars.len());
+            self.function(&format!("evaluate_part{k}"), &p.evaluation)?;
+            for (i, cube) in p.cubes.iter().enumerate() {
+                let _ = writeln!(o, "static const short cube{k}_{i}[] = {{\n{}}};", counted(cube));
+            }
+            let list: Vec<String> = (0..p.cubes.len()).map(|i| format!("cube{k}_{i}")).chain(["0".into()]).collect();
+            let _ = writeln!(o, "static const short *const cubes{k}[] = {{\n{}}};", wrap(&list));
+            let shorts: [(&str, Vec<usize>); 3] = [
+                ("equations", p.equations.clone()),
+                ("vars", p.vars.iter().map(|v| v.0).collect()),
+                ("others", p.reads.clone()),
+            ];
+            for (name, list) in shorts {
+                let _ = writeln!(o, "static const short {name}{k}[] = {{\n{}}};", ints(&mut list.into_iter()));
+            }
+            let numbers: [(&str, Vec<usize>); 4] = [
+                ("part_c", p.c.iter().map(|v| usize::from(*v)).collect()),
+                ("part_d", p.vars.iter().map(|v| usize::from(v.1)).collect()),
+                ("part_blocks", p.blocks.clone()),
+                ("part_stages", p.states.iter().map(|s| usize::from(s.3)).collect()),
+            ];
+            for (name, list) in numbers {
+                let _ = writeln!(o, "static const int {name}{k}[] = {{\n{}}};", ints(&mut list.into_iter()));
+            }
+            let pairs = |list: &mut dyn Iterator<Item = (u32, u32)>| {
+                wrap(&list.map(|(a, b)| format!("{{{a}, {b}}}")).chain(["{0, 0}".into()]).collect::<Vec<_>>())
+            };
+            let _ = writeln!(
+                o,
+                "static const saltus_memory part_states{k}[] = {{\n{}}};\nstatic const saltus_memory part_late{k}[] = {{\n{}}};",
+                pairs(&mut p.states.iter().map(|s| (s.0, s.1))),
+                pairs(&mut p.latent.iter().copied())
+            );
+            let nominal: Vec<String> = p.states.iter().map(|s| number(s.2)).chain(["0.0".into()]).collect();
+            let _ = writeln!(o, "static const double part_sizes{k}[] = {{\n{}}};", wrap(&nominal));
+            let _ = writeln!(
+                o,
+                "static const uint32_t part_cells{k}[] = {{\n{}}};",
+                ints(&mut p.cells.iter().map(|c| *c as usize))
+            );
+            let mut list = Vec::new();
+            for slots in &p.levels {
+                if slots.is_empty() {
+                    list.push("0".into());
+                    continue;
+                }
+                let _ = writeln!(
+                    o,
+                    "static const uint32_t levels{levels}[] = {{\n{}}};",
+                    ints(&mut slots.iter().map(|c| *c as usize))
+                );
+                list.push(format!("levels{levels}"));
+                levels += 1;
+            }
+            list.push("0".into());
+            let _ = writeln!(o, "static const uint32_t *const part_levels{k}[] = {{\n{}}};", wrap(&list));
+            let entries: Vec<String> = p
+                .entries
+                .iter()
+                .map(|(i, v, order, slot, sign)| format!("{{{i}, {v}, {order}, {slot}u, {}}}", number(*sign)))
+                .chain(["{0, 0, 0, 0u, 0.0}".into()])
+                .collect();
+            let _ = writeln!(o, "static const saltus_part_entry part_entries{k}[] = {{\n{}}};", wrap(&entries));
+            let products: Vec<String> = p
+                .products
+                .iter()
+                .map(|(i, a, x, b, y)| format!("{{{i}, {a}, {x}, {b}, {y}}}"))
+                .chain(["{0, 0, 0, 0, 0}".into()])
+                .collect();
+            let _ = writeln!(o, "static const saltus_part_product part_products{k}[] = {{\n{}}};", wrap(&products));
+            parts.push(format!(
+                "{{{}, {n}, {}, {first}, {}, {}, {}, {}, {}, {}, {}, cubes{k}, equations{k}, vars{k}, others{k}, part_c{k}, part_d{k}, part_blocks{k}, part_stages{k}, part_states{k}, part_late{k}, part_sizes{k}, part_cells{k}, part_levels{k}, part_entries{k}, part_products{k}, evaluate_part{k}}}",
+                p.cubes.len(),
+                p.reads.len(),
+                p.units.len(),
+                p.states.len(),
+                p.cells.len(),
+                p.latent.len(),
+                p.blocks.len() - 1,
+                p.entries.len(),
+                p.products.len(),
+            ));
+        }
+        let _ = writeln!(o, "static const saltus_part parts[] = {{\n{}}};", wrap(&parts));
+        let _ = writeln!(o, "static const saltus_unit units[] = {{\n{}}};", wrap(&units));
+        let list_of = |list: &[usize]| {
+            wrap(&std::iter::once(list.len()).chain(list.iter().copied()).map(|v| v.to_string()).collect::<Vec<_>>())
+        };
+        let mut list = Vec::new();
+        for (k, c) in a.conditions.iter().enumerate() {
+            let _ = writeln!(o, "static const short condition_reads{k}[] = {{\n{}}};", list_of(&c.reads));
+            list.push(format!("{{{}u, {}, condition_reads{k}}}", c.slot, u8::from(c.memoryless)));
+        }
+        let _ = writeln!(o, "static const saltus_condition conditions[] = {{\n{}}};", wrap(&list));
+        let mut list = Vec::new();
+        for (k, e) in a.equations.iter().enumerate() {
+            let Some(e) = e else {
+                list.push("0".into());
+                continue;
+            };
+            let _ = writeln!(o, "static const short equation_holds{k}[] = {{\n{}}};", counted(e));
+            list.push(format!("equation_holds{k}"));
+        }
+        let _ = writeln!(o, "static const short *const equation_holds[] = {{\n{}}};", wrap(&list));
+        let mut list = Vec::new();
+        for (k, r) in a.relations.iter().enumerate() {
+            let _ = writeln!(o, "static const short relation_reads{k}[] = {{\n{}}};", list_of(r));
+            list.push(format!("relation_reads{k}"));
+        }
+        list.push("0".into());
+        let _ = writeln!(o, "static const short *const relation_reads[] = {{\n{}}};", wrap(&list));
+        let mut list = Vec::new();
+        for (k, slots) in a.vars.iter().enumerate() {
+            let _ = writeln!(
+                o,
+                "static const uint32_t var_slots{k}[] = {{\n{}}};",
+                ints(&mut slots.iter().map(|c| *c as usize))
+            );
+            list.push(format!("var_slots{k}"));
+        }
+        let _ = writeln!(o, "static const uint32_t *const var_slots[] = {{\n{}}};", wrap(&list));
+        let resets = a.resets.iter().map(|r| r.map_or("-1".into(), |v| v.to_string())).chain(["-1".into()]);
+        let _ = writeln!(o, "static const int reset_vars[] = {{\n{}}};", wrap(&resets.collect::<Vec<_>>()));
+        let pushes = a.pushes.iter().map(|(i, v, slot, sign)| format!("{{{i}, {v}, {slot}u, {}}}", number(*sign)));
+        let pushes: Vec<String> = pushes.chain(["{0, 0, 0u, 0.0}".into()]).collect();
+        let _ = writeln!(o, "static const saltus_entry all_pushes[] = {{\n{}}};", wrap(&pushes));
+        self.function("evaluate_pushes", &a.pushing)?;
+        // Per variable or equation the most that any part has of it.
+        let most = |per: &dyn Fn(&saltus_sim::assembly::PartForm) -> Vec<(usize, usize)>| {
+            let mut by: FxHashMap<usize, usize> = FxHashMap::default();
+            for (key, count) in a.parts.iter().flat_map(per) {
+                let m = by.entry(key).or_insert(0);
+                *m = (*m).max(count);
+            }
+            by.values().sum::<usize>()
+        };
+        let first = |p: &saltus_sim::assembly::PartForm, count: usize| vec![(p.equations[0], count)];
+        let present = a.equations.len().max(1);
+        let cells = most(&|p| p.vars.iter().map(|v| (v.0, usize::from(v.1) + 1)).collect());
+        let stages = a.parts.iter().flat_map(|p| p.c.iter()).copied().max().unwrap_or(0) as usize;
+        let whole = |count: &dyn Fn(&saltus_sim::assembly::PartForm) -> usize| most(&|p| first(p, count(p)));
+        let sizes = vec![
+            ("N_CONDITIONS", a.conditions.len()),
+            ("N_PARTS", a.parts.len()),
+            ("N_PRESENT", present),
+            ("N_EQUATIONS", a.equations.len()),
+            ("N_VARS", a.vars.len()),
+            ("N_DISCRETE_UNITS", discrete),
+            ("N_PLACES", discrete + cells),
+            ("N_STATES", cells),
+            ("N_CELLS", cells),
+            ("N_LATENT", whole(&|p| p.latent.len())),
+            ("N_STAGES", stages),
+            ("N_ENTRIES", whole(&|p| p.entries.len())),
+            ("N_PRODUCTS", whole(&|p| p.products.len())),
+            ("N_PUSHES", a.pushes.len()),
+            ("N_IMPULSES", a.vars.len() * stages),
+            ("N_MIXED", 2 * discrete + cells),
+            ("N_WATCHED", 0),
+        ];
+        Ok((o, sizes))
+    }
+
+    /// One unit of an assembly, as an initializer.
+    fn unit(&mut self, k: usize, u: &Unit, kind: u8, bit: Option<u32>) -> Result<String, Diagnostic> {
+        let text = self.steps(u.steps.iter())?;
+        let o = &mut self.blocks;
+        let _ = writeln!(
+            o,
+            "static int unit{k}(NAME *m, double *v) {{\n  (void)m; (void)v;\n{text}  return SALTUS_OK;\n}}"
+        );
+        for (name, slots) in [("unit_reads", &u.reads), ("unit_writes", &u.writes)] {
+            let list: Vec<String> = slots.iter().map(|w| format!("{w}u")).chain(["0u".into()]).collect();
+            let _ = writeln!(o, "static const uint32_t {name}{k}[] = {{\n{}}};", wrap(&list));
+        }
+        let itself = u.writes.iter().any(|w| u.reads.binary_search(w).is_ok()) && kind != 0;
+        Ok(format!(
+            "{{{}, {}, {}, {kind}, {}, unit_reads{k}, unit_writes{k}, {}, unit{k}}}",
+            u.reads.len(),
+            u.writes.len(),
+            u8::from(u.varies),
+            u8::from(itself),
+            bit.map_or("SALTUS_NONE".into(), |b| format!("{b}u")),
+        ))
     }
 
     /// What looks whether the choice of a mode's states suits, if that depends on values.

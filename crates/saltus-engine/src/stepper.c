@@ -26,7 +26,7 @@ static double saltus_band(const NAME *m, int i) {
 
 /* Whether a relation may switch between events. */
 static int watched(const NAME *m, int i) {
-    return !relations[i].timed && modes[m->mode].active[i] && !m->frozen[i];
+    return !relations[i].timed && m->now->active[i] && !m->frozen[i];
 }
 
 /* Evaluates a relation into its variable: the held value stays unless g is beyond doubt on the other side. */
@@ -52,17 +52,6 @@ static void relation(NAME *m, int i) {
 
 static void remember(double *v) {
     for (int i = 0; i < N_MEMORY; i++) v[memory[i].pre] = v[memory[i].slot];
-}
-
-/* The mode that the conditions call for, with the states it is entered with; -1 if there is none. */
-static int mode_now(const NAME *m) {
-    for (int k = 0; k < N_KEYS; k++) {
-        int same = 1;
-        for (int i = 0; i < modes[k].conditions; i++)
-            same &= (m->v[modes[k].condition[i].slot] != 0.0) == (modes[k].condition[i].pre != 0);
-        if (same) return k;
-    }
-    return -1;
 }
 
 /* A loop through discrete and continuous unknowns: iterated to a fixed point; if there is none, the nearest of its modes that
@@ -113,15 +102,17 @@ static int solve_mixed(NAME *m, const mixed_loop *b) {
 
 /* What a mode change starts from. */
 static void hold_cells(NAME *m) {
-    for (int i = 0; i < modes[m->mode].cells; i++) m->left_values[i] = m->v[modes[m->mode].cell[i]];
+    for (int i = 0; i < m->now->cells; i++) m->left_values[i] = m->v[m->now->cell[i]];
 }
 
 static int rk4(NAME *m, double t, double h, const double *x, double *y);
 
 /* Goes on with states of the same mode that determine the others better, if the present ones do so badly. */
 static void suit_states(NAME *m) {
+#if N_MODES == N_KEYS
+    (void)m;
+#else
     int best = m->mode, first = modes[m->mode].first;
-    if (N_MODES == N_KEYS) return;
     double now = states_suit(m, m->v, m->mode, 0), most = 2.0 * now;
     if (now >= 0.15) return;
     for (int k = 0; k < N_MODES; k++) {
@@ -129,14 +120,18 @@ static void suit_states(NAME *m) {
         if (other > most) { most = other; best = k; }
     }
     if (best != m->mode) memset(m->signs, 0, sizeof m->signs);
-    m->mode = best;
+    set_mode(m, best);
+#endif
 }
 
 /* Goes on with those states of the same mode that most of what is reset is among, of these with the ones that suit best. */
 static void reset_states(NAME *m) {
+#if N_MODES == N_KEYS
+    (void)m;
+#else
     int best = m->mode;
     double most = -1.0;
-    for (int k = 0; k < N_MODES && N_MODES > N_KEYS; k++) {
+    for (int k = 0; k < N_MODES; k++) {
         if (modes[k].first != modes[m->mode].first) continue;
         double worth = states_suit(m, m->v, k, 0);
         for (int i = 0; i < m->resets; i++)
@@ -144,7 +139,8 @@ static void reset_states(NAME *m) {
         if (worth > most || (worth == most && k == m->mode)) { most = worth; best = k; }
     }
     if (best != m->mode) memset(m->signs, 0, sizeof m->signs);
-    m->mode = best;
+    set_mode(m, best);
+#endif
 }
 
 #define SALTUS_SPAN (STOP - start_values[TIME])
@@ -166,7 +162,7 @@ static void leave_zero(NAME *m) {
     static const double steps[] = {1e-6, 1e-5, 1e-4, 1e-3, 1e-2};
     double x[N_STATES + 1], y[N_STATES + 1], here[N_RELATIONS + 1], unit = 1.0, t = m->v[TIME];
     double moved[N_RELATIONS + 1];
-    int near[N_RELATIONS + 1], any = 0, n = modes[m->mode].states;
+    int near[N_RELATIONS + 1], any = 0, n = m->now->states;
     memcpy(m->kept, m->v, N_KEYS > 1 ? sizeof m->v : 0);
     if (N_KEYS == 1 || saltus_told(m, continuous_steps(m, m->v))) {
         if (N_KEYS > 1) memcpy(m->v, m->kept, sizeof m->kept);
@@ -178,15 +174,15 @@ static void leave_zero(NAME *m) {
         near[i] = 0;
         here[i] = 0.0;
         moved[i] = 0.0;
-        if (!modes[m->mode].active[i] || r->kind == 4) continue;
+        if (!m->now->active[i] || r->kind == 4) continue;
         crossing(m->v, i);
         here[i] = m->v[r->g];
         if (fabs(here[i]) <= 1e-10 * size && !m->judged[m->mode][i]) { m->judged[m->mode][i] = 1; near[i] = any = 1; }
     }
     if (any) {
         for (int i = 0; i < n; i++) {
-            x[i] = m->v[modes[m->mode].state[i].slot];
-            double w = (fabs(x[i]) + 1.0) / (fabs(m->v[modes[m->mode].state[i].pre]) + 1e-30);
+            x[i] = m->v[m->now->state[i].slot];
+            double w = (fabs(x[i]) + 1.0) / (fabs(m->v[m->now->state[i].pre]) + 1e-30);
             if (w < unit) unit = w;
         }
         for (int k = 0; k < 5; k++) {
@@ -208,12 +204,12 @@ static void leave_zero(NAME *m) {
    values, then where these go. */
 static int try_mode(NAME *m, int to, int *reached) {
     double *v = m->v;
-    const saltus_restart *b = &restarts[to];
     int status;
     memcpy(v, m->base, sizeof m->base);
-    if (!modes[to].known) return SALTUS_MODE;
-    for (int i = 0; i < modes[to].conditions; i++) v[modes[to].condition[i].slot] = modes[to].condition[i].pre;
-    m->mode = to;
+    if (!mode_known(m, to)) return SALTUS_MODE;
+    set_conditions(m, to);
+    set_mode(m, to);
+    const saltus_restart *b = restart_of(m, to);
     if ((status = saltus_enter(b, v, m->work, m->impulse))) return status;
     suit_states(m);
     if ((status = saltus_told(m, continuous_steps(m, v)))) return status;
@@ -221,7 +217,7 @@ static int try_mode(NAME *m, int to, int *reached) {
     memcpy(m->kept, v, sizeof m->kept);
     if (b->pushes) b->evaluate_pushes(v);
     for (int i = 0; i < N_RELATIONS; i++) {
-        if (!modes[to].active[i]) continue;
+        if (!m->now->active[i]) continue;
         double push = saltus_push(b, v, m->impulse, i);
         if (push != 0.0) v[relations[i].var] = saltus_plain(relations[i].kind, push);
         else relation(m, i);
@@ -235,14 +231,15 @@ static int try_mode(NAME *m, int to, int *reached) {
 /* Enters a mode. If its conditions depend on what they guard, it must agree with them: else the mode that they ask for is tried
    from the same values, then those nearby. */
 static int enter_mode(NAME *m, int key) {
-    int was = m->mode, from = modes[was].first, status, failure = SALTUS_MODE, first = 0, last = 0, reached = key;
+    int was = m->mode, from = first_mode(m, was), status, failure = SALTUS_MODE, first = 0, last = 0, reached = key;
     short queue[N_KEYS];
     unsigned char tried[N_KEYS], queued[N_KEYS];
     const char *message = m->message;
     if (key < 0) return SALTUS_MODE;
-    if (N_KEYS == 1 || (modes[key].known && !modes[key].searched[from])) {
-        m->mode = key;
-        if ((status = saltus_enter(&restarts[key], m->v, m->work, m->impulse))) return status;
+    begin_search(m);
+    if (N_KEYS == 1 || (mode_known(m, key) && !searched(m, key, from))) {
+        set_mode(m, key);
+        if ((status = saltus_enter(restart_of(m, key), m->v, m->work, m->impulse))) return status;
         suit_states(m);
         leave_zero(m);
         return SALTUS_OK;
@@ -260,19 +257,18 @@ static int enter_mode(NAME *m, int key) {
             reached = -1;
         } else if (reached == to) { m->message = message; return SALTUS_OK; }
         /* Neighbours: one more condition changed, of a mode without a solution any. */
-        const uint32_t *guards = guard_lists[modes[to].searched[from]];
-        uint32_t neighbours = guards ? guards[0] : modes[to].known ? 0 : (uint32_t)modes[to].conditions;
-        for (uint32_t g = 0; g < neighbours; g++) {
+        int n = neighbours(m, to, from);
+        for (int g = 0; g < n; g++) {
             memcpy(m->v, m->base, sizeof m->base);
-            for (int i = 0; i < modes[to].conditions; i++) m->v[modes[to].condition[i].slot] = modes[to].condition[i].pre;
-            uint32_t slot = guards ? guards[g + 1] : modes[to].condition[g].slot;
+            set_conditions(m, to);
+            uint32_t slot = neighbour(m, to, from, g);
             m->v[slot] = m->v[slot] == 0.0;
             int near = mode_now(m);
             if (near >= 0 && !tried[near] && !queued[near]) { queued[near] = 1; queue[last++] = (short)near; }
         }
     }
     memcpy(m->v, m->base, sizeof m->base);
-    m->mode = was;
+    set_mode(m, was);
     if (!m->message) m->message = "no mode agrees with its own conditions";
     return failure;
 }
@@ -280,13 +276,16 @@ static int enter_mode(NAME *m, int key) {
 /* After a reset in a mode whose constraints are guarded: the mode that the conditions ask for if the constraints were to undo
    it. Whether another mode was entered. */
 static int released(NAME *m) {
-    int was = m->mode, from = modes[was].first;
+    int was = m->mode, from = first_mode(m, was);
     const char *message = m->message;
-    if (N_KEYS == 1 || !restarts[from].stages || !modes[from].searched[from]) return 0;
+    if (N_KEYS == 1 || !restart_of(m, from)->stages) return 0;
+    set_mode(m, was);
+    begin_search(m);
+    if (!searched(m, from, from)) return 0;
     memcpy(m->before, m->v, sizeof m->before);
     memcpy(m->judging, m->judged, sizeof m->judged);
     if (!enter_mode(m, from) && m->mode != from) return 1;
-    m->mode = was;
+    set_mode(m, was);
     m->message = message;
     memcpy(m->v, m->before, sizeof m->before);
     memcpy(m->judged, m->judging, sizeof m->judged);
@@ -297,7 +296,7 @@ static int released(NAME *m) {
    equations do not let them. */
 static int impose_stage(NAME *m, int stage, const unsigned char *fixed) {
     double *v = m->v, *rate = m->rates, *a = rate + N_IMPOSED * N_STATES, *r = a + N_IMPOSED * N_IMPOSED, *now = r + N_IMPOSED;
-    const saltus_mode *mode = &modes[m->mode];
+    const saltus_mode *mode = m->now;
     int which[N_IMPOSED + 1], n = 0;
     for (int i = 0; i < m->resets; i++) if (mode->target[m->reset_by[i]] == stage) which[n++] = i;
     for (int round = 0; round < 30; round++) {
@@ -341,11 +340,11 @@ static void impose(NAME *m, int done) {
     const char *message = m->message;
     for (int stage = 8; N_IMPOSED && stage >= 0; stage--) {
         int any = 0;
-        for (int i = 0; i < m->resets; i++) any |= modes[m->mode].target[m->reset_by[i]] == stage;
+        for (int i = 0; i < m->resets; i++) any |= m->now->target[m->reset_by[i]] == stage;
         if (!any) continue;
-        for (int s = 0; s < modes[m->mode].states; s++) {
+        for (int s = 0; s < m->now->states; s++) {
             fixed[s] = 0;
-            for (int k = 0; k < done; k++) fixed[s] |= m->reset_done[k] == modes[m->mode].state[s].slot;
+            for (int k = 0; k < done; k++) fixed[s] |= m->reset_done[k] == m->now->state[s].slot;
         }
         memcpy(m->before, m->v, sizeof m->v);
         if (!impose_stage(m, stage, fixed)) memcpy(m->v, m->before, sizeof m->v);
@@ -359,9 +358,9 @@ static void transient_values(NAME *m) {
     const char *message = m->message;
     int fine = 1;
     for (int i = 0; i < N_DISCRETE; i++) { m->decided[i] = v[memory[i].slot]; v[memory[i].slot] = m->conditions[i]; }
-    for (int i = 0; i < modes[m->mode].cells; i++) v[modes[m->mode].cell[i]] = m->left_values[i];
+    for (int i = 0; i < m->now->cells; i++) v[m->now->cell[i]] = m->left_values[i];
     fine = !saltus_told(m, continuous_steps(m, v));
-    for (int i = 0; i < modes[m->mode].cells; i++) fine &= isfinite(v[modes[m->mode].cell[i]]) != 0;
+    for (int i = 0; i < m->now->cells; i++) fine &= isfinite(v[m->now->cell[i]]) != 0;
     if (fine) hold_cells(m);
     m->message = message;
     for (int i = 0; i < N_DISCRETE; i++) v[memory[i].slot] = m->decided[i];
@@ -407,6 +406,7 @@ static int event_at(NAME *m) {
             ticking = 1;
         }
     int reset = 0, changes = 0, fresh = 0;
+    forget_modes(m);
     hold_cells(m);
     memset(m->judged, 0, sizeof m->judged);
     for (int iteration = 0;; iteration++) {
@@ -417,7 +417,7 @@ static int event_at(NAME *m) {
             /* Conditions first: if they end the mode, its equations are not solved again. */
             for (int i = 0; i < N_DISCRETE; i++) m->kept[i] = v[memory[i].slot];
             if ((status = saltus_told(m, guard_steps(m, v)))) return status;
-            over = mode_now(m) != modes[m->mode].first;
+            over = mode_now(m) != first_mode(m, m->mode);
             if (over && (status = saltus_told(m, when_steps(m, v)))) return status;
             for (int i = 0; i < N_DISCRETE && !over; i++) v[memory[i].slot] = m->kept[i];
         }
@@ -425,18 +425,18 @@ static int event_at(NAME *m) {
         m->resets = 0;
         if ((status = reactions(m, v, &changed))) return status;
         for (int i = 0; i < N_DISCRETE; i++) changed |= v[memory[i].slot] != v[memory[i].pre];
-        switched = N_KEYS > 1 && mode_now(m) != modes[m->mode].first;
+        switched = N_KEYS > 1 && mode_now(m) != first_mode(m, m->mode);
         /* A constraint that reads a discrete variable may move the states although the mode stays. */
-        for (int i = 0; !switched && i < modes[m->mode].latent; i++)
-            displaced |= v[modes[m->mode].late[i].slot] != v[modes[m->mode].late[i].pre];
+        for (int i = 0; !switched && i < m->now->latent; i++)
+            displaced |= v[m->now->late[i].slot] != v[m->now->late[i].pre];
         if (fresh && switched) transient_values(m);
         else if (fresh && !displaced) hold_cells(m);
         fresh = 0;
         if (switched || displaced)
-            for (int i = 0; i < modes[m->mode].cells; i++) {
+            for (int i = 0; i < m->now->cells; i++) {
                 int free = 1;
-                for (int k = 0; k < reset; k++) free &= m->reset_done[k] != modes[m->mode].cell[i];
-                if (free) v[modes[m->mode].cell[i]] = m->left_values[i];
+                for (int k = 0; k < reset; k++) free &= m->reset_done[k] != m->now->cell[i];
+                if (free) v[m->now->cell[i]] = m->left_values[i];
             }
         for (int i = 0; i < m->resets; i++) {
             moved |= v[m->reset_slot[i]] != m->reset_value[i];
@@ -450,11 +450,11 @@ static int event_at(NAME *m) {
         int gone = 0;
         if (!switched && !displaced && m->resets && !(gone = released(m))) impose(m, reset);
         remember(v);
-        int was = modes[m->mode].first;
+        int was = first_mode(m, m->mode);
         if (switched) {
             if ((status = enter_mode(m, mode_now(m)))) return status;
         } else if (displaced && (status = enter_mode(m, was))) return status;
-        switched |= gone || modes[m->mode].first != was;
+        switched |= gone || first_mode(m, m->mode) != was;
         if (switched) {
             if (++changes > 64) { m->message = "the modes change without end"; return SALTUS_EVENTS; }
             fresh = 1;
@@ -467,7 +467,7 @@ static int event_at(NAME *m) {
         for (int k = 0; k < N_TICKERS; k++) v[tickers[k].slot] = v[tickers[k].pre] = 0.0;
         if ((status = saltus_told(m, event_steps(m, v)))) return status;
         /* A mode that holds at the tick alone ends with it. */
-        if (N_KEYS == 1 || mode_now(m) == modes[m->mode].first) { remember(v); break; }
+        if (N_KEYS == 1 || mode_now(m) == first_mode(m, m->mode)) { remember(v); break; }
     }
     if (singular(m, v)) { m->message = "equations of this mode depend on each other"; return SALTUS_MODE; }
     m->sudden = reset || changes;
@@ -514,7 +514,7 @@ double NAME_next_event(NAME *m) {
 }
 
 void NAME_get_states(const NAME *m, double *x) {
-    for (int i = 0; i < modes[m->mode].states; i++) x[i] = m->v[modes[m->mode].state[i].slot];
+    for (int i = 0; i < m->now->states; i++) x[i] = m->v[m->now->state[i].slot];
 }
 
 /* The past goes on: signals that are delayed and flows are noted; at an `event` these may jump. */
@@ -560,11 +560,11 @@ static void arrive_delays(NAME *m) {
 /* The derivatives of the states at time t, all relations held. */
 int NAME_derivatives(NAME *m, double t, const double *x, double *dx) {
     m->v[TIME] = t;
-    for (int i = 0; i < modes[m->mode].states; i++) m->v[modes[m->mode].state[i].slot] = x[i];
+    for (int i = 0; i < m->now->states; i++) m->v[m->now->state[i].slot] = x[i];
     read_delays(m);
     int status = saltus_told(m, continuous_steps(m, m->v));
-    for (int i = 0; i < modes[m->mode].states; i++) {
-        dx[i] = m->v[modes[m->mode].state[i].pre];
+    for (int i = 0; i < m->now->states; i++) {
+        dx[i] = m->v[m->now->state[i].pre];
         if (!status && !isfinite(dx[i])) status = SALTUS_DOMAIN;
     }
     return status;
@@ -572,15 +572,15 @@ int NAME_derivatives(NAME *m, double t, const double *x, double *dx) {
 
 /* The size of state i: the largest value it has had. */
 static double state_size(const NAME *m, int i, double x, double y) {
-    uint32_t slot = modes[m->mode].state[i].slot;
-    double size = fmax(fmax(fabs(x), fabs(y)), 1e-6 * modes[m->mode].nominal[i]);
+    uint32_t slot = m->now->state[i].slot;
+    double size = fmax(fmax(fabs(x), fabs(y)), 1e-6 * m->now->nominal[i]);
     return N_STATES && m->greatest[slot] > size ? m->greatest[slot] : size;
 }
 
 /* Consistent values at the start time, computed by Saltus. */
 int NAME_start(NAME *m) {
     memcpy(m->v, start_values, sizeof start_values);
-    m->mode = FIRST_MODE;
+    SALTUS_BEGIN(m);
 #ifdef SALTUS_FUNCTIONS
     memset(m->functions.valid, 0, sizeof m->functions.valid);
     m->functions.message = 0;
@@ -641,7 +641,7 @@ static int rates(NAME *m, int n, const int *which, double t, const double *x, co
     double z[N_STATES + 1] = {0}, f[N_STATES + 1] = {0}, d = SALTUS_MOMENT;
     int status;
     for (int side = 1; side >= -1; side -= 2) {
-        for (int i = 0; i < modes[m->mode].states; i++) z[i] = x[i] + side * d * dx[i];
+        for (int i = 0; i < m->now->states; i++) z[i] = x[i] + side * d * dx[i];
         if ((status = NAME_derivatives(m, t + side * d, z, f))) return status;
         for (int k = 0; k < n; k++) {
             crossing(m->v, which[k]);
@@ -656,7 +656,7 @@ static int rates(NAME *m, int n, const int *which, double t, const double *x, co
 static int turned(NAME *m, int i, int k, double a, double t, const double *x, const double *dx, double *rate) {
     double z[N_STATES + 1] = {0}, f[N_STATES + 1] = {0}, h = SALTUS_MOMENT;
     int status;
-    for (int j = 0; j < modes[m->mode].states; j++) z[j] = x[j] + h * (j == k ? a : dx[j]);
+    for (int j = 0; j < m->now->states; j++) z[j] = x[j] + h * (j == k ? a : dx[j]);
     if ((status = NAME_derivatives(m, t + h, z, f))) return status;
     return rates(m, 1, &i, t + h, z, f, rate);
 }
@@ -664,9 +664,9 @@ static int turned(NAME *m, int i, int k, double a, double t, const double *x, co
 /* The state that relation i holds at rest, if it is one alone; -1 if it is none, -2 if there are several. */
 static int held_state(const NAME *m, int i) {
     int found = -1;
-    for (int k = 0; k < modes[m->mode].states; k++)
+    for (int k = 0; k < m->now->states; k++)
         for (int j = 0; j < m->holds[i]; j++)
-            if (modes[m->mode].state[k].slot == m->hold[i][j]) found = found == -1 ? k : -2;
+            if (m->now->state[k].slot == m->hold[i][j]) found = found == -1 ? k : -2;
     return found;
 }
 
@@ -675,8 +675,8 @@ static int hold_rest(NAME *m, int i, double t, const double *x, double *dx) {
     int k = held_state(m, i), status;
     double now, zero, one, pull = 10.0 / SALTUS_SPAN, h = SALTUS_MOMENT;
     if (k < 0) {
-        for (int s = 0; s < modes[m->mode].states; s++)
-            for (int j = 0; j < m->holds[i]; j++) if (modes[m->mode].state[s].slot == m->hold[i][j]) dx[s] = 0.0;
+        for (int s = 0; s < m->now->states; s++)
+            for (int j = 0; j < m->holds[i]; j++) if (m->now->state[s].slot == m->hold[i][j]) dx[s] = 0.0;
         return SALTUS_OK;
     }
     crossing(m->v, i);
@@ -694,9 +694,9 @@ static double lift(NAME *m, int i) {
     NAME_get_states(m, x);
     int status = NAME_derivatives(m, t, x, dx), several = held_state(m, i) < 0;
     if (!status) status = rates(m, 1, &i, t, x, dx, &now);
-    for (int s = 0; s < modes[m->mode].states; s++) {
+    for (int s = 0; s < m->now->states; s++) {
         int held = 0;
-        for (int j = 0; j < m->holds[i]; j++) held |= modes[m->mode].state[s].slot == m->hold[i][j];
+        for (int j = 0; j < m->holds[i]; j++) held |= m->now->state[s].slot == m->hold[i][j];
         f[s] = several && !held ? 0.0 : dx[s];
     }
     if (!status && !turned(m, i, -1, 0.0, t, x, f, &later))
@@ -752,8 +752,8 @@ static int begin_rest(NAME *m, int i, int reset) {
         x[k] = -rate[0] / (rate[1] - rate[0]);
         if (!isfinite(x[k])) x[k] = 0.0;
     } else
-        for (int s = 0; s < modes[m->mode].states; s++)
-            for (int j = 0; j < m->holds[i]; j++) if (modes[m->mode].state[s].slot == m->hold[i][j]) x[s] = 0.0;
+        for (int s = 0; s < m->now->states; s++)
+            for (int j = 0; j < m->holds[i]; j++) if (m->now->state[s].slot == m->hold[i][j]) x[s] = 0.0;
     m->v[relations[i].var] = saltus_plain(relations[i].kind, relations[i].kind < 2 ? 1.0 : -1.0);
     m->resting[i] = m->frozen[i] = 1;
     m->rests++;
@@ -799,14 +799,14 @@ static int slide_field(NAME *m, double t, const double *x, double *dx) {
         int fails = saltus_lu(n, a, b);
         for (int k = 0; k < n; k++) share[drawn][k] = fails ? 0.5 : b[k];
     }
-    for (int i = 0; i < modes[m->mode].states; i++) dx[i] = f[0][i];
+    for (int i = 0; i < m->now->states; i++) dx[i] = f[0][i];
     for (int k = 0; k < n; k++) {
         saltus_surface *s = &m->surface[k];
         double part = fmin(fmax(share[1][k], 0.0), 1.0);
         s->share = share[0][k];
         s->hold = m->begins[s->lead] * (rate[k + 1][k] - rate[0][k]);
         if (s->hold > s->firmest) s->firmest = s->hold;
-        for (int i = 0; i < modes[m->mode].states; i++) dx[i] += part * (f[k + 1][i] - f[0][i]);
+        for (int i = 0; i < m->now->states; i++) dx[i] += part * (f[k + 1][i] - f[0][i]);
     }
     for (int j = 0; j < n; j++) set_side(m, j, m->surface[j].share >= 0.5);
     return NAME_derivatives(m, t, x, f[0]);
@@ -901,7 +901,7 @@ static double alike(NAME *m, int i, int j) {
     double x[N_STATES + 1] = {0}, z[N_STATES + 1] = {0}, f[N_STATES + 1] = {0}, ratio = 0.0, t = m->v[TIME];
     NAME_get_states(m, x);
     for (int trial = 1; trial < 4; trial++) {
-        for (int k = 0; k < modes[m->mode].states; k++)
+        for (int k = 0; k < m->now->states; k++)
             z[k] = x[k] + 1e-3 * (fabs(x[k]) + 1e-3) * ((double)((k + 1) * trial * 7919 % 1009) / 504.5 - 1.0);
         if (NAME_derivatives(m, t, z, f)) { ratio = 0.0; break; }
         crossing(m->v, i);
@@ -918,13 +918,13 @@ static double alike(NAME *m, int i, int j) {
 /* After an event: a relation that has switched to and fro may hold the solution on its surface. */
 static int begin_slide(NAME *m, int i) {
     int k = m->slides, second;
-    if (k == SALTUS_SLIDES || !modes[m->mode].states || relations[i].kind == 4 || relations[i].timed) return 0;
+    if (k == SALTUS_SLIDES || !m->now->states || relations[i].kind == 4 || relations[i].timed) return 0;
     saltus_surface *s = &m->surface[k];
     s->lead = i;
     s->share = 0.5;
     s->firmest = s->hold = 0.0;
     for (int j = 0; j < N_RELATIONS; j++) {
-        if (m->frozen[j] || relations[j].timed || relations[j].kind == 4 || !modes[m->mode].active[j]) continue;
+        if (m->frozen[j] || relations[j].timed || relations[j].kind == 4 || !m->now->active[j]) continue;
         crossing(m->v, j);
         if (j != i && fabs(m->v[relations[j].g]) > 1e-6 * saltus_extent(m, j)) continue;
         m->begins[j] = j == i ? 1.0 : alike(m, i, j);
@@ -971,17 +971,17 @@ static int rk4(NAME *m, double t, double h, const double *x, double *y) {
     static const double c[4] = {0.0, 0.5, 0.5, 1.0}, w[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
     double k[N_STATES + 1], z[N_STATES + 1], rise = 0.0, apart = 0.0;
     int status;
-    for (int i = 0; i < modes[m->mode].states; i++) y[i] = x[i];
+    for (int i = 0; i < m->now->states; i++) y[i] = x[i];
     for (int s = 0; s < 4; s++) {
-        for (int i = 0; i < modes[m->mode].states; i++) z[i] = s ? x[i] + h * c[s] * k[i] : x[i];
+        for (int i = 0; i < m->now->states; i++) z[i] = s ? x[i] + h * c[s] * k[i] : x[i];
         if ((status = field(m, t + c[s] * h, z, k))) return status;
-        for (int i = 0; i < modes[m->mode].states; i++) y[i] += h * w[s] * k[i];
-        for (int i = 0; !s && i < modes[m->mode].states; i++) m->leaving[i] = k[i];
+        for (int i = 0; i < m->now->states; i++) y[i] += h * w[s] * k[i];
+        for (int i = 0; !s && i < m->now->states; i++) m->leaving[i] = k[i];
         if (!(states_suit(m, m->v, m->mode, m->signs) > 0.02)) { m->message = SALTUS_OTHER_STATES; return SALTUS_STATES; }
     }
     if ((status = field(m, t + h, y, m->arriving))) return status;
     m->error = 0.0;
-    for (int i = 0; i < modes[m->mode].states; i++) {
+    for (int i = 0; i < m->now->states; i++) {
         double size = state_size(m, i, x[i], y[i]), r = fabs(m->arriving[i] - k[i]) / size, a = fabs(y[i] - z[i]) / size;
         if (h / 6.0 * r > m->error) m->error = h / 6.0 * r;
         rise += r * r;
@@ -999,13 +999,13 @@ static int advance(NAME *m, double t, double h, const double *x, double *y) {
     static const double c[4][3] = {{0.0, 0.0, 0.0}, {4.0, 0.0, 0.0}, {1.0, -1.0, 0.0}, {1.0, -1.0, -8.0 / 3.0}};
     static const double alpha[4] = {0.0, 0.0, 1.0, 1.0}, gamma[4] = {0.5, 1.5, 0.0, 0.0}, weight[4] = {2.0, 0.0, 1.0, 1.0};
     double k[4][N_STATES + 1], z[N_STATES + 1], f[N_STATES + 1];
-    int pivot[N_STATES + 1], n = modes[m->mode].states, status;
+    int pivot[N_STATES + 1], n = m->now->states, status;
     if (!m->linearized) {
         double dt = 1e-7 * h;
         if ((status = field(m, t, x, f)) || (status = field(m, t + dt, x, m->drift))) return status;
         for (int i = 0; i < n; i++) { m->drift[i] = (m->drift[i] - f[i]) / dt; z[i] = x[i]; }
         for (int j = 0; j < n; j++) {
-            double step = 1e-7 * (fabs(x[j]) + modes[m->mode].nominal[j]);
+            double step = 1e-7 * (fabs(x[j]) + m->now->nominal[j]);
             z[j] = x[j] + step;
             if ((status = field(m, t, z, k[0]))) return status;
             for (int i = 0; i < n; i++) m->jacobian[i * n + j] = (k[0][i] - f[i]) / (z[j] - x[j]);
@@ -1097,7 +1097,7 @@ static double clearance(const NAME *m, int i, double g, int upper) {
    that leaves the domain. 1 if a relation has left its value there, -1 if nothing can be evaluated. */
 static int probe(NAME *m, const saltus_span *s, double c, double *g) {
     double z[N_STATES + 1], f[N_STATES + 1], d = 1.0 - c;
-    for (int i = 0; i < modes[m->mode].states; i++)
+    for (int i = 0; i < m->now->states; i++)
         z[i] = (1.0 + 2.0 * c) * d * d * s->x[i] + c * c * (3.0 - 2.0 * c) * s->y[i]
              + s->h * c * d * (d * m->leaving[i] - c * m->arriving[i]);
     if (NAME_derivatives(m, s->t + c * s->h, z, f)) { m->message = 0; return -1; }
@@ -1299,13 +1299,13 @@ static int happen(NAME *m, double h, void (*event)(NAME *, void *), void *user) 
 static int elsewhere(NAME *m, double t, double moment, const double *x) {
     double f[N_STATES + 1];
     int failed = 1, mode = m->mode;
-    for (int i = 0; i < modes[m->mode].states; i++) m->v[modes[m->mode].state[i].slot] = x[i];
+    for (int i = 0; i < m->now->states; i++) m->v[m->now->state[i].slot] = x[i];
     memcpy(m->blended, m->v, sizeof m->blended);
     m->v[TIME] = t + moment;
     memset(m->fired, 0, sizeof m->fired);
     read_delays(m);
-    if ((failed = event_at(m) || note_delays(m, 1))) { memcpy(m->v, m->blended, sizeof m->blended); m->mode = mode; return 0; }
-    for (int i = 0; i < modes[m->mode].states; i++) f[i] = m->v[modes[m->mode].state[i].slot];
+    if ((failed = event_at(m) || note_delays(m, 1))) { memcpy(m->v, m->blended, sizeof m->blended); set_mode(m, mode); return 0; }
+    for (int i = 0; i < m->now->states; i++) f[i] = m->v[m->now->state[i].slot];
     return !NAME_derivatives(m, m->v[TIME], f, m->leaving);
 }
 
@@ -1392,8 +1392,8 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
                 left = leave(m);
             } else t = to;
             m->v[TIME] = t;
-            for (int i = 0; i < modes[m->mode].states; i++) {
-                uint32_t slot = modes[m->mode].state[i].slot;
+            for (int i = 0; i < m->now->states; i++) {
+                uint32_t slot = m->now->state[i].slot;
                 m->greatest[slot] = state_size(m, i, x[i], m->v[slot]);
             }
             if (m->touch >= 0) m->fired[m->touch] = fired = 1;

@@ -782,7 +782,7 @@ impl Workbench {
                     if e.is_fixed() {
                         let row = difference(dae, Operand::der(var), e.value.unwrap_or(0.0));
                         let origin =
-                            Origin { span: dae.vars[var].origin.span, instance: String::new(), note: "scenario" };
+                            Origin { span: dae.vars[var].origin.span, instance: Default::default(), note: "scenario" };
                         dae.initial_equations.push(Equation { row, guard: None, origin });
                     } else if let Some(v) = e.value {
                         dae.guesses.push((var, 1, v));

@@ -677,15 +677,15 @@ fn what_is_not_supported_is_said() {
     let file = folder.join("modes.mo");
     std::fs::write(
         &file,
+        // Every set of shafts that turn with the hub is a part of its own.
         "model Many
-  parameter Integer n = 12;
-  Real w[n](each fixed = true, start = {i for i in 1:n}), t[n - 1];
+  parameter Integer n = 13;
+  Real w[n](each fixed = true, start = {i for i in 1:n}), t[n], hub(start = 0, fixed = true);
 equation
+  der(hub) = sum(t);
   for i in 1:n loop
-    der(w[i]) = (if i > 1 then t[i - 1] else 0) - (if i < n then t[i] else 0);
-  end for;
-  for i in 1:n - 1 loop
-    if time > i then w[i] = w[i + 1]; else t[i] = 0; end if;
+    der(w[i]) = -t[i];
+    if time > i then w[i] = hub; else t[i] = 0; end if;
   end for;
 end Many;",
     )
@@ -695,4 +695,25 @@ end Many;",
     let dae = e.flatten(&m).unwrap();
     assert!(e.export_c(dae, &m).is_none());
     assert!(e.diagnostics.last().unwrap().message.contains("not supported yet: more than 512 modes"));
+}
+
+#[test]
+fn modes_too_many_to_list() {
+    // 2048 modes, put together from rows of shafts that turn together.
+    let text = "model Row
+  parameter Integer n = 12;
+  Real w[n](start = {sin(i) for i in 1:n}, each fixed = true), tau[n + 1];
+  Boolean on[n - 1];
+equation
+  tau[1] = 0;
+  tau[n + 1] = 0;
+  for i in 1:n loop
+    (1 + 0.1*i)*der(w[i]) = tau[i] - tau[i + 1] - 0.3*w[i];
+  end for;
+  for i in 1:n - 1 loop
+    if on[i] then w[i] = w[i + 1]; else tau[i + 1] = 0; end if;
+    on[i] = time > 0.11*mod(5*i, 11) and time < 0.5 + 0.13*mod(7*i, 11);
+  end for;
+end Row;";
+    check("row", text, 2.0, 200, 1e-9, false);
 }

@@ -16,7 +16,8 @@
 //! - `difference`: systems of next values, instant by instant.
 //! - `transport`: delays and distributions.
 //! - `forward`: sensitivities to parameters, along the run and through its events.
-//! - [`restart`]: all modes with the equations of their entry as kernels, for export.
+//! - [`restart`], [`assembly`]: all modes with the equations of their entry as kernels, or the parts that they are put together from, for
+//!   export.
 //! - `deduce`: which conditions at the start follow from fixed values.
 //! - [`start`], [`events`], [`jump`], [`run`]: initialization, event iteration, mode-change restarts, the loop.
 //!
@@ -27,6 +28,7 @@
 
 mod api;
 mod appended;
+pub mod assembly;
 pub mod block;
 mod choice;
 pub mod compile;

@@ -254,16 +254,16 @@ impl Model {
 }
 
 /// Equations and variables in the order of a block triangular form.
-struct Order {
-    rows: Vec<usize>,
-    cols: Vec<usize>,
-    blocks: Vec<usize>,
+pub(crate) struct Order {
+    pub rows: Vec<usize>,
+    pub cols: Vec<usize>,
+    pub blocks: Vec<usize>,
 }
 
 impl Order {
     /// The order of `n` equations with these (equation, variable, …); one block in the given order if they are singular by
     /// structure.
-    fn new(n: usize, entries: &[(usize, usize, u32, f64)]) -> Order {
+    pub fn new(n: usize, entries: &[(usize, usize, u32, f64)]) -> Order {
         let mut lists: Vec<Vec<u32>> = vec![Vec::new(); n];
         entries.iter().for_each(|e| lists[e.0].push(e.1 as u32));
         let graph = Bipartite::from_rows(n, &lists);
@@ -281,7 +281,7 @@ impl Order {
     }
 
     /// The new places of equations and variables.
-    fn places(&self) -> (Vec<usize>, Vec<usize>) {
+    pub fn places(&self) -> (Vec<usize>, Vec<usize>) {
         let place = |list: &[usize]| {
             let mut at = vec![0; list.len()];
             list.iter().enumerate().for_each(|(new, &old)| at[old] = new);

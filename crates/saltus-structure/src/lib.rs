@@ -33,7 +33,7 @@ pub use init::{InitPlan, Wish, cell_name, late_parameters, plan_initialization, 
 pub use loops::{Loop, solved};
 pub use lower::lower;
 pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text, specialise};
-pub use parts::Parts;
+pub use parts::{ModePart, Parts, mode_parts};
 pub use plan::{
     Block, Cell, Generic, InstantPlan, Item, Point, Sequence, StructuralPlan, better_choice, plan_instant, plan_mode,
     replan_states, singular_conditions, singular_mode, singular_with, value_text,

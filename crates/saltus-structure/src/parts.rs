@@ -8,13 +8,14 @@
 //! A part may have to be differentiated for the sake of parts that read it: later parts are planned first, and what they ask for
 //! (`x` up to its second derivative) belongs to what a part is known by.
 
-use crate::modes::{ModeKey, continuous_args};
+use crate::modes::{ModeKey, Modes, active_rows, continuous_args, rows_as_written};
 use crate::plan::{
-    Block, Cell, Item, Point, Problem, Sequence, StructuralPlan, order_events, residuals, unknown_cells,
+    Block, Cell, Item, Point, Problem, Sequence, StructuralPlan, order_events, preferred, residuals, states_as_asked,
+    unknown_cells,
 };
 use crate::rows::RowOps;
 use crate::selection::{Choice, Selection};
-use crate::system::System;
+use crate::system::{SysEq, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{Operand, Row, VarId};
 use saltus_graph::{Bipartite, Matching, Signature, block_order, hopcroft_karp, sigma_method};
@@ -106,17 +107,18 @@ fn signature(rows: &[(usize, Row)], own: &FxHashSet<VarId>, asked: &[(VarId, u8)
     out.into()
 }
 
-/// The plan of a mode from its parts; `None` if one of them has none (the whole then tells why). With it the variables of parts
-/// that a differentiated equation ties together: it may take states from the one or from the other.
-pub(crate) fn plan_parts(
+/// The parts of a mode in order of evaluation, each with its rows among those given, its choice of states and its order; `None` if
+/// one of them has none. With them the variables of parts that a differentiated equation ties together: it may take states from the
+/// one or from the other.
+#[allow(clippy::type_complexity)]
+fn in_order(
     sys: &mut System,
     ops: &mut RowOps,
     parts: &mut Parts,
-    key: &ModeKey,
     rows: &[(usize, Row)],
     wanted: &[VarId],
     point: &dyn Point,
-) -> Option<(StructuralPlan, FxHashSet<VarId>)> {
+) -> Option<(Vec<(Vec<usize>, Rc<Part>, Choice, Rc<Sequence>)>, FxHashSet<VarId>)> {
     let members = blocks(sys, rows)?;
     let owner: FxHashMap<VarId, usize> =
         members.iter().enumerate().flat_map(|(k, m)| m.own.iter().map(move |&v| (v, k))).collect();
@@ -138,16 +140,36 @@ pub(crate) fn plan_parts(
         }
         planned.push(part);
     }
+    let linked = tied.iter().flat_map(|&k| members[k].own.iter().copied()).collect();
+    let mut out = Vec::with_capacity(members.len());
+    for (m, part) in members.into_iter().zip(planned.into_iter().rev()) {
+        let choice = part.choice(sys, point);
+        let sequence = part.order(sys, ops, &choice.states)?;
+        out.push((m.rows, part, choice, sequence));
+    }
+    Some((out, linked))
+}
+
+/// The plan of a mode from its parts; `None` if one of them has none (the whole then tells why). With it the variables of parts
+/// that are tied together, see [`in_order`].
+pub(crate) fn plan_parts(
+    sys: &mut System,
+    ops: &mut RowOps,
+    parts: &mut Parts,
+    key: &ModeKey,
+    rows: &[(usize, Row)],
+    wanted: &[VarId],
+    point: &dyn Point,
+) -> Option<(StructuralPlan, FxHashSet<VarId>)> {
+    let (planned, linked) = in_order(sys, ops, parts, rows, wanted, point)?;
     let mut plan = StructuralPlan::empty(key.clone());
     let mut unknowns: Vec<Cell> = Vec::new();
     let mut matched: Vec<u32> = Vec::new();
     let mut states = Vec::new();
-    for (m, part) in members.iter().zip(planned.iter().rev()) {
-        let choice = part.choice(sys, point);
-        let sequence = part.order(sys, ops, &choice.states)?;
+    for (members, part, choice, sequence) in planned {
         plan.selection.append(&part.selection, &choice.watch, &mut plan.choice.watch);
         states.extend(choice.states.into_iter().zip(choice.reasons));
-        plan.rows.extend(m.rows.iter().map(|&i| rows[i].clone()));
+        plan.rows.extend(members.iter().map(|&i| rows[i].clone()));
         plan.c.extend(&part.c);
         plan.d.extend(part.d.iter().map(|(&v, &d)| (v, d)));
         plan.vars.extend(&part.vars);
@@ -182,8 +204,93 @@ pub(crate) fn plan_parts(
         candidates: Bipartite::default(),
     };
     order_events(sys, &mut plan, problem, &matching).ok()?;
-    let linked = tied.iter().flat_map(|&k| members[k].own.iter().copied()).collect();
     Some((plan, linked))
+}
+
+/// A part as modes are put together from: the same wherever it stands, told by the address of its sequence.
+#[derive(Clone, Debug)]
+pub struct ModePart {
+    /// The order of its evaluation.
+    pub sequence: Rc<Sequence>,
+    /// Equations (index into [`System::equations`]) and their rows.
+    pub rows: Vec<(usize, Row)>,
+    /// How often each is differentiated.
+    pub c: Vec<u8>,
+    /// All levels of every row.
+    pub levels: Vec<Vec<Row>>,
+    /// The variables it determines, with their highest derivatives.
+    pub vars: Vec<(VarId, u8)>,
+    /// Its states.
+    pub states: Vec<Cell>,
+    /// Whether values of the moment decide which these are.
+    pub watched: bool,
+    /// Conditions that its rows were made from, guards included, by the values `key` gives them.
+    pub conditions: Vec<VarId>,
+}
+
+/// The parts of a mode, in order of evaluation; `None` if it has no solution by structure, or must be planned as a whole.
+pub fn mode_parts(
+    sys: &mut System,
+    ops: &mut RowOps,
+    modes: &Modes,
+    key: &ModeKey,
+    point: &dyn Point,
+) -> Option<Vec<ModePart>> {
+    let values = modes.values(key);
+    let rows = active_rows(sys, ops, modes, key);
+    let (written, _) = rows_as_written(sys, ops, &values);
+    let mut asked = preferred(sys, &rows);
+    loop {
+        let (planned, linked) = in_order(sys, ops, &mut modes.parts.borrow_mut(), &rows, &asked, point)?;
+        let mut plan = StructuralPlan::empty(key.clone());
+        for (_, part, choice, _) in &planned {
+            plan.states.extend(&choice.states);
+            plan.d.extend(part.d.iter().map(|(&v, &d)| (v, d)));
+        }
+        let before = asked.len();
+        asked.retain(|&v| plan.states.contains(&Cell::new(v, 0)));
+        if asked.len() < before {
+            continue;
+        }
+        if !states_as_asked(sys, &plan, &linked) {
+            return None;
+        }
+        let of = |(members, part, choice, sequence): (Vec<usize>, Rc<Part>, Choice, Rc<Sequence>)| {
+            // What several rows say together rests on all conditions.
+            let plain = members.iter().all(|&i| written.get(i) == Some(&rows[i]));
+            let mut conditions: Vec<VarId> = if plain {
+                members.iter().flat_map(|&i| conditions_of(sys, rows[i].0)).collect()
+            } else {
+                values.keys().copied().collect()
+            };
+            conditions.retain(|v| values.contains_key(v));
+            conditions.sort_unstable();
+            conditions.dedup();
+            ModePart {
+                sequence,
+                rows: members.iter().map(|&i| rows[i].clone()).collect(),
+                c: part.c.clone(),
+                levels: part.levels.clone(),
+                vars: part.vars.iter().map(|&v| (v, part.d[&v])).collect(),
+                states: choice.states,
+                watched: !choice.watch.is_empty(),
+                conditions,
+            }
+        };
+        return Some(planned.into_iter().map(of).collect());
+    }
+}
+
+/// The Boolean variables that an equation and its guards read.
+fn conditions_of(sys: &System, eq: usize) -> Vec<VarId> {
+    let SysEq { row, guard, .. } = &sys.equations[eq];
+    let mut out: Vec<VarId> = row.args.iter().filter_map(|a| a.variable()).collect();
+    let mut guard = *guard;
+    while let Some((g, branch)) = guard {
+        out.extend(sys.groups[g].conditions.iter().take(branch as usize + 1));
+        guard = sys.groups[g].parent;
+    }
+    out
 }
 
 impl Parts {

@@ -305,7 +305,7 @@ fn plan_in_parts(
 }
 
 /// Whether no exchange of states between parts could please `stateSelect` more; `linked` are the variables that have part in one.
-fn states_as_asked(sys: &System, plan: &StructuralPlan, linked: &FxHashSet<VarId>) -> bool {
+pub(crate) fn states_as_asked(sys: &System, plan: &StructuralPlan, linked: &FxHashSet<VarId>) -> bool {
     let states: FxHashSet<Cell> = plan.states.iter().copied().collect();
     linked.iter().all(|&v| {
         let cells = || (0..plan.d[&v]).map(|k| Cell::new(v, k));
@@ -318,7 +318,7 @@ fn states_as_asked(sys: &System, plan: &StructuralPlan, linked: &FxHashSet<VarId
 }
 
 /// Continuous variables with `stateSelect` prefer or always of which no derivative occurs.
-fn preferred(sys: &System, rows: &[(usize, Row)]) -> Vec<VarId> {
+pub(crate) fn preferred(sys: &System, rows: &[(usize, Row)]) -> Vec<VarId> {
     let mut highest: FxHashMap<VarId, u8> = FxHashMap::default();
     for (_, row) in rows {
         for (v, o) in crate::modes::continuous_args(sys, row) {

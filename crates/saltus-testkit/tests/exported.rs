@@ -66,6 +66,10 @@ const RIGHT: &[&str] = &[
     "distribution_jump",
     "distribution_profile",
     "distribution_turns",
+    // Too many modes to list: they are put together from parts.
+    "many_contacts",
+    "many_rectifiers",
+    "bridge_five_phases",
 ];
 
 /// What exported code does not do: it ends, and says so with these words.
