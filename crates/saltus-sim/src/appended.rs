@@ -59,6 +59,8 @@ const MOST: usize = PAST + PLACES.len();
 struct Past {
     points: [(f64, f64); PAST],
     count: usize,
+    /// The integration that they belong to.
+    age: u64,
     /// Steps that it is to be seen at all places.
     wild: u8,
 }
@@ -66,7 +68,7 @@ struct Past {
 impl Default for Past {
     // To begin with a step is looked at closely.
     fn default() -> Past {
-        Past { points: Default::default(), count: 0, wild: 1 }
+        Past { points: Default::default(), count: 0, age: 0, wild: 1 }
     }
 }
 
@@ -105,6 +107,8 @@ pub(crate) struct Appended {
     /// Their values at the places; not numbers where they were not looked at.
     pub values: Vec<[f64; PLACES.len()]>,
     past: Vec<Past>,
+    /// How often the integration has begun anew.
+    age: u64,
     /// Where the present step begins, and its length.
     step: (f64, f64),
     /// The place of the check.
@@ -120,7 +124,7 @@ impl Appended {
 
     /// The integration begins anew: nothing of the past can be continued.
     pub fn restart(&mut self) {
-        self.past.iter_mut().for_each(|p| p.count = 0);
+        self.age += 1;
     }
 
     /// Something that this function reads has changed.
@@ -139,7 +143,11 @@ impl Appended {
         self.values.clear();
         for &k in &self.which {
             let mut v = [f64::NAN; PLACES.len()];
-            v[0] = self.past[k].back_to(t0).unwrap_or(f64::NAN);
+            let past = &mut self.past[k];
+            if past.age != self.age {
+                (past.age, past.count) = (self.age, 0);
+            }
+            v[0] = past.back_to(t0).unwrap_or(f64::NAN);
             self.values.push(v);
         }
         self.values.iter().all(|v| v[0].is_finite())
@@ -356,7 +364,7 @@ impl Newton {
                 && exceeds(&q[1..n], resolved * self.error(TERMS, 1), HALVINGS);
             // What is at zero is hardly more than noise, and is no better known by more places.
             let error = RESOLVED * self.error(1, 0);
-            let beside = low > error + side.tight && high + error <= side.band;
+            let beside = low > error + side.touches && high + error <= side.band;
             let at_zero = low.abs().max(high.abs()) + error <= side.tight && side.reached != Some(offset);
             away || leaving || beside || at_zero
         })
@@ -416,7 +424,7 @@ mod tests {
                 places.iter().for_each(|&p| s.values[0][p] = g(w[0] + PLACES[p] * (w[1] - w[0])));
             }
             let sides = sides(&RelationKind::Sign(RelOp::Gt), 1.0);
-            found = s.stays(0, &Side { sides, band: 1e-14, tight: 1e-15, reached: Some(0.0) });
+            found = s.stays(0, &Side { sides, band: 1e-14, tight: 1e-15, touches: 1e-15, reached: Some(0.0) });
             s.end(w[1]);
         }
         found

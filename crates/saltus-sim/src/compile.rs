@@ -64,6 +64,16 @@ pub struct MixedBlock {
     pub looks: std::cell::Cell<u8>,
 }
 
+impl MixedBlock {
+    /// Whether the discrete unknowns have the values that they had before; Reals but for this part of them.
+    pub(crate) fn agree(&self, values: &[f64], before: &[f64], part: f64) -> bool {
+        self.slots.iter().zip(before).all(|(s, b)| {
+            let v = values[*s as usize];
+            v == *b || (self.reals.contains(s) && (v - b).abs() <= part * b.abs().max(1e-3))
+        })
+    }
+}
+
 /// One block compiled by itself.
 pub struct CompiledBlock {
     steps: Vec<Step>,
@@ -366,7 +376,7 @@ impl Compiler<'_> {
         })));
     }
 
-    fn single(&mut self, item: &Item, cell: Cell, steps: &mut Vec<Step>) {
+    pub(crate) fn single(&mut self, item: &Item, cell: Cell, steps: &mut Vec<Step>) {
         let slot = self.layout.slot(cell);
         match item {
             Item::Value { cell: target, row } if *target == cell => {

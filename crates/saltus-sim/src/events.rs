@@ -423,15 +423,20 @@ impl Model {
         let mut changed: Vec<(String, f64, f64)> = Vec::new();
         let mut memory = false;
         let mut slots: Vec<u32> = Vec::new();
+        let moved = |(k, b): &(usize, &f64)| self.machine.values[self.discrete[*k].0 as usize] != **b;
+        let new: FxHashSet<VarId> =
+            (may_change.iter().zip(&before)).filter(moved).map(|(k, _)| self.discrete[k].2).collect();
         for (k, b) in may_change.iter().zip(&before) {
             let (d, e) = (&self.discrete[k], &self.sys.discrete[k]);
             let now = self.machine.values[d.0 as usize];
             if now != *b {
                 slots.push(d.0);
-                // What reads previous values remembers: it cannot be undone by going back.
+                // What reads a previous value that has changed remembers: it cannot be undone by going back.
                 memory |= match &e.kind {
                     saltus_structure::DiscKind::When(..) => true,
-                    saltus_structure::DiscKind::Value(row) => row.args.iter().any(|a| matches!(a, Operand::Pre { .. })),
+                    saltus_structure::DiscKind::Value(row) => {
+                        row.args.iter().any(|a| matches!(a, Operand::Pre { var, .. } if new.contains(var)))
+                    }
                     saltus_structure::DiscKind::Relation(_) => false,
                 };
                 let var = &self.sys.dae.vars[d.2];

@@ -81,6 +81,9 @@ const TOUCHING: f64 = 1e-11;
 /// steps add up.
 const ACCUMULATED: f64 = 4.0;
 
+/// Up to this part of how large a function has been, the errors of all steps so far may have added up.
+const NOT_TOLD_APART: f64 = 1e-6;
+
 /// Which part of its size a function moves by, within the errors of the states, that amplifies them.
 const AMPLIFIED: f64 = 0.2;
 
@@ -219,6 +222,8 @@ pub(crate) struct Side {
     pub band: f64,
     /// Rounding.
     pub tight: f64,
+    /// What comes closer to zero than this may touch it.
+    pub touches: f64,
     /// The offset that calls for an event if the function stays there.
     pub reached: Option<f64>,
 }
@@ -400,7 +405,9 @@ impl Location {
     /// How close to zero a function that has been as large as it has since its last event touches it.
     fn accumulated(&self, step: &SearchedStep<'_>, relation: usize) -> f64 {
         let far = self.amplitude.get(relation).copied().unwrap_or(0.0);
-        ACCUMULATED * step.integrator.options().rtol * far
+        let rtol = step.integrator.options().rtol;
+        let steps = step.integrator.stats().steps as f64;
+        (steps * rtol).min(NOT_TOLD_APART).max(ACCUMULATED * rtol) * far
     }
 
     /// A function has gone as far as this before its next crossing.
@@ -786,13 +793,16 @@ impl Location {
         let r = &model.machine.relations[f.relation];
         let bit = model.machine.values[r.var as usize];
         let mut band = self.band(&model.machine, step, f);
+        let tight = model.machine.band(f.relation);
+        let mut touches = tight;
         if self.touchable(f.relation, &r.kind, bit).is_some() {
-            // Far enough to see that it comes from further away.
             let near = self.approaching.get(&f.relation).copied().unwrap_or(0.0);
-            band = band.max(16.0 * self.weight(&model.machine, step, f).max(TOUCHING * r.size).max(near));
+            let errors = self.weight(&model.machine, step, f).max(self.accumulated(step, f.relation));
+            touches = 2.0 * errors.max(TOUCHING * r.size).max(near).max(tight);
+            // Far enough to see that it comes from further away.
+            band = band.max(8.0 * touches);
         }
-        let reached = self.reached(f.relation, &r.kind, bit);
-        Side { sides: sides(&r.kind, bit), band, tight: model.machine.band(f.relation), reached }
+        Side { sides: sides(&r.kind, bit), band, tight, touches, reached: self.reached(f.relation, &r.kind, bit) }
     }
 
     /// Forgets the forms of functions that read changed values; all of them if the mode has changed.
@@ -1101,7 +1111,8 @@ impl Location {
                 let side = self.side(model, step, k);
                 // Where values are all there ever is, they have to show how the function moves within the step.
                 let early = places != OTHERS && (s.is_wild(k) || self.exclusion.is_blind(k));
-                if early || !s.stays(j, &side) {
+                // What has come close to zero may go back from there in this step.
+                if early || self.approaching.contains_key(&relation(k)) || !s.stays(j, &side) {
                     open.push(k);
                 }
                 if places == OTHERS {
@@ -1221,9 +1232,11 @@ impl Location {
             {
                 return self.follow_ends(step.program, k, 100.0 * noise);
             }
+            // What does not move with the states has no errors.
+            let errors = if noise > 0.0 { (100.0 * noise).max(self.accumulated(step, i)) } else { 0.0 };
             let mut f = |t: f64| self.seen_at(model, step, k, t, &mut seen) - offset;
             if touched {
-                let close = tight.max(100.0 * noise).max(TOUCHING * size);
+                let close = tight.max(errors).max(TOUCHING * size);
                 let limit = found.map_or(to, |c| c.s_after);
                 let at = touching::sampled(&mut f, sigma, close, (from, limit), found.is_some(), &mut near);
                 let crosses = found.map(|c| c.s_after);
@@ -1291,11 +1304,67 @@ impl Location {
             _ => -1.0,
         };
         let (was, is) = (side * (before - value), side * (g - value));
-        // Of functions through solved equations and products the errors are not known: those of their size.
-        let unknown =
-            if f.gradient.as_ref().is_some_and(|g| g.affine) { 0.0 } else { step.integrator.options().rtol * r.size };
-        let weight = (100.0 * self.band(m, step, f)).max(unknown);
+        let weight = self.errors(m, step, f);
         was > is && was > 0.0 && is <= weight && is * dt <= close * (was - is)
+    }
+
+    /// What a function may be wrong by.
+    fn errors(&self, m: &Machine, step: &SearchedStep<'_>, f: &Function) -> f64 {
+        // Of functions through solved equations and products the errors are not known: those of their size.
+        let rtol = step.integrator.options().rtol;
+        let affine = f.gradient.as_ref().is_some_and(|g| g.affine);
+        let unknown = if affine { 0.0 } else { rtol * m.relations[f.relation].size };
+        (100.0 * self.band(m, step, f)).max(unknown)
+    }
+
+    /// Whether the functions of these relations, which cross shortly before `t`, are at zero there within the errors of the
+    /// integration: what happens at `t` happens with them.
+    pub fn waits(&mut self, model: &mut Model, step: &SearchedStep<'_>, fired: &[usize], t: f64) -> bool {
+        let good = self.at(model, step, t);
+        let functions = step.program.crossings.functions.iter().filter(|f| fired.contains(&f.relation));
+        good && functions.into_iter().all(|f| {
+            let mut g = [f64::NAN];
+            model.machine.crossing_values(&[f.relation], &mut g);
+            !whole(&model.machine, f.relation) && g[0].abs() <= self.errors(&model.machine, step, f)
+        })
+    }
+
+    /// Relations whose functions come to a value that changes them at `end`, a time of the step, within the errors of the
+    /// integration: what happens there happens with them. They are not on the other side before.
+    pub fn meeting(&mut self, model: &mut Model, step: &SearchedStep<'_>, end: f64, close: f64) -> Vec<usize> {
+        let dt = 1e-3 * (end - step.t0);
+        let mut found = Vec::new();
+        if !(dt > 0.0) || self.only_crossings {
+            return found;
+        }
+        let part = |t: f64| (t - step.t0) / (step.t1 - step.t0);
+        for k in self.sleepers.awake.clone() {
+            let f = &step.program.crossings.functions[k];
+            let mut g = [f64::NAN; 2];
+            if self.form(model, step, k) {
+                self.polynomial(step, k);
+                g = [end - dt, end].map(|t| poly::evaluate(&self.coefficients, part(t)));
+            } else {
+                for (t, g) in [end, end - dt].into_iter().zip(g.iter_mut().rev()) {
+                    if self.at_for(model, step, t, k) {
+                        model.machine.crossing_values(&[f.relation], std::slice::from_mut(g));
+                    }
+                    // Mostly far away.
+                    if !(g.abs() <= 1e-2 * model.machine.relations[f.relation].size) {
+                        break;
+                    }
+                }
+            }
+            if self.comes_to(&model.machine, step, f, (g[0], g[1], dt), close) {
+                found.push(f.relation);
+                // What is left to zero is no way back.
+                if g[1].abs() > model.machine.band(f.relation) {
+                    self.released.insert(f.relation, 2.0 * g[1].abs());
+                }
+            }
+        }
+        self.touching.extend(&found);
+        found
     }
 
     /// Relations whose functions cross at `t` or hardly later.
@@ -1307,6 +1376,7 @@ impl Location {
 
     /// Relations taken out by [`Location::earliest`] whose event must wait for another.
     pub fn put_back(&mut self, step: &SearchedStep<'_>, fired: &[usize]) {
+        self.grazing.retain(|i| !fired.contains(i));
         let functions = step.program.crossings.functions.iter().enumerate();
         self.deferred.extend(functions.filter(|(_, f)| fired.contains(&f.relation)).map(|(k, _)| k));
     }

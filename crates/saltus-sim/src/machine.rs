@@ -99,6 +99,9 @@ pub enum Note {
 /// Modes of a loop that are tried one by one at most.
 const ENUMERATED: usize = 2048;
 
+/// Which part of itself a Real that is computed again may differ by.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+
 /// How often Integers and Booleans of a loop are computed from each other until they agree.
 const MOST_ROUNDS: usize = 1000;
 
@@ -683,6 +686,8 @@ impl Machine {
         let iterate = self.mode_methods.contains(&ModeMethod::Iteration);
         let now: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
         let most = if m.continuous.is_empty() { MOST_ROUNDS } else { 40 };
+        // Whether nothing but rounding changed in the last round.
+        let mut settled = false;
         for _ in 0..if iterate { most } else { 0 } {
             let degenerate = self.degenerate;
             let before: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
@@ -696,18 +701,23 @@ impl Machine {
                 break;
             }
             self.run(&m.discrete)?;
-            if m.slots.iter().zip(&before).all(|(&s, b)| self.values[s as usize] == *b) {
+            settled = m.agree(&self.values, &before, ROUNDING);
+            if m.agree(&self.values, &before, 0.0) {
                 if self.degenerate > degenerate && self.suspected && self.patient {
                     self.regular_neighbour(m);
                 }
                 return Ok(());
             }
         }
+        if settled && failed.is_none() {
+            return Ok(());
+        }
         if seen.is_empty() {
             seen.push(now);
         }
         let first = seen[0].clone();
-        if self.real_loop(m, &first) {
+        // Where plain iteration has led is often close to a solution that lies beyond a kink.
+        if self.real_loop(m, &first) || seen.last().cloned().is_some_and(|last| self.real_loop(m, &last)) {
             return Ok(());
         }
         let exhaustive = m.slots.len() <= ENUMERATED.ilog2() as usize;
@@ -768,8 +778,15 @@ impl Machine {
                 if self.follow {
                     self.machine.hold_relations = true;
                     let defined = self.machine.run(&self.block.discrete);
+                    // Reals that the loop determines have to satisfy their equations in this mode.
+                    let from: Vec<f64> = self.block.slots.iter().map(|&s| self.machine.values[s as usize]).collect();
+                    let solved = self.block.reals.is_empty() || self.machine.real_loop(self.block, &from);
                     self.machine.hold_relations = false;
                     defined.map_err(|_| LockedFailure)?;
+                    if !solved {
+                        self.failures -= 1;
+                        return Err(LockedFailure);
+                    }
                 }
                 if let Err(e) = self.machine.run(&self.block.continuous) {
                     self.error = Some(e);
@@ -858,7 +875,7 @@ impl Machine {
     /// s > low` where s falls below `high` as soon as `start` is true. Relations are taken at the values that the instant began
     /// with, everything else follows. If they then agree in the next instant, with these as previous values, that is the way.
     fn lead(&mut self, m: &MixedBlock, start: &[f64], first: &[f64]) -> bool {
-        if self.leads == 0 || self.plain_relations || self.hold_relations {
+        if self.leads == 0 || self.plain_relations || self.hold_relations || !m.reals.is_empty() {
             return false;
         }
         self.leads -= 1;

@@ -262,7 +262,7 @@ impl Machine {
     /// the values if there are any.
     pub(crate) fn real_loop(&mut self, m: &MixedBlock, from: &[f64]) -> bool {
         let n = m.reals.len();
-        if n == 0 || n > MOST || self.hold_relations {
+        if n == 0 || n > MOST {
             return false;
         }
         let keep = self.values.clone();
@@ -284,10 +284,7 @@ impl Machine {
         let good = solved
             && self.run(&m.continuous).is_ok()
             && self.run(&m.discrete).is_ok()
-            && m.slots.iter().zip(&before).all(|(s, b)| {
-                let v = self.values[*s as usize];
-                v == *b || (m.reals.contains(s) && (v - b).abs() <= 1e-8 * b.abs().max(1e-3))
-            });
+            && m.agree(&self.values, &before, 1e-8);
         self.host.error = None;
         if good {
             self.note(|| Note::End { solved: true, how: "Newton on the values of when-equations".to_string() });

@@ -995,18 +995,7 @@ impl Model {
                 }
             }
         }
-        // Every previous value that something reads.
-        self.previous = self
-            .layout
-            .cells()
-            .filter(|(c, _)| c.order < 0)
-            .filter_map(|(c, p)| self.layout.find(Cell::new(c.var, 0)).map(|s| (s, p)))
-            .collect();
-        self.previous.sort_unstable();
-        let moves = |c: &Cell| c.order < 0 && self.sys.role(c.var) != Role::Discrete;
-        let moving = self.layout.cells().filter(|(c, _)| moves(c));
-        self.moving_previous =
-            moving.filter_map(|(c, p)| self.layout.find(Cell::new(c.var, 0)).map(|s| (s, p))).collect();
+        self.find_previous();
         self.layout.extend(&mut self.machine.values);
         let key = (plan.key.clone(), plan.states.clone());
         let watch = RefCell::new(self.watch(&plan));
@@ -1046,6 +1035,21 @@ impl Model {
         });
         self.programs.insert(key, program.clone());
         program
+    }
+
+    /// Every previous value that something reads.
+    pub(crate) fn find_previous(&mut self) {
+        self.previous = self
+            .layout
+            .cells()
+            .filter(|(c, _)| c.order < 0)
+            .filter_map(|(c, p)| self.layout.find(Cell::new(c.var, 0)).map(|s| (s, p)))
+            .collect();
+        self.previous.sort_unstable();
+        let moves = |c: &Cell| c.order < 0 && self.sys.role(c.var) != Role::Discrete;
+        let moving = self.layout.cells().filter(|(c, _)| moves(c));
+        self.moving_previous =
+            moving.filter_map(|(c, p)| self.layout.find(Cell::new(c.var, 0)).map(|s| (s, p))).collect();
     }
 
     fn watch(&mut self, plan: &StructuralPlan) -> StateWatch {
@@ -1194,7 +1198,7 @@ impl Model {
             let var = self.sys.dae.vars.get(VarId::new(v.min(u32::MAX as usize - 1)));
             return (text, var.and_then(|v| v.origin.span).unwrap_or(Span::NONE), String::new());
         };
-        (text, origin.span.unwrap_or(Span::NONE), origin.instance.clone())
+        (text, origin.span.unwrap_or(Span::NONE), origin.instance.to_string())
     }
 
     /// If the present values of all conditions make the equations structurally singular, the explanation.

@@ -313,9 +313,7 @@ impl Runner<'_> {
                 moving.push(columns.len());
             }
             columns.push(
-                Column::new(var.name.clone(), kind)
-                    .with_unit(var.unit.clone())
-                    .with_description(var.description.clone()),
+                Column::new(var.name.clone(), kind).with_unit(var.unit.as_str()).with_description(&*var.description),
             );
             let source = match model.locate(v) {
                 Ok((s, sign)) => {
@@ -867,6 +865,8 @@ impl Runner<'_> {
             if let Some((t, _)) = &crossing
                 && from == t0
                 && retakes < MOST_RETAKES
+                // A step that ends where a function touches zero does not show that it goes back.
+                && self.location.touching.is_empty()
                 && self.vain < MOST_VAIN
                 && self.strays(model, &p, &**integrator, *t)
                 && integrator.retake(&mut self.rhs(model, &p), *t)
@@ -891,6 +891,18 @@ impl Runner<'_> {
                     self.location.put_back(&step, &f);
                 }
             }
+            let close = self.tolerance.max(1e-9) * self.span();
+            let waits = !timed
+                && self.sliding.is_none()
+                && self.forward.is_none()
+                && (end..=t1.min(end + close)).contains(&due);
+            if waits
+                && let Some(f) = &fired
+                && self.location.waits(model, &step, f, due)
+            {
+                end = due;
+                timed = true;
+            }
             let arrived = self.arrival(model, &p, &**integrator, from, end);
             if let Some(t) = arrived.filter(|t| *t < end) {
                 end = t;
@@ -912,6 +924,13 @@ impl Runner<'_> {
                 return Ok(end);
             }
             timed |= arrived == Some(end);
+            if timed && arrived.is_none() && self.sliding.is_none() {
+                let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
+                let met = self.location.meeting(model, &step, end, close);
+                if !met.is_empty() {
+                    fired.get_or_insert_default().extend(met);
+                }
+            }
             if fired.is_none() && end >= self.stop {
                 fired = self.at_the_end(model, &p, &**integrator, from, end);
             }

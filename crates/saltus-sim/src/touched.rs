@@ -84,7 +84,7 @@ pub(crate) fn step_reads(m: &Machine, step: &Step, out: &mut Vec<u32>) {
     }
 }
 
-fn step_writes(m: &Machine, step: &Step) -> Vec<u32> {
+pub(crate) fn step_writes(m: &Machine, step: &Step) -> Vec<u32> {
     match step {
         Step::Assign(c) => c.rows().map(|(_, row)| row[0]).collect(),
         Step::Solve(b) => b.unknowns.clone(),

@@ -35,7 +35,7 @@ fn lowest(c: &[f64], sigma: f64, a: f64, b: f64) -> f64 {
 }
 
 /// Where the polynomial Σ c_k s^k on [0, 1] first touches zero before it crosses it. `near`: whether it has come close in an earlier
-/// step, and whether it is close at the end of this one.
+/// step (within twice `close`), and whether it is at the end of this one.
 pub(crate) fn polynomial(c: &[f64], sigma: f64, close: f64, crosses: Option<f64>, near: &mut bool) -> Option<f64> {
     let limit = crosses.unwrap_or(1.0);
     let came = std::mem::take(near);
@@ -48,7 +48,11 @@ pub(crate) fn polynomial(c: &[f64], sigma: f64, close: f64, crosses: Option<f64>
         }
         from = away?;
     }
-    let enters = leaves(c, sigma, close, false, from).filter(|s| *s < limit)?;
+    let Some(enters) = leaves(c, sigma, close, false, from).filter(|s| *s < limit) else {
+        // The next step tells how close it comes.
+        *near = crosses.is_none() && sigma * poly::evaluate(c, 1.0) <= 2.0 * close;
+        return None;
+    };
     let away = leaves(c, sigma, 2.0 * close, true, enters).filter(|s| *s < limit);
     *near = away.is_none() && crosses.is_none();
     away.map(|away| lowest(c, sigma, enters, away))
@@ -67,16 +71,37 @@ pub(crate) fn sampled(
     let (first, last) = (sigma * g(from), sigma * g(to));
     if came && first <= 2.0 * close {
         *near = !crosses && !(last > 2.0 * close);
-        return (!crosses && last > 2.0 * close).then_some(from);
+        return (!crosses && last > 2.0 * close).then(|| lowest_seen(g, sigma, from, to));
     }
     let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
     let options = CrossingOptions { tol: close, touching: true, s_tol: 0.0 };
     // The proxy must be good to a small part of `close`.
     let limits = GenericOptions { fit_tol: 1e-13, ..Default::default() };
     let found = first_crossing_sampled(g, from, to, side, &options, &limits).crossing;
-    let at = found.filter(|c| c.touching).map(|c| c.s_after).filter(|t| sigma * g(0.5 * (from + t)) > 2.0 * close);
-    *near = at.is_none() && !crosses && first > 2.0 * close && last <= close;
+    // A dip beyond zero that is too shallow to be a crossing is a touch.
+    let at = found.filter(|c| c.touching || !crosses).map(|c| c.s_after);
+    let at = at.filter(|t| sigma * g(0.5 * (from + t)) > 2.0 * close);
+    *near = at.is_none() && !crosses && first > 2.0 * close && last <= 2.0 * close;
     at
+}
+
+/// Where in [a, b] a function of which only values are known, with one minimum of σ g there, is lowest.
+fn lowest_seen(g: &mut dyn FnMut(f64) -> f64, sigma: f64, mut a: f64, mut b: f64) -> f64 {
+    const GOLDEN: f64 = 0.618_033_988_749_895;
+    let (mut c, mut d) = (b - GOLDEN * (b - a), a + GOLDEN * (b - a));
+    let (mut at_c, mut at_d) = (sigma * g(c), sigma * g(d));
+    for _ in 0..40 {
+        if at_c <= at_d {
+            (b, d, at_d) = (d, c, at_c);
+            c = b - GOLDEN * (b - a);
+            at_c = sigma * g(c);
+        } else {
+            (a, c, at_c) = (c, d, at_d);
+            d = a + GOLDEN * (b - a);
+            at_d = sigma * g(d);
+        }
+    }
+    0.5 * (a + b)
 }
 
 /// Where a function of which only values are known comes to zero to stay there for a while: until it goes back (it was found to touch
