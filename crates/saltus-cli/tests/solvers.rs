@@ -317,3 +317,26 @@ fn touching_zero_is_an_event_for_every_method() {
         assert_eq!(counts, [1.0, 0.0, 2.0], "{solver}");
     }
 }
+
+/// x³ − x = t/5 has no solution near x = −0.577 beyond t = 10/(3 √3): whatever the method, that is told.
+#[test]
+fn folds_are_told_by_every_method() {
+    let model = "model M
+        Real x(start = -1), y(start = 0, fixed = true);
+        equation
+        x^3 - x = 0.2*time;
+        der(y) = x;
+        end M;";
+    let folder = Folder::new("fold", model);
+    for solver in
+        "auto bdf dae radau esdirk rosenbrock lsoda dopri5 tsit5 rkf45 heun rk4 ab3 milne trapezoid qss".split(' ')
+    {
+        for step in ["", "--step 0.01"] {
+            let (code, text) = folder.simulate(&format!("--stop 3 --solver {solver} {step}"));
+            assert_eq!(code, 0, "{solver} {step}: {text}");
+            assert!(text.contains("the solution ends at time 1.924"), "{solver} {step}: {text}");
+            let (code, text) = folder.simulate(&format!("--stop 3 --solver {solver} {step} --fold error"));
+            assert!(code == 6 && text.contains("the solution ends at time 1.924"), "{solver} {step}: {code} {text}");
+        }
+    }
+}

@@ -86,14 +86,15 @@ impl Course {
         self.ends.last().is_some_and(|e| e.0 == t)
     }
 
-    /// The slot whose value is another one than where the last step ended, by a good part of it and of its typical size.
-    pub fn hopped(&self, values: &[f64], nominal: impl Fn(u32) -> f64) -> Option<u32> {
+    /// The slot whose value is another one than where the last step ended, by a good part of it and of its typical size, and its
+    /// value there.
+    pub fn hopped(&self, values: &[f64], nominal: impl Fn(u32) -> f64) -> Option<(u32, f64)> {
         let (_, end) = self.ends.last()?;
         let far = |&(&s, e): &(&u32, &f64)| {
             let v = values[s as usize];
             (v - e).abs() > HOP * v.abs().max(e.abs()) && (v - e).abs() > HOP * HOP * nominal(s)
         };
-        self.slots.iter().zip(end).find(far).map(|f| *f.0)
+        self.slots.iter().zip(end).find(far).map(|(&s, &e)| (s, e))
     }
 
     /// All values as where the last step ended.
@@ -117,7 +118,8 @@ impl Course {
         let leap = |k: usize| {
             let (b, c) = (before.1[k], end.1[k]);
             let size = b.abs().max(c.abs());
-            let told = |a: &(f64, Vec<f64>)| (b - a.1[k]).abs() * (end.0 - before.0) / (before.0 - a.0);
+            // A step that is many times longer follows no line of a short one.
+            let told = |a: &(f64, Vec<f64>)| (b - a.1[k]).abs() * ((end.0 - before.0) / (before.0 - a.0)).min(FARTHEST);
             (c - b).abs() > LEAP * size && earlier.is_none_or(|a| (c - b).abs() > 5.0 * told(a))
         };
         end.0 == t && (0..self.slots.len()).any(leap)

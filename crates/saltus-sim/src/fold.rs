@@ -45,8 +45,14 @@ pub(crate) fn find(at: &mut dyn FnMut(f64, bool) -> Option<Vec<f64>>, t0: f64, t
         }
     }
     let mut way = |part: f64| Some((at(a - part * (t1 - t0), false)?[worst] - left).abs());
-    let (long, short) = (way(0.5)?, way(0.005)?);
-    (long > 1e-9 * left.abs().max(1e-3) && long < SMOOTH * short).then_some((a, worst))
+    // From where the branch ends, the equations being singular, the solver may not find the way back on it.
+    for part in [0.5, 0.005, 5e-5] {
+        let (long, short) = (way(part)?, way(0.01 * part)?);
+        if long < 0.5 * whole {
+            return (long > 1e-9 * left.abs().max(1e-3) && long < SMOOTH * short).then_some((a, worst));
+        }
+    }
+    Some((a, worst))
 }
 
 #[cfg(test)]

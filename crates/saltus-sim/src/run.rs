@@ -246,6 +246,16 @@ struct After {
     changed: Vec<u32>,
 }
 
+/// An unknown of a block that lies on another branch than where the last step ended, with its value there.
+fn hopped(trail: &Trail, values: &[f64], program: &ModeProgram) -> Option<(u32, f64)> {
+    let nominal = |slot: u32| {
+        let blocks = program.continuous.iter().filter_map(|s| if let Step::Solve(b) = s { Some(b) } else { None });
+        let place = |b: &Rc<SolveBlock>| Some(b.nominal[b.unknowns.iter().position(|u| *u == slot)?]);
+        blocks.filter_map(place).next().unwrap_or(1.0).abs()
+    };
+    trail.hopped(values, nominal)
+}
+
 fn unknown_solver(name: &str) -> Diagnostic {
     Diagnostic::error(Stage::Usage, Span::NONE, format!("unknown solver {name}"))
         .hint(format!("known: {}", SOLVERS.join(", ")))
@@ -1193,6 +1203,13 @@ impl Runner<'_> {
         if self.doubted(model, program, integrator, from, t, observer) {
             let _ = self.evaluate_at(model, program, integrator, t);
         }
+        // Computed anew at the end of a step, unknowns lie on another branch only if theirs ends there.
+        if model.machine.course.ends_at(t)
+            && let Some(hop) = hopped(&model.machine.course, &model.machine.values, program)
+        {
+            let d = self.solution_ends(model, program, t, hop);
+            self.stops(d, observer)?;
+        }
         let m = &mut model.machine;
         m.course.end(t, &m.values);
         self.check_assertions(model, t, observer)?;
@@ -1357,14 +1374,7 @@ impl Runner<'_> {
         let patient = std::mem::replace(&mut model.machine.patient, true);
         let found = self.evaluate(model, program, t, x);
         model.machine.patient = patient;
-        let nominal = |slot: u32| {
-            let blocks = program.continuous.iter().filter_map(|s| if let Step::Solve(b) = s { Some(b) } else { None });
-            let place = |b: &Rc<SolveBlock>| Some(b.nominal[b.unknowns.iter().position(|u| *u == slot)?]);
-            blocks.filter_map(place).next().unwrap_or(1.0).abs()
-        };
-        let slot = found.ok().and_then(|()| trail.hopped(&model.machine.values, nominal));
-        trail.take_back(&mut model.machine.values);
-        let hop = slot.map(|s| (s, model.machine.values[s as usize]));
+        let hop = found.ok().and_then(|()| hopped(trail, &model.machine.values, program));
         model.restore(&kept);
         model.machine.host.error = None;
         hop
