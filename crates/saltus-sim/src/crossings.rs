@@ -10,7 +10,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{Action, HybridDae, Operand, VarId};
 use saltus_expr::Coefficient;
 use saltus_program::{Chain, slot_of};
-use saltus_structure::{Cell, DiscKind, Item, RelationKind, Role, Sequence, StructuralPlan, System};
+use saltus_structure::{
+    Cell, DiscKind, Item, RelationKind, Role, Sequence, StructuralPlan, System, compose, solved,
+};
 
 /// The crossing functions of a mode and what evaluates them.
 pub struct Crossings {
@@ -34,6 +36,9 @@ impl Crossings {
         self.functions.iter().map(|f| f.relation)
     }
 }
+
+/// A function through more assignments than this is not written out.
+const MOST_ASSIGNMENTS: usize = 32;
 
 /// One crossing function.
 pub struct Function {
@@ -214,6 +219,49 @@ impl Model {
         let batch = |f: &Function| self.machine.relations[f.relation].batch.clone();
         let values = functions.iter().filter(|f| !f.affine()).map(batch).collect();
         Crossings { functions, slice, values, states, by_slot, by_relation }
+    }
+
+    /// Makes the rate of a relation's function exact in a mode, if it can be had through assignments.
+    pub(crate) fn know_rate(&mut self, program: &ModeProgram, relation: usize) {
+        let direct = |f: &Function| f.relation == relation && f.gradient.is_some();
+        if program.crossings.functions.iter().any(direct) || program.totals.borrow().contains_key(&relation) {
+            return;
+        }
+        let total = self.total_gradient(&program.plan, relation);
+        program.totals.borrow_mut().insert(relation, total);
+    }
+
+    /// The derivatives of a crossing function by states and time through all that is assigned on the way; nothing if equations
+    /// are solved there.
+    fn total_gradient(&mut self, plan: &StructuralPlan, relation: usize) -> Option<Gradient> {
+        let state: FxHashMap<Cell, usize> = plan.states.iter().enumerate().map(|(k, &c)| (c, k)).collect();
+        let mut row = self.sys.resolve_row(&self.sys.relations[relation].g);
+        for _ in 0..MOST_ASSIGNMENTS {
+            let moving = |c: &Cell| !self.is_discrete(*c) && self.sys.role(c.var) == Role::Continuous;
+            let open = |c: &Cell| moving(c) && !state.contains_key(c);
+            let Some(cell) = row.args.iter().filter_map(|&a| Cell::of(a)).find(open) else {
+                return (row.args.len() <= MOST_ASSIGNMENTS).then(|| self.gradient(&row, &state));
+            };
+            let block = plan.continuous.blocks.iter().find(|b| b.unknowns == [cell])?;
+            let value = match &plan.continuous.items[*block.items.first()?] {
+                Item::Value { cell: target, row } if *target == cell => self.sys.resolve_row(row),
+                Item::Residual { row, .. } => {
+                    let row = self.sys.resolve_row(row);
+                    let k = row.args.iter().position(|&a| Cell::of(a) == Some(cell))?;
+                    let class = self.ops.classify(&mut self.sys.dae, &row, k);
+                    if matches!(class, Coefficient::Varying | Coefficient::Nonlinear) {
+                        return None;
+                    }
+                    solved(&mut self.sys, &mut self.ops, &row, k)?
+                }
+                _ => return None,
+            };
+            if value.args.iter().any(|&a| Cell::of(a) == Some(cell)) {
+                return None;
+            }
+            row = compose(&mut self.sys.dae, &row, &FxHashMap::from_iter([(cell, value)]));
+        }
+        None
     }
 
     fn gradient(&mut self, row: &saltus_dae::Row, state: &FxHashMap<Cell, usize>) -> Gradient {

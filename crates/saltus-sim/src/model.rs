@@ -2,7 +2,7 @@
 
 use crate::compile::{CompiledParts, Compiler, Step};
 use crate::conditions::Conditions;
-use crate::crossings::{Crossings, Sensitivity};
+use crate::crossings::{Crossings, Gradient, Sensitivity};
 use crate::dependence;
 use crate::implicit::{ImplicitForm, Wanted, is_large};
 use crate::layout::Layout;
@@ -39,6 +39,9 @@ pub struct ModeProgram {
     pub derivatives: Vec<Step>,
     /// The derivatives' own derivatives, by the chain rule.
     pub tangent: Option<Tangent>,
+    /// Derivatives of crossing functions through assignments, by relation, made when first asked for; none where equations are
+    /// solved on the way.
+    pub(crate) totals: RefCell<FxHashMap<usize, Option<Gradient>>>,
     /// What some of the derivatives need of it, by their numbers, made when first asked for.
     parts: RefCell<FxHashMap<Vec<usize>, Rc<[Step]>>>,
     /// The same as F(t, z, ż) = 0, if the run wants it.
@@ -1010,6 +1013,7 @@ impl Model {
         let program = Rc::new(ModeProgram {
             plan,
             tangent,
+            totals: RefCell::default(),
             parts: RefCell::default(),
             between,
             implicit,

@@ -25,7 +25,7 @@ pub(crate) struct Resting {
 impl Resting {
     /// A body that impacts of a relation have brought to rest, in a run over `span` of time.
     pub fn new(relation: usize, held: Vec<usize>, span: f64) -> Resting {
-        Resting { relation, held, step: 1e-4 * span.min(1.0), pull: 10.0 / span }
+        Resting { relation, held, step: 1e-4 * span.min(1.0), pull: 10.0 / span.min(10.0) }
     }
 
     /// The states that it holds.
@@ -38,27 +38,27 @@ impl Resting {
         self.held.iter().any(|&k| program.states.get(k).is_some_and(|s| slots.contains(&s.0)))
     }
 
-    /// dg/dt a moment later if the held state has the derivative `a`, and now.
-    fn turn(&self, rhs: &mut Rhs<'_>, t: f64, x: &[f64], dx: &[f64], a: f64) -> Result<(f64, f64), EvalError> {
+    /// d²g/dt² if the held state has the derivative `a`: from a moment before to a moment later.
+    fn turn(&self, rhs: &mut Rhs<'_>, t: f64, x: &[f64], dx: &[f64], a: f64) -> Result<f64, EvalError> {
         let k = self.held[0];
-        let now = rhs.rate(self.relation, t, x, dx)?;
-        let h = self.step;
-        let moved: Vec<f64> =
-            x.iter().zip(dx).enumerate().map(|(i, (x, d))| x + h * if i == k { a } else { *d }).collect();
-        let mut later = vec![0.0; x.len()];
-        rhs.field(t + h, &moved, &mut later)?;
-        Ok((rhs.rate(self.relation, t + h, &moved, &later)?, now))
+        let mut rate = |h: f64| {
+            let moved: Vec<f64> =
+                x.iter().zip(dx).enumerate().map(|(i, (x, d))| x + h * if i == k { a } else { *d }).collect();
+            let mut there = vec![0.0; x.len()];
+            rhs.field(t + h, &moved, &mut there)?;
+            rhs.rate(self.relation, t + h, &moved, &there)
+        };
+        Ok((rate(self.step)? - rate(-self.step)?) / (2.0 * self.step))
     }
 
     /// Replaces the derivatives of the held states by those that keep g at zero.
     pub fn hold(&self, rhs: &mut Rhs<'_>, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
         if let [k] = self.held[..] {
             let g = rhs.value(self.relation);
-            let (at_zero, now) = self.turn(rhs, t, x, dx, 0.0)?;
-            let (at_one, _) = self.turn(rhs, t, x, dx, 1.0)?;
-            let slope = (at_one - at_zero) / self.step;
+            let now = rhs.rate(self.relation, t, x, dx)?;
+            let free = self.turn(rhs, t, x, dx, 0.0)?;
+            let slope = self.turn(rhs, t, x, dx, 1.0)? - free;
             let want = -2.0 * self.pull * now - self.pull * self.pull * g;
-            let free = (at_zero - now) / self.step;
             dx[k] = if slope.abs() > 1e-9 { (want - free) / slope } else { 0.0 };
             // The values of the moment again.
             let mut again = vec![0.0; x.len()];
@@ -75,17 +75,40 @@ impl Model {
         Rhs::new(&mut self.machine, program)
     }
 
-    /// Brings to rest what the impacts of a relation reset.
+    /// Those of some states just reset that the rate of a relation's function depends on: what its impacts turn.
+    pub(crate) fn turned(&mut self, program: &ModeProgram, relation: usize, reset: &[u32], t: f64) -> Vec<usize> {
+        self.know_rate(program, relation);
+        let kept = self.machine.values.clone();
+        let mut x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
+        let mut rhs = self.free(program);
+        let mut dx = vec![0.0; x.len()];
+        let mut rate =
+            |x: &[f64]| rhs.field(t, x, &mut dx).and_then(|()| rhs.rate(relation, t, x, &dx)).unwrap_or(f64::NAN);
+        let now = rate(&x);
+        let mut found = Vec::new();
+        for k in (0..x.len()).filter(|&k| reset.contains(&program.states[k].0)) {
+            let value = x[k];
+            let by = 1.0 + value.abs();
+            x[k] += by;
+            if (rate(&x) - now).abs() > 1e-6 * by {
+                found.push(k);
+            }
+            x[k] = value;
+        }
+        self.machine.values = kept;
+        self.machine.host.error = None;
+        found
+    }
+
+    /// Brings to rest what the impacts of a relation turn.
     pub(crate) fn rest(
         &mut self,
         program: &ModeProgram,
         relation: usize,
-        reinitialized: &[u32],
+        held: Vec<usize>,
         t: f64,
         span: f64,
     ) -> Resting {
-        let held: Vec<usize> =
-            program.states.iter().enumerate().filter(|(_, s)| reinitialized.contains(&s.0)).map(|(k, _)| k).collect();
         let rest = Resting::new(relation, held, span);
         let mut x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
         if let [k] = rest.held[..] {
@@ -113,6 +136,7 @@ impl Model {
     /// How high a body that an impact has just turned goes (in units of the relation's function) and for how long, if it comes
     /// back.
     pub(crate) fn rebound(&mut self, program: &ModeProgram, relation: usize, t: f64, span: f64) -> Option<(f64, f64)> {
+        self.know_rate(program, relation);
         let kept = self.machine.values.clone();
         let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
         let falling = matches!(&self.machine.relations[relation].kind, RelationKind::Sign(RelOp::Lt | RelOp::Le));

@@ -89,7 +89,9 @@ impl Rhs<'_> {
     pub fn rate(&mut self, relation: usize, t: f64, x: &[f64], dx: &[f64]) -> Result<f64, EvalError> {
         let program = self.program;
         let function = program.crossings.functions.iter().find(|f| f.relation == relation);
-        if let Some(gradient) = function.and_then(|f| f.gradient.as_ref()) {
+        let totals = program.totals.borrow();
+        let direct = function.and_then(|f| f.gradient.as_ref());
+        if let Some(gradient) = direct.or_else(|| totals.get(&relation).and_then(Option::as_ref)) {
             place(self.machine, program, t, x);
             self.machine.chain(&gradient.slopes);
             let value = |slot: u32| self.machine.values[slot as usize];

@@ -246,6 +246,16 @@ struct After {
     changed: Vec<u32>,
 }
 
+/// Whether a function goes away from the side that its bit excludes, by the present derivatives of the states.
+fn recedes(model: &mut Model, program: &ModeProgram, relation: usize) -> bool {
+    let Some(&k) = program.crossings.by_relation.get(&relation) else { return false };
+    let Some(gradient) = program.crossings.functions[k].gradient.as_ref().filter(|g| g.affine) else { return false };
+    let m = &mut model.machine;
+    let (kind, bit) = (m.relations[relation].kind.clone(), m.values[m.relations[relation].var as usize]);
+    let side = if positive_side(&kind, bit) { 1.0 } else { -1.0 };
+    matches!(kind, RelationKind::Sign(_)) && side * gradient.rate(m, program) > 0.0
+}
+
 /// An unknown of a block that lies on another branch than where the last step ended, with its value there.
 fn hopped(trail: &Trail, values: &[f64], program: &ModeProgram) -> Option<(u32, f64)> {
     let nominal = |slot: u32| {
@@ -872,13 +882,12 @@ impl Runner<'_> {
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
             let crossing = self.location.earliest(model, &step, from, span);
             self.report.locating += begun.elapsed().as_secs_f64();
-            if let Some((t, _)) = &crossing
+            if let Some((t, fired)) = &crossing
                 && from == t0
                 && retakes < MOST_RETAKES
                 // A step that ends where a function touches zero does not show that it goes back.
                 && self.location.touching.is_empty()
-                && self.vain < MOST_VAIN
-                && self.strays(model, &p, &**integrator, *t)
+                && self.strays(model, &p, &**integrator, *t, fired)
                 && integrator.retake(&mut self.rhs(model, &p), *t)
             {
                 (t1, retakes) = (integrator.t(), retakes + 1);
@@ -1116,8 +1125,16 @@ impl Runner<'_> {
     }
 
     /// Whether the dense output at a crossing is far from a solution: its slope is not what the states there demand. Stiff
-    /// components swing between the ends of a step; what follows an event in their midst would swing back at once.
-    fn strays(&mut self, model: &mut Model, program: &ModeProgram, integrator: &dyn Integrator, t: f64) -> bool {
+    /// components swing between the ends of a step; what follows an event in their midst would swing back at once. Or, of what
+    /// is smaller than the errors (a ball that hardly rebounds), the function goes away from zero there by the equations.
+    fn strays(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        t: f64,
+        fired: &[usize],
+    ) -> bool {
         let (begin, end, n) = (integrator.t_prev(), integrator.t(), program.states.len());
         if !(begin < t && t < end) || n == 0 || !integrator.retakes() || self.forward.is_some() {
             return false;
@@ -1128,7 +1145,8 @@ impl Runner<'_> {
             return false;
         }
         self.report.evaluations += 1;
-        off_course(integrator, t, &x, &f)
+        (self.vain < MOST_VAIN && off_course(integrator, t, &x, &f))
+            || fired.iter().any(|&i| recedes(model, program, i))
     }
 
     /// What a step failed by; if it does not tell, what the one before failed by near here. Equations without a solution are to
@@ -1512,6 +1530,7 @@ impl Runner<'_> {
     }
 
     fn rhs<'b>(&'b mut self, model: &'b mut Model, program: &'b ModeProgram) -> Rhs<'b> {
+        self.resting.iter().for_each(|r| model.know_rate(program, r.relation));
         Rhs {
             machine: &mut model.machine,
             program,
@@ -1707,7 +1726,10 @@ impl Runner<'_> {
                 let impact = bit == 0.0 && model.machine.values[var as usize] != 0.0;
                 let accumulates = self.zeno.record(i, t, self.span(), small);
                 if let Some(at) = accumulates.or_else(|| self.sticks(model, &program_after, i, t).filter(|_| impact)) {
-                    self.accumulate(model, &program_after, i, &h.reinitialized, at, observer)?;
+                    let held = model.turned(&program_after, i, &h.reinitialized, t);
+                    if !held.is_empty() {
+                        self.accumulate(model, &program_after, i, held, at, observer)?;
+                    }
                 }
             }
         }
@@ -1785,8 +1807,8 @@ impl Runner<'_> {
         let kept = model.machine.values.clone();
         let x: Vec<f64> = program.states.iter().map(|&(s, _)| kept[s as usize]).collect();
         let o = self.integrator_options(program);
-        let errors: Vec<f64> = x.iter().zip(&o.atol).map(|(v, a)| 0.01 * (o.rtol * v.abs() + a)).collect();
-        let noise = sway(model, program, i, t, &x, &errors);
+        let errors: Vec<f64> = x.iter().zip(&o.atol).map(|(v, a)| o.rtol * v.abs() + a).collect();
+        let noise = sway(model, program, i, t, &x, &errors).max(model.machine.band(i));
         model.machine.values = kept;
         model.machine.host.error = None;
         (height < 2.0 * noise).then_some(t + duration)
@@ -2253,7 +2275,7 @@ impl Runner<'_> {
         model: &mut Model,
         program: &ModeProgram,
         i: usize,
-        reinitialized: &[u32],
+        held: Vec<usize>,
         at: f64,
         observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
@@ -2276,7 +2298,7 @@ impl Runner<'_> {
             }
             Zeno::Rest => {
                 let t = model.machine.values[model.machine.time as usize];
-                let rest = model.rest(program, i, reinitialized, t, self.span());
+                let rest = model.rest(program, i, held, t, self.span());
                 self.resting.push(rest);
                 let text = format!("events of {text} accumulate at time {at:?}: at rest from there on");
                 self.say(observer, &text, span, &format!("zeno {i}"));

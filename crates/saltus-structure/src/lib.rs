@@ -30,7 +30,7 @@ pub use coefficients::{fold_vanishing_calls, fold_zero_parameters};
 pub use content::{content, numbers, renew};
 pub use incidence::{Conflict, Incidence};
 pub use init::{InitPlan, Wish, cell_name, late_parameters, plan_initialization, spread_guesses, start_value};
-pub use loops::{Loop, solved};
+pub use loops::{Loop, compose, solved};
 pub use lower::lower;
 pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text, specialise};
 pub use parts::{ModePart, Parts, mode_parts};

@@ -186,7 +186,7 @@ fn size(dae: &HybridDae, row: &Row) -> usize {
 }
 
 /// A row with some of its operands replaced by their values.
-fn compose(dae: &mut HybridDae, row: &Row, values: &FxHashMap<Cell, Row>) -> Row {
+pub fn compose(dae: &mut HybridDae, row: &Row, values: &FxHashMap<Cell, Row>) -> Row {
     let mut args = Operands::default();
     let template = dae.pool.substitute(row.template, |pool, k| {
         let a = row.args[k as usize];
