@@ -340,3 +340,52 @@ fn folds_are_told_by_every_method() {
         }
     }
 }
+
+/// What impacts bring to rest stays where it rests, whatever the method and however little it rebounds: on the ground, on one stair after the
+/// other, on a floor that moves, beside another body and beside events that have nothing to do with it.
+#[test]
+fn impacts_lead_to_rest_with_every_method() {
+    let ball = "der(h) = v; der(v) = -9.81;";
+    let models = [
+        (format!("{ball} when h <= 0 then reinit(v, -0.05*pre(v)); end when; a = 0;"), 10.0, 20.0, 0.0),
+        (format!("{ball} when h < 0 then reinit(v, -0.001*pre(v)); end when; a = 0;"), 10.0, 20.0, 0.0),
+        // At 3 the stair falls away, 0.6 later it is 0.0234 below.
+        (format!("{ball} when h <= a then reinit(v, -0.2*pre(v)); end when; a = -floor(w); "), 0.5, 3.6, -2.97660),
+        (
+            format!("{ball} when h <= a then reinit(v, 0.3*cos(time) - 0.4*(pre(v) - 0.3*cos(time))); end when; a = 0.3*sin(time);"),
+            1.0,
+            20.0,
+            0.3 * 20f64.sin(),
+        ),
+        (
+            "der(h) = v; der(v) = -1.62; when h <= 0.3*time then reinit(v, 0.3 - 0.5*(pre(v) - 0.3)); end when; a = noEvent(mod(w, 1));
+            when a > 0.9 then reinit(z, 0); end when;"
+                .to_string(),
+            0.02,
+            30.0,
+            9.0,
+        ),
+    ];
+    for (k, (equations, height, stop, expected)) in models.iter().enumerate() {
+        let model = format!(
+            "model M
+            Real h(start = {height}, fixed = true), v(start = 0, fixed = true), w(start = 0, fixed = true), z(start = 0, fixed = true), a;
+            Real b(start = 12, fixed = true), vb(start = 0, fixed = true);
+            equation
+            der(w) = 1; der(z) = 1; der(b) = vb; der(vb) = -1;
+            when b <= 0 then reinit(vb, -0.1*pre(vb)); end when;
+            {equations}
+            end M;"
+        );
+        let folder = Folder::new(&format!("rest{k}"), &model);
+        for solver in "auto bdf dae radau esdirk rosenbrock lsoda dopri5 tsit5 qss".split(' ') {
+            for tolerance in ["1e-4", "1e-6", "1e-8"] {
+                let options = format!("--stop {stop} --intervals 10 --solver {solver} --tolerance {tolerance}");
+                let (code, text) = folder.simulate(&options);
+                assert_eq!(code, 0, "{k} {options}: {text}");
+                assert!((folder.last("h") - expected).abs() < 2e-3, "{k} {options}: {}", folder.last("h"));
+                assert!(*stop < 6.1 || folder.last("b").abs() < 1e-3, "{k} {options}: {}", folder.last("b"));
+            }
+        }
+    }
+}

@@ -10,9 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{Action, HybridDae, Operand, VarId};
 use saltus_expr::Coefficient;
 use saltus_program::{Chain, slot_of};
-use saltus_structure::{
-    Cell, DiscKind, Item, RelationKind, Role, Sequence, StructuralPlan, System, compose, solved,
-};
+use saltus_structure::{Cell, DiscKind, Item, RelationKind, Role, Sequence, StructuralPlan, System, compose, solved};
 
 /// The crossing functions of a mode and what evaluates them.
 pub struct Crossings {

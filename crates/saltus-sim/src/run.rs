@@ -246,6 +246,11 @@ struct After {
     changed: Vec<u32>,
 }
 
+/// By how much a function that is held at zero, where it is `g`, has to move to be gone.
+fn out_of_reach(model: &Model, relation: usize, g: f64) -> f64 {
+    1e-6 * model.machine.relations[relation].size.max(1e-6) + 100.0 * g.abs()
+}
+
 /// Whether a function goes away from the side that its bit excludes, by the present derivatives of the states.
 fn recedes(model: &mut Model, program: &ModeProgram, relation: usize) -> bool {
     let Some(&k) = program.crossings.by_relation.get(&relation) else { return false };
@@ -1635,9 +1640,19 @@ impl Runner<'_> {
         // What touches zero has the value of zero, whatever the last digits say.
         let touching: Vec<usize> = self.location.touching.iter().copied().filter(|i| fired.contains(i)).collect();
         touching.iter().for_each(|&i| model.machine.relations[i].frozen = true);
+        // What rests is at zero within its errors, and stays so unless its support jumps away.
+        let resting: Vec<usize> = self.resting.iter().map(|r| r.relation).collect();
+        let held = levels.iter().filter(|l| resting.contains(&l.0));
+        let floors: Vec<(usize, f64)> = held.map(|&(i, g)| (i, out_of_reach(model, i, g))).collect();
+        let exchange = |model: &mut Model, floors: Vec<(usize, f64)>| -> Vec<(usize, f64)> {
+            let put = |(i, f): (usize, f64)| (i, std::mem::replace(&mut model.machine.relations[i].floor, f));
+            floors.into_iter().map(put).collect()
+        };
+        let floors = exchange(model, floors);
         // What follows need not continue what was.
         let course = std::mem::take(&mut model.machine.course);
         let handled = model.handle_event(program, fired, &near, kind, observer);
+        exchange(model, floors);
         touching.iter().for_each(|&i| model.machine.relations[i].frozen = false);
         let took = begun.elapsed().as_secs_f64();
         if let Some(s) = &self.sliding {
@@ -2032,8 +2047,7 @@ impl Runner<'_> {
             let (Some(was), Some(is)) = (before.iter().find(|l| l.0 == i), now.iter().find(|l| l.0 == i)) else {
                 return None;
             };
-            let size = model.machine.relations[i].size.max(1e-6);
-            ((is.1 - was.1).abs() > 1e-6 * size + 100.0 * was.1.abs()).then_some(is.1)
+            ((is.1 - was.1).abs() > out_of_reach(model, i, was.1)).then_some(is.1)
         };
         let lost: Vec<(usize, f64)> = now.iter().filter_map(|l| far(l.0).map(|g| (l.0, g))).collect();
         if lost.is_empty() && kicked.is_empty() {
