@@ -389,3 +389,24 @@ fn impacts_lead_to_rest_with_every_method() {
         }
     }
 }
+
+/// A function of time alone that crosses zero again and again is seen to do so each time once, wherever steps end.
+#[test]
+fn a_crossing_is_counted_once() {
+    for (omega, stop) in [(2.0, 1000.0), (100.0, 20.0), (7060.0, 0.2833)] {
+        let model = format!(
+            "model M
+            Real z(start = 0, fixed = true);
+            Integer n(start = 0, fixed = true);
+            equation
+            der(z) = 1;
+            when sin({omega}*time) > 0 then n = pre(n) + 1; end when;
+            end M;"
+        );
+        let folder = Folder::new(&format!("once{omega}"), &model);
+        for solver in "auto bdf radau esdirk rosenbrock dopri5 tsit5".split(' ') {
+            let (code, text) = folder.simulate(&format!("--stop {stop} --intervals 5 --solver {solver}"));
+            assert_eq!((code, folder.last("n")), (0, 319.0), "{omega} {solver}: {text}");
+        }
+    }
+}

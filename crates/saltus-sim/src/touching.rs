@@ -81,8 +81,12 @@ pub(crate) fn sampled(
     // A dip beyond zero that is too shallow to be a crossing is a touch.
     let at = found.filter(|c| c.touching || !crosses).map(|c| c.s_after);
     let at = at.filter(|t| sigma * g(0.5 * (from + t)) > 2.0 * close);
-    *near = at.is_none() && !crosses && first > 2.0 * close && last <= 2.0 * close;
-    at
+    // What crosses has touched before only if it has gone away in between.
+    let mut away = |t: f64| (1..8).any(|j| sigma * g(t + 0.125 * f64::from(j) * (to - t)) > 2.0 * close);
+    let at = at.filter(|t| !crosses || away(*t));
+    // What is close to zero at the end may go on: the next step tells.
+    *near = !crosses && first > 2.0 * close && last <= 2.0 * close;
+    at.filter(|_| !*near)
 }
 
 /// Where in [a, b] a function of which only values are known, with one minimum of σ g there, is lowest.
