@@ -1425,7 +1425,8 @@ impl Location {
                 }
                 if !fired.is_empty() {
                     // A flat crossing (u³) stays in the band for long: it is where the function changes its sign.
-                    if t - first.after > 1e-10 * span && !fired.iter().any(|&i| whole(&model.machine, i)) {
+                    let long = (1e-10 * span).max(64.0 * f64::EPSILON * t.abs());
+                    if t - first.after > long && !fired.iter().any(|&i| whole(&model.machine, i)) {
                         let flat = step.program.crossings.functions[first.function].relation;
                         if !fired.contains(&flat) {
                             // At zero still, while others cross: looked for again after their event.
