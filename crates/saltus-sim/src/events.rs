@@ -10,7 +10,7 @@ use crate::reinit::Target;
 use crate::touched::{Readers, Touched};
 use rustc_hash::FxHashSet;
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{Action, HybridDae, Message, Operand, Piece, VarId};
+use saltus_dae::{Action, HybridDae, Message, Operand, Piece, VarId, VarType};
 use saltus_expr::{Binary, Node};
 use saltus_structure::{Cell, ModeKey, RelationKind};
 use std::rc::Rc;
@@ -263,6 +263,9 @@ impl Model {
                         if let Some((b, s)) = self.reactions[k].value.clone() {
                             self.machine.batch(&b);
                             let (slot, value) = (self.reactions[k].target, self.machine.values[s as usize]);
+                            if !value.is_finite() {
+                                return Err(self.no_reset(t, k, var, value));
+                            }
                             let close = 1e-12 * value.abs().max(1e-3);
                             match restarts.iter().find(|r| r.1 == slot && (r.2 - value).abs() > close) {
                                 Some(other) => return Err(self.two_resets(t, k, var, (other.2, value))),
@@ -283,6 +286,10 @@ impl Model {
                 let (now, was) = (self.machine.values[s as usize], self.machine.values[p as usize]);
                 if now == was {
                     continue;
+                }
+                let whole = matches!(self.sys.dae.vars[v].ty, VarType::Integer);
+                if now.is_nan() || (whole && now.is_infinite()) {
+                    return Err(self.no_number(t, k));
                 }
                 changed = true;
                 unsettled.push(v);
@@ -558,6 +565,26 @@ impl Model {
     }
 
     /// Reaction k and one before it in the same instant want different values.
+    /// The discrete variable `k` has come to a value that is none: by a division by zero, a root of what is negative.
+    fn no_number(&self, t: f64, k: usize) -> Diagnostic {
+        let (slot, _, v) = self.discrete[k];
+        let (var, origin) = (&self.sys.dae.vars[v], &self.sys.discrete[k].origin);
+        let value = self.machine.values[slot as usize];
+        let text = format!("at time {t:?}: {} is {value}, no value it can have", self.sys.condition_text(v));
+        let place = origin.span.or(var.origin.span).unwrap_or(Span::NONE);
+        Diagnostic::error(Stage::Run, place, text)
+            .within(&origin.instance)
+            .hint("a divisor that is zero, or an argument outside its domain, in the equation that determines it")
+    }
+
+    fn no_reset(&self, t: f64, k: usize, var: VarId, value: f64) -> Diagnostic {
+        let r = &self.sys.reactions[k];
+        let text = format!("at time {t:?}: {} is reset to {value}", self.sys.dae.vars[var].name);
+        Diagnostic::error(Stage::Run, r.origin.span.unwrap_or(Span::NONE), text)
+            .within(&r.origin.instance)
+            .hint("a divisor that is zero, or an argument outside its domain, in this reinit")
+    }
+
     fn two_resets(&self, t: f64, k: usize, var: VarId, (first, second): (f64, f64)) -> Diagnostic {
         let r = &self.sys.reactions[k];
         let name = &self.sys.dae.vars[var].name;

@@ -794,7 +794,7 @@ impl Runner<'_> {
         model.leave(&program, &self.resting, surfaces);
         let last = model.handle_event(&program, &[], &[], EventKind::Terminal, observer)?;
         observer.event(&last.record);
-        if !last.changed.is_empty() {
+        if !last.changed.is_empty() || !last.reinitialized.is_empty() {
             self.write(model, &last.program, now, sink)?;
         }
         // A run that goes on from here has not ended.

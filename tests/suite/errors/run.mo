@@ -468,3 +468,30 @@ end M;
 --- expect ---
 exit: 6
 could not be solved
+
+--- an-Integer-divided-by-zero error simulate --stop 1 --intervals 2 ---
+model M
+  Integer n(start = 0, fixed = true);
+equation
+  when time >= 0.5 then
+    n = div(1, pre(n));
+  end when;
+end M;
+--- expect ---
+exit: 6
+error: at time 0.5: n is inf
+--> model.mo:4:3
+
+--- a-reinit-to-what-is-no-number error simulate --stop 1 --intervals 2 ---
+model M
+  Real x(start = 1, fixed = true);
+equation
+  der(x) = 1;
+  when time >= 0.5 then
+    reinit(x, sqrt(-x));
+  end when;
+end M;
+--- expect ---
+exit: 6
+error: at time 0.5: x is reset to NaN
+--> model.mo:5:3
