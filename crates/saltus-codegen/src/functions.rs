@@ -161,9 +161,7 @@ impl NativeFunctions {
     pub fn with_threshold(functions: &[Function], threshold: u64) -> Self {
         let executor = Executor::new(functions);
         let n = functions.len();
-        let effects = (0..n as u32)
-            .map(|f| reach(&executor, FuncId(f)).iter().any(|g| executor.lowered(*g).is_none_or(|l| l.impure)))
-            .collect();
+        let effects = (0..n as u32).map(|f| executor.has_effects(FuncId(f))).collect();
         // There is nothing to compile in foreign code.
         let external = |f: u32| executor.lowered(FuncId(f)).is_some_and(|l| l.external.is_some());
         let tiers: Vec<Tier> = (0..n as u32).map(|f| if external(f) { Tier::Stay } else { Tier::Cold(0) }).collect();
@@ -415,6 +413,10 @@ impl Functions for NativeFunctions {
             }
         }
         self.executor.call_dual(f, args, dargs, out, dout)
+    }
+
+    fn has_effects(&self, func: FuncId) -> bool {
+        self.effects.get(func.0 as usize) == Some(&true)
     }
 
     fn take_warnings(&mut self) -> Vec<Warning> {

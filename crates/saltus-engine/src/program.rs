@@ -86,6 +86,7 @@ pub(crate) fn start(
     let backend = Recorder { inner: backend, templates: templates.clone() };
     let mut model = Model::new(sys, ops, modes, Box::new(backend))?;
     let program = model.initialize(start)?;
+    model.hold_objects();
     model.start_tickers(start)?;
     Ok(Started { model, program, templates })
 }

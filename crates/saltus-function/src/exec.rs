@@ -2412,6 +2412,25 @@ impl Executor {
         }
     }
 
+    /// Whether a function, or something it can call, has effects: equal arguments may give other results later.
+    pub fn has_effects(&self, f: FuncId) -> bool {
+        let mut seen = vec![f];
+        let mut at = 0;
+        while let Some(&g) = seen.get(at) {
+            at += 1;
+            let Some(l) = self.lowered(g) else { return true };
+            if l.impure {
+                return true;
+            }
+            for c in l.callees.iter().copied().chain(l.derivative) {
+                if !seen.contains(&c) {
+                    seen.push(c);
+                }
+            }
+        }
+        false
+    }
+
     /// A function in the form that is run, if it could be lowered.
     pub fn lowered(&self, f: FuncId) -> Option<&Lowered> {
         self.code.get(f).ok()

@@ -370,6 +370,8 @@ pub trait Functions {
         out: &mut Vec<f64>,
         dout: &mut Vec<f64>,
     ) -> Result<(), ExecError>;
+    /// Whether equal arguments may give other results at another event.
+    fn has_effects(&self, func: FuncId) -> bool;
     /// The warnings since the last time.
     fn take_warnings(&mut self) -> Vec<Warning>;
     /// The flattened outputs for all arguments in intervals; `Err` where nothing can be said.
@@ -389,6 +391,9 @@ impl Functions for Executor {
         dout: &mut Vec<f64>,
     ) -> Result<(), ExecError> {
         Executor::call_dual(self, func, args, dargs, out, dout)
+    }
+    fn has_effects(&self, func: FuncId) -> bool {
+        Executor::has_effects(self, func)
     }
     fn take_warnings(&mut self) -> Vec<Warning> {
         Executor::take_warnings(self)

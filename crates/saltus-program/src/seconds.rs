@@ -133,6 +133,10 @@ impl<F: Functions> Functions for Seconds<F> {
         self.plain.call_dual(func, args, dargs, out, dout)
     }
 
+    fn has_effects(&self, func: FuncId) -> bool {
+        self.plain.has_effects(func)
+    }
+
     fn take_warnings(&mut self) -> Vec<Warning> {
         let mut all = self.plain.take_warnings();
         all.extend(self.tangents.as_mut().map(Functions::take_warnings).unwrap_or_default());

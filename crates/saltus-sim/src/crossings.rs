@@ -331,7 +331,7 @@ impl Model {
             self.modes.conditions(&plan.key).into_iter().filter_map(|v| self.sys.resolve(Operand::var(v)).variable()),
         );
         for r in &self.sys.reactions {
-            if matches!(r.action, Action::Reinit { .. } | Action::Terminate { .. } | Action::Assert { .. }) {
+            if !matches!(r.action, Action::Assign { .. }) {
                 for &c in &self.sys.whens[r.when].branches[r.branch].0 {
                     final_.extend(self.sys.resolve(Operand::var(c)).variable());
                 }

@@ -130,6 +130,7 @@ impl Model {
         let t = self.machine.values[self.machine.time as usize];
         let mut program = program.clone();
         self.machine.course = Default::default();
+        self.machine.host.forget_effects();
         self.machine.patient = true;
         self.machine.plain_relations = false;
         self.machine.held.clear();
@@ -275,7 +276,8 @@ impl Model {
                     }
                     Action::Assert { message, error, .. } => self.react(k, t, &message, error, observer)?,
                     Action::Terminate { message, .. } => terminated = Some(self.message(&message)),
-                    _ => {}
+                    Action::Call { .. } => self.act(k, t)?,
+                    Action::Assign { .. } => {}
                 }
             }
             let mut instant: Vec<(String, f64, f64)> = Vec::new();
@@ -623,6 +625,16 @@ impl Model {
         Ok(())
     }
 
+    /// Calls a function for its effects.
+    fn act(&mut self, k: usize, t: f64) -> Result<(), Diagnostic> {
+        let Some((b, _)) = self.reactions[k].value.clone() else { return Ok(()) };
+        self.machine.batch(&b);
+        match self.machine.host.error.take() {
+            Some(e) => Err(Diagnostic::error(Stage::Run, e.span, format!("at time {t:?}: {}", e.message))),
+            None => Ok(()),
+        }
+    }
+
     /// What must hold, and what is done, while `initial()` is true; a text if the model ends the run.
     pub fn initial_actions(&mut self, t: f64, observer: &mut dyn Observer) -> Result<Option<String>, Diagnostic> {
         if self.sys.dae.continues {
@@ -675,6 +687,7 @@ impl Model {
             match self.sys.reactions[k].action.clone() {
                 Action::Assert { message, error, .. } => self.react(k, t, &message, error, observer)?,
                 Action::Terminate { message, .. } => ended = Some(self.message(&message)),
+                Action::Call { .. } => self.act(k, t)?,
                 _ => {}
             }
         }

@@ -117,6 +117,9 @@ const NEIGHBOURS: usize = 200;
 /// Results of a function kept at a time: the entries of a Jacobian ask for one direction after another.
 const KEPT: usize = 8;
 
+/// The same of functions with effects, which must not be called twice at one event for the same.
+const KEPT_EFFECTS: usize = 1024;
+
 /// A call and its results.
 #[derive(Clone, Default)]
 struct Kept {
@@ -140,13 +143,13 @@ impl Recent {
     }
 
     /// Takes the place of the oldest call.
-    fn place(&mut self, args: &[f64], dargs: &[f64]) -> &mut Kept {
-        if self.kept.len() < KEPT {
+    fn place(&mut self, args: &[f64], dargs: &[f64], most: usize) -> &mut Kept {
+        if self.kept.len() < most {
             self.kept.push(Kept::default());
             self.next = self.kept.len() - 1;
         }
         let at = self.next;
-        self.next = (at + 1) % KEPT;
+        self.next = (at + 1) % most;
         let kept = &mut self.kept[at];
         kept.args.clear();
         kept.args.extend_from_slice(args);
@@ -178,6 +181,8 @@ pub struct Host {
     pub error: Option<ExecError>,
     /// Calls over intervals since last taken note of.
     pub(crate) enclosed: u64,
+    /// Functions with effects.
+    effects: Vec<FuncId>,
     /// Of each function: whether it is foreign code.
     foreign: Vec<bool>,
     /// Foreign code was asked about intervals.
@@ -188,18 +193,30 @@ impl Host {
     /// A host for these functions, run by the backend.
     pub fn new(functions: &[Function], shared: &[SharedCall], backend: &dyn Backend) -> Host {
         let both = |(k, s): (usize, &SharedCall)| [(s.call.0, (k, Share::Call)), (s.result.0, (k, Share::Result))];
+        let (given, functions) = (functions, backend.functions(functions));
+        let effects = (0..given.len() as u32).map(FuncId).filter(|f| functions.has_effects(*f)).collect();
         Host {
-            functions: backend.functions(functions),
+            functions,
+            effects,
             shared: shared.iter().map(|s| Shared { func: s.func, ticket: 0.0, kept: Kept::default() }).collect(),
             shares: shared.iter().enumerate().flat_map(both).collect(),
             lines: Lines::default(),
-            values: vec![Recent::default(); functions.len()],
-            slopes: vec![Recent::default(); functions.len()],
+            values: vec![Recent::default(); given.len()],
+            slopes: vec![Recent::default(); given.len()],
             scratch: Vec::new(),
             error: None,
             enclosed: 0,
-            foreign: functions.iter().map(|f| f.external.is_some()).collect(),
+            foreign: given.iter().map(|f| f.external.is_some()).collect(),
             opaque: false,
+        }
+    }
+
+    /// A new event: what has effects is called anew. Within one event it gives one result for the same arguments, however often
+    /// that is iterated.
+    pub(crate) fn forget_effects(&mut self) {
+        for f in &self.effects {
+            self.values[f.0 as usize] = Recent::default();
+            self.shared.iter_mut().filter(|s| s.func == *f).for_each(|s| s.kept.args.clear());
         }
     }
 
@@ -256,7 +273,8 @@ impl CallHost for Host {
         let kept = match recent.find(args, &[]) {
             Some(k) => k,
             None => {
-                let k = recent.place(args, &[]);
+                let most = if self.effects.contains(&func) { KEPT_EFFECTS } else { KEPT };
+                let k = recent.place(args, &[], most);
                 if let Err(e) = self.functions.call(func, args, &mut k.results) {
                     k.args.clear();
                     k.args.push(f64::NAN);
@@ -290,7 +308,7 @@ impl CallHost for Host {
         let kept = match recent.find(args, dargs) {
             Some(k) => k,
             None => {
-                let k = recent.place(args, dargs);
+                let k = recent.place(args, dargs, KEPT);
                 if let Err(e) = self.functions.call_dual(func, args, dargs, &mut self.scratch, &mut k.results) {
                     k.args.clear();
                     k.args.push(f64::NAN);

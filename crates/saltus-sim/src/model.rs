@@ -447,6 +447,10 @@ impl Model {
                         saltus_dae::Action::Terminate { condition, .. } => {
                             ReactionSlots { condition: cond(condition, c), value: None, target: 0 }
                         }
+                        saltus_dae::Action::Call { args, .. } => {
+                            let value = cond(&args.first().cloned(), c);
+                            ReactionSlots { condition: None, value, target: 0 }
+                        }
                         _ => ReactionSlots { condition: None, value: None, target: 0 },
                     }
                 })
@@ -604,7 +608,7 @@ impl Model {
     }
 
     /// The external objects that were made for parameters belong to the run from now on.
-    pub(crate) fn hold_objects(&mut self) {
+    pub fn hold_objects(&mut self) {
         for (v, var) in self.sys.dae.vars.iter() {
             if var.ty == VarType::Object
                 && let Some(slot) = self.layout.find(Cell::new(v, 0))

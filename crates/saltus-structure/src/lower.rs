@@ -685,6 +685,15 @@ impl Lower {
                         Action::Call { func, args, outputs } => {
                             let args = self.call_arguments(args);
                             let results = outputs.iter().flatten().count();
+                            if results == 0 {
+                                // For its effects alone: the whole call is the one row.
+                                let row = self.call_row(None, *func, &args, 0);
+                                let args = vec![self.plain(&row, &w.origin)];
+                                let action = Action::Call { func: *func, args, outputs: Vec::new() };
+                                let origin = w.origin.clone();
+                                self.sys.reactions.push(Reaction { when: head, branch: bi, action, origin });
+                                continue;
+                            }
                             let shared = self.shared_call(*func, &args, results, &w.origin);
                             if let Some((ticket, _, call)) = &shared {
                                 let row = self.plain(call, &w.origin);

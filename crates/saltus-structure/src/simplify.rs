@@ -459,6 +459,7 @@ fn resolve_everything(sys: &mut System) {
             }
             Action::Assert { condition, .. } => *condition = sys.resolve_row(condition),
             Action::Terminate { condition: Some(c), .. } => *c = sys.resolve_row(c),
+            Action::Call { args, .. } => args.iter_mut().for_each(|a| *a = sys.resolve_row(a)),
             _ => {}
         }
     }

@@ -420,3 +420,47 @@ end M;
 time,a,b
 0.0,1.0,0.0
 1.0,3.0,2.0
+
+--- effects-once-an-event simulate --stop 2.5 --intervals 5 ---
+impure function count "Calls so far"
+  output Integer n;
+external "C" n = count_calls()
+  annotation(Include = "static int calls, marks; static int count_calls(void) { return ++calls; } static void mark(int n) { marks += n; } static int count_marks(void) { return marks; }");
+end count;
+impure function mark "Gives nothing"
+  input Integer n;
+external "C" mark(n)
+  annotation(Include = "static int calls, marks; static int count_calls(void) { return ++calls; } static void mark(int n) { marks += n; } static int count_marks(void) { return marks; }");
+end mark;
+impure function marks
+  output Integer n;
+external "C" n = count_marks()
+  annotation(Include = "static int calls, marks; static int count_calls(void) { return ++calls; } static void mark(int n) { marks += n; } static int count_marks(void) { return marks; }");
+end marks;
+model M
+  Integer a(start = 0, fixed = true), b(start = 0, fixed = true), m(start = 0, fixed = true);
+equation
+  when sample(0, 1) then
+    a = count();
+    mark(10);
+  end when;
+  when a > 1 then
+    b = a + pre(b);
+  end when;
+  when sample(0.5, 1) then
+    m = marks();
+  end when;
+end M;
+--- expect ---
+time,a,b,m
+0.0,1,0,0
+0.5,1,0,0
+0.5,1,0,10
+1.0,1,0,10
+1.0,2,2,10
+1.5,2,2,10
+1.5,2,2,20
+2.0,2,2,20
+2.0,3,2,20
+2.5,3,2,20
+2.5,3,2,30
