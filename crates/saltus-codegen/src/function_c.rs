@@ -7,10 +7,12 @@
 
 use crate::c::{binary_c, literal_c, quoted_c, unary_c};
 use crate::function::{combine, empty};
+use crate::provided_c::{Pieces, has_slope, is_provided};
 use crate::table_c::{Slope, TableCall, table_call, tables_c};
 use rustc_hash::FxHashMap;
 use saltus_expr::{Binary, FuncId, Unary};
 use saltus_function::external::foreign::{self, Parameter};
+use saltus_function::external::impure_generators;
 use saltus_function::lower::{Arg, Ax, DimCode, ExtCode, Init, Iter, Ix, Lowered, Op2, Slot, St, Stmt, Sx, Target};
 use saltus_function::{Executor, ExternalCall, Function, Passing, ScalarType, strings};
 use saltus_program::Passage;
@@ -18,19 +20,12 @@ use std::fmt::Write;
 
 const RUNTIME: &str = include_str!("functions.c");
 const ARRAYS: &str = include_str!("arrays.c");
-const RANDOM: &str = include_str!("random.c");
 const TEXTS: &str = include_str!("texts.c");
 const ARGUMENTS: &str = include_str!("arguments.c");
-const LAPACK: &str = include_str!("lapack.c");
+const FOREIGN: &str = include_str!("foreign.c");
 
 /// What distributions are in C: to be put before [`functions_c`], with `SALTUS_FLOWS` defined.
 pub const FLOWS_C: &str = include_str!("flows.c");
-
-/// What of LAPACK the file brings along.
-const LINEAR: [&str; 18] = [
-    "dgesv", "dgetrf", "dgetrs", "dgetri", "dgtsv", "dgbsv", "dgecon", "dlange", "dpotrf", "dgeqrf", "dgeqp3",
-    "dorgqr", "dormqr", "dgesvd", "dgesdd", "dgels", "dgelsy", "dgeev",
-];
 
 /// The name of a random generator of the library, and how many numbers its state has.
 fn random_call(symbol: &str) -> Option<(&str, usize)> {
@@ -61,25 +56,76 @@ pub struct NotInC {
     pub what: String,
 }
 
+/// An external object of foreign code: its number, and what makes and ends it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObjectC {
+    /// The number that the values of the model know it by.
+    pub handle: f64,
+    /// The constructor.
+    pub constructor: FuncId,
+    /// Its arguments.
+    pub args: Vec<f64>,
+}
+
+/// The destructor of an object, if it has one.
+fn destructor(functions: &[Function], x: &ObjectC) -> Option<FuncId> {
+    functions.get(x.constructor.0 as usize)?.external.as_ref()?.destructor
+}
+
+/// What begins and ends external objects, `saltus_begin(c)` and `saltus_end(c)`, and what finds them again by their constructor
+/// and its arguments.
+fn objects_c(functions: &[Function], objects: &[ObjectC]) -> String {
+    let (mut args, mut table, mut begin, mut end) = (String::new(), String::new(), String::new(), String::new());
+    for (k, x) in objects.iter().enumerate() {
+        let list: Vec<String> = x.args.iter().map(|v| literal_c(*v)).chain(["0.0".into()]).collect();
+        let (func, n) = (x.constructor.0, x.args.len());
+        let _ = writeln!(args, "static const double object{k}_args[] = {{{}}};", list.join(", "));
+        let _ = writeln!(table, "  {{{func}u, {n}, object{k}_args}},");
+        let _ = writeln!(begin, "  if (saltus_run(c, r_run{func}, object{k}_args, {n})) return;");
+        let ends = destructor(functions, x)
+            .map(|d| format!("(void)saltus_run(c, r_run{}, &saltus_handles[{k}], 1); ", d.0))
+            .unwrap_or_default();
+        let _ = writeln!(end, "  if (c->objects > {k}) {{ {ends}c->objects = {k}; }}");
+    }
+    // What was made last ends first.
+    let end: String = end.lines().rev().map(|l| format!("{l}\n")).collect();
+    format!(
+        "{args}static const struct {{ uint32_t func; size_t n; const double *args; }} saltus_objects[] = {{\n{table}}};\nstatic double saltus_object_of(saltus_functions *c, uint32_t func, const double *args, size_t n) {{\n  for (int k = 0; k < c->objects; k++)\n    if (saltus_objects[k].func == func && saltus_objects[k].n == n && memcmp(saltus_objects[k].args, args, n * sizeof *args) == 0) return saltus_handles[k];\n  c->message = \"an external object is made while the model runs\";\n  return NAN;\n}}\nstatic void saltus_begin(saltus_functions *c) {{\n  c->objects = 0;\n{begin}}}\nstatic void saltus_end(saltus_functions *c) {{\n{end}}}\n"
+    )
+}
+
+/// Whether an external function says nothing of where its code is.
+fn is_bare(x: &ExternalCall) -> bool {
+    x.includes.is_empty() && x.libraries.iter().all(|l| l == "m")
+}
+
+/// Other external functions whose code defines what a bare one calls: they belong to one program.
+fn code_elsewhere<'a>(functions: &'a [Function], x: &ExternalCall) -> Vec<&'a ExternalCall> {
+    let others = functions.iter().filter_map(|f| f.external.as_ref());
+    let defines = |y: &&ExternalCall| y.language == "C" && y.includes.iter().any(|i| i.contains(&x.symbol));
+    if is_bare(x) { others.filter(defines).collect() } else { Vec::new() }
+}
+
 /// An external function that can be part of the file: the code is in the annotation `Include`, in files that it names, or in the C
-/// library; small dense linear algebra, random generators and tables are functions of the file itself.
+/// library; much of the standard library is there as functions of the file itself ([`crate::provided_c`]).
 ///
 /// C code of single numbers is called as it is. Other code takes all arguments in one form; these are returned then.
-fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<(&'a ExternalCall, Option<Vec<Parameter>>), String> {
+fn external_c<'a>(
+    functions: &[Function],
+    f: &'a Function,
+    l: &Lowered,
+) -> Result<(&'a ExternalCall, Option<Vec<Parameter>>), String> {
     const LIBRARY: [&str; 32] = [
         "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "exp",
         "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "pow", "hypot", "fabs", "floor", "ceil",
         "round", "trunc", "fmod", "erf", "tgamma",
     ];
-    let code = || "external code".to_string();
+    let code =
+        || format!("external code{}", f.external.as_ref().map(|x| format!(": {}", x.symbol)).unwrap_or_default());
     let (Some(x), Some(lowered)) = (&f.external, &l.external) else { return Err(code()) };
     let scalar = |a: &Arg| matches!(a, Arg::S(Sx::Local(_) | Sx::Num(_)));
     let one = matches!(&l.outputs[..], [o] if Some(o.slot) == lowered.result.map(Slot::S));
-    // The file prints nothing.
-    if x.symbol == "ModelicaInternal_print" && l.outputs.is_empty() {
-        return Ok((x, None));
-    }
-    if LINEAR.contains(&&*x.symbol) {
+    if is_provided(&x.symbol) {
         return Ok((x, Some(foreign::parameters(f, x)?)));
     }
     // The state before; the state after and a number.
@@ -106,8 +152,8 @@ fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<(&'a ExternalCall, Opt
     if simple && !text && library {
         return Ok((x, None));
     }
-    let bare = x.includes.is_empty() && x.libraries.iter().all(|l| l == "m");
-    if x.language != "C" || saltus_function::external::lookup(&x.symbol).is_some() || (bare && !library) {
+    let known = saltus_function::external::lookup(&x.symbol).is_some();
+    if x.language != "C" || known || (is_bare(x) && !library && code_elsewhere(functions, x).is_empty()) {
         return Err(code());
     }
     // Code in the annotation itself, not in a file of its own.
@@ -121,13 +167,14 @@ fn external_c<'a>(f: &'a Function, l: &Lowered) -> Result<(&'a ExternalCall, Opt
 /// The functions that kernels call, and all those call, as C: to be put after [`crate::PRELUDE_C`] and before the kernels. The text
 /// defines `saltus_functions`, a structure with their memory, and `saltus_call` and `saltus_call_der` for a
 /// `saltus_host` whose `self` points to one (cleared). Failed calls give NaN and set its `message`. Tables among the `objects`,
-/// given by their handles, become data. Of `shared` calls (function, call, result) the call evaluates and the result reads.
+/// given by their handles, become data; those `made` by foreign code begin with `saltus_begin` and end with `saltus_end`. Of `shared` calls (function, call, result) the call evaluates and the result reads.
 /// The functions `flows` read distributions, by their number, at both ends ([`FLOWS_C`]).
 pub fn functions_c(
     functions: &[Function],
     called: &[Called],
     shared: &[(FuncId, FuncId, FuncId)],
     objects: &[f64],
+    made: &[ObjectC],
     flows: &[[FuncId; 2]],
 ) -> Result<String, NotInC> {
     let flow = |f: FuncId| {
@@ -147,14 +194,19 @@ pub fn functions_c(
         }
     }
     let read: Vec<(Called, (usize, usize))> = called.iter().filter_map(|c| Some((*c, flow(c.func)?))).collect();
+    // Objects are there before anything asks for them.
+    let (found, plain): (Vec<Called>, Vec<Called>) =
+        plain.into_iter().partition(|c| made.iter().any(|m| m.constructor == c.func));
+    let life: Vec<FuncId> =
+        made.iter().flat_map(|m| std::iter::once(m.constructor).chain(destructor(functions, m))).collect();
     let called = &plain[..];
     // Second derivatives are first ones of tangents.
     let mut functions = functions.to_vec();
-    let mut made = FxHashMap::default();
+    let mut tangents = FxHashMap::default();
     let mut seconds = Vec::new();
     for c in called {
         if let Some(func) = c.func.of_tangent() {
-            let Some(passage) = Passage::new(&mut functions, &mut made, func) else {
+            let Some(passage) = Passage::new(&mut functions, &mut tangents, func) else {
                 return Err(NotInC { func, what: "its second derivative".into() });
             };
             seconds.push((c.func, func, passage));
@@ -164,6 +216,7 @@ pub fn functions_c(
     // Everything reachable, in both forms where needed.
     let mut needed: Vec<(FuncId, bool)> = Vec::new();
     let mut work: Vec<(FuncId, bool)> = called.iter().map(|c| (c.func, c.dual)).collect();
+    work.extend(life.iter().map(|f| (*f, false)));
     while let Some((f, dual)) = work.pop() {
         if needed.contains(&(f, dual)) {
             continue;
@@ -185,8 +238,24 @@ pub fn functions_c(
     let derivatives: Vec<FuncId> =
         needed.iter().filter(|n| n.1).filter_map(|n| executor.lowered(n.0)?.derivative).collect();
     let mut o = String::new();
-    let memo: usize = called.iter().map(|c| c.args * if c.dual { 2 } else { 1 } + c.outs).sum();
-    let _ = writeln!(o, "#define SALTUS_CALLED {}\n#define SALTUS_MEMO {}", called.len().max(1), memo.max(1));
+    // Results of what has effects are forgotten at events: they stand behind the others.
+    let effects: Vec<bool> = called.iter().map(|c| executor.has_effects(c.func)).collect();
+    let pure = effects.iter().filter(|e| !**e).count();
+    let (mut memo, mut places, mut next) = (0, Vec::new(), [0, 0]);
+    for (k, c) in called.iter().enumerate() {
+        let size = c.args * if c.dual { 2 } else { 1 } + c.outs;
+        let many = effects[k] && shares.iter().all(|s| s.0 != k);
+        let valid = if effects[k] { format!("SALTUS_PURE + {}*SALTUS_EFFECTS", next[1]) } else { next[0].to_string() };
+        next[usize::from(effects[k])] += 1;
+        places.push((valid, memo, many));
+        memo += if many { size * EFFECTS } else { size };
+    }
+    let _ = writeln!(
+        o,
+        "#define SALTUS_PURE {pure}\n#define SALTUS_CALLED (SALTUS_PURE + {}*SALTUS_EFFECTS + 1)\n#define SALTUS_MEMO {}\n#define SALTUS_EFFECTS {EFFECTS}",
+        called.len() - pure,
+        memo.max(1)
+    );
     o.push_str(RUNTIME);
     for (prefix, number) in [("r_", "double"), ("d_", "saltus_dual")] {
         if prefix == "r_" || needed.iter().any(|n| n.1) {
@@ -194,28 +263,35 @@ pub fn functions_c(
         }
     }
     o.push('\n');
-    let mut code = String::new();
+    let (mut included, mut code) = (String::new(), String::new());
     let mut known = Vec::new();
     let mut wrapped: FxHashMap<FuncId, Vec<Parameter>> = FxHashMap::default();
-    let (mut tables, mut random, mut linear) = (false, false, false);
+    let (mut tables, mut foreign, mut pieces) = (false, false, Pieces::default());
     for &(f, _) in &needed {
         if let (Some(l), Some(function)) = (executor.lowered(f), functions.get(f.0 as usize))
             && l.external.is_some()
         {
             let refused = |what| NotInC { func: f, what };
-            let (x, parameters) = external_c(function, l).map_err(refused)?;
+            let (x, parameters) = external_c(&functions, function, l).map_err(refused)?;
             match table_call(&x.symbol) {
                 Some(_) => tables = true,
-                None if random_call(&x.symbol).is_some() => random = true,
-                None if x.symbol == "ModelicaInternal_print" => {}
-                None if LINEAR.contains(&&*x.symbol) => linear = true,
-                None => code.push_str(&foreign::code_c(x, &mut known).map_err(refused)?),
+                None if random_call(&x.symbol).is_some() => pieces.random = true,
+                None if pieces.add(&x.symbol) => {}
+                None => {
+                    foreign |= parameters.is_some();
+                    for x in std::iter::once(x).chain(code_elsewhere(&functions, x)) {
+                        included.push_str(&foreign::code_c(x, &mut known).map_err(refused)?);
+                    }
+                }
             }
             if let Some(p) = parameters
                 && !wrapped.contains_key(&f)
             {
-                if !LINEAR.contains(&&*x.symbol) {
-                    code.push_str(&foreign::wrapper_c(function, x, f.0 as usize).map_err(refused)?);
+                if !is_provided(&x.symbol) {
+                    code.push_str(
+                        &foreign::wrapper_c(function, x, f.0 as usize, code_elsewhere(&functions, x).is_empty())
+                            .map_err(refused)?,
+                    );
                 }
                 code.push_str(&arguments_c(f, x, &p, function));
                 wrapped.insert(f, p);
@@ -225,10 +301,8 @@ pub fn functions_c(
     if tables {
         o.push_str(&tables_c(objects));
     }
-    if random {
-        o.push_str(RANDOM);
-    }
     let begun = o.len();
+    o.push_str(&included);
     o.push_str(&code);
     for &(f, dual) in &needed {
         if let Some(l) = executor.lowered(f) {
@@ -243,7 +317,7 @@ pub fn functions_c(
             o.push_str(&Body::new(executor, l, f, dual).function(symbol, parameters).map_err(refused)?);
             // Functions that only functions call need not be told the sizes of their inputs.
             let second = seconds.iter().any(|(_, plain, p)| *plain == f || p.tangent == f);
-            let entered = second || called.iter().any(|c| c.func == f) || derivatives.contains(&f);
+            let entered = second || called.iter().any(|c| c.func == f) || derivatives.contains(&f) || life.contains(&f);
             let gives = functions
                 .get(f.0 as usize)
                 .is_some_and(|f| f.outputs.iter().any(|o| f.locals[o.0 as usize].ty == ScalarType::String));
@@ -274,28 +348,32 @@ pub fn functions_c(
             plain.0
         );
     }
+    if !made.is_empty() {
+        o.push_str(&objects_c(&functions, made));
+    }
     let mut cases = [String::new(), String::new()];
-    let mut at = 0;
-    for (k, c) in called.iter().enumerate() {
+    for (k, (c, (valid, at, many))) in called.iter().zip(&places).enumerate() {
         let (p, id, n) = (if c.dual { 'd' } else { 'r' }, c.func.0, c.args);
         let dargs = if c.dual { "dargs" } else { "0" };
         if let Some((_, call, result)) = shares.iter().find(|s| s.0 == k) {
             let _ = writeln!(
                 cases[0],
-                "  case {}u: saltus_result(c, {k}, r_run{id}, c->memo + {at}, args, 0, {n}, {outs}, 0); return 0.0;\n  case {}u: return c->valid[{k}] && args[1] < {outs} ? c->memo[{at} + {n} + (size_t)args[1]] : NAN;",
+                "  case {}u: saltus_result(c, {valid}, r_run{id}, c->memo + {at}, args, 0, {n}, {outs}, 0); return 0.0;\n  case {}u: return c->valid[{valid}] && args[1] < {outs} ? c->memo[{at} + {n} + (size_t)args[1]] : NAN;",
                 call.0,
                 result.0,
                 outs = c.outs
             );
-            at += n + c.outs;
             continue;
         }
+        let keep = if *many { "saltus_effect" } else { "saltus_result" };
         let _ = writeln!(
             cases[usize::from(c.dual)],
-            "  case {id}u: return saltus_result(c, {k}, {p}_run{id}, c->memo + {at}, args, {dargs}, {n}, {}, out);",
+            "  case {id}u: return {keep}(c, {valid}, {p}_run{id}, c->memo + {at}, args, {dargs}, {n}, {}, out);",
             c.outs
         );
-        at += n * if c.dual { 2 } else { 1 } + c.outs;
+    }
+    for c in found {
+        let _ = writeln!(cases[0], "  case {0}u: return saltus_object_of(c, {0}u, args, {1});", c.func.0, c.args);
     }
     for (c, (k, reader)) in read {
         let (factor, slope) = if c.dual { (" * dargs[0]", 1) } else { ("", 0) };
@@ -311,8 +389,20 @@ pub fn functions_c(
         cases[0], cases[1]
     );
     // What only some need stands before it.
-    let texts = TEXT_CALLS.iter().any(|name| o[begun..].contains(name));
+    let texts = pieces.texts() || TEXT_CALLS.iter().any(|name| o[begun..].contains(name));
     let mut before = String::new();
+    if !made.is_empty() {
+        let handles: Vec<String> = made.iter().map(|m| literal_c(m.handle)).collect();
+        let _ = writeln!(
+            before,
+            "#define SALTUS_OBJECTS {}\nstatic const double saltus_handles[] = {{{}}};",
+            made.len(),
+            handles.join(", ")
+        );
+    }
+    if pieces.impure {
+        before.push_str(&generators_c());
+    }
     if texts {
         let list: Vec<String> = strings::all().iter().map(|t| quoted_c(t)).collect();
         let _ = writeln!(
@@ -329,11 +419,30 @@ pub fn functions_c(
     if !wrapped.is_empty() {
         between.push_str(ARGUMENTS);
     }
-    if linear {
-        between.push_str(LAPACK);
+    if foreign {
+        between.push_str(FOREIGN);
     }
+    between.push_str(&pieces.text());
     o.insert_str(begun, &between);
     Ok(before + &o)
+}
+
+/// Calls of one function with effects that are told apart at an event.
+const EFFECTS: usize = 32;
+
+/// The impure random generators as they are now.
+fn generators_c() -> String {
+    let all = impure_generators();
+    let rows = all.iter().map(|(id, state)| {
+        let list: Vec<String> = std::iter::once(id).chain(state).map(|v| literal_c(*v)).collect();
+        format!("  {{{}}},\n", list.join(", "))
+    });
+    format!(
+        "/* Impure random generators at most; those there were when the file was written. */\n#ifndef SALTUS_GENERATORS\n#define SALTUS_GENERATORS {}\n#endif\n#define SALTUS_BEGUN {}\nstatic const double saltus_begun[][34] = {{\n{}  {{0.0}}\n}};\n",
+        all.len() + 8,
+        all.len(),
+        rows.collect::<String>()
+    )
 }
 
 /// What takes text apart or builds it.
@@ -344,7 +453,11 @@ const TEXT_CALLS: [&str; 6] =
 fn arguments_c(id: FuncId, x: &ExternalCall, parameters: &[Parameter], f: &Function) -> String {
     let n = parameters.len();
     let mut o = format!("static inline double x_call{}(saltus_functions *c, r_array *w) {{\n", id.0);
-    let _ = writeln!(o, "  saltus_arg a[{}];\n  double value = 0.0;\n  memset(a, 0, sizeof a); (void)c;", n + 1);
+    let _ = writeln!(
+        o,
+        "  saltus_arg a[{}];\n  double value = 0.0;\n  const size_t mark = c->top;\n  memset(a, 0, sizeof a);",
+        n + 1
+    );
     let _ = writeln!(
         o,
         "  for (int i = 0; i < {n}; i++) {{ a[i].x = w[i].at; a[i].n = r_count(w[i]); a[i].rows = w[i].rank ? w[i].n[0] : 1; a[i].columns = w[i].rank > 1 ? w[i].n[1] : 1; }}"
@@ -356,12 +469,19 @@ fn arguments_c(id: FuncId, x: &ExternalCall, parameters: &[Parameter], f: &Funct
             "  a[{i}].s = (const char **)(void *)saltus_room(c, a[{i}].n);\n  for (size_t j = 0; j < a[{i}].n; j++) a[{i}].s[j] = saltus_words(c, a[{i}].x[j]);"
         );
     }
-    let text = x.result.is_some_and(|r| f.locals[r.0 as usize].ty == ScalarType::String);
-    if LINEAR.contains(&&*x.symbol) {
+    for (i, _) in parameters.iter().enumerate().filter(|(_, p)| p.ty == ScalarType::Object) {
+        let _ = writeln!(o, "  a[{i}].p = saltus_pointer(c, a[{i}].x[0]);");
+    }
+    if is_provided(&x.symbol) {
         let _ = writeln!(o, "  value = saltus_{}(c, a);", x.symbol);
     } else {
         o.push_str("  const char *why, *given = \"\";\n  saltus_arg r = {&value, &given, 0, 1, 1, 1};\n");
         let _ = writeln!(o, "  if ((why = saltus_guarded(saltus_call_{}, a, &r)) != 0) saltus_fail(c, why);", id.0);
+        match x.result.map(|r| f.locals[r.0 as usize].ty) {
+            Some(ScalarType::String) => o.push_str("  value = saltus_keep(c, given ? given : \"\", \"\");\n"),
+            Some(ScalarType::Object) => o.push_str("  value = saltus_made(c, r.p);\n"),
+            _ => {}
+        }
     }
     for (i, _) in texts().filter(|(_, p)| p.output) {
         let _ = writeln!(
@@ -369,7 +489,7 @@ fn arguments_c(id: FuncId, x: &ExternalCall, parameters: &[Parameter], f: &Funct
             "  for (size_t j = 0; j < a[{i}].n; j++) a[{i}].x[j] = saltus_keep(c, a[{i}].s[j] ? a[{i}].s[j] : \"\", \"\");"
         );
     }
-    o + if text { "  return saltus_keep(c, given ? given : \"\", \"\");\n}\n" } else { "  return value;\n}\n" }
+    o + "  c->top = mark;\n  return value;\n}\n"
 }
 
 /// A name that ends no comment.
@@ -489,7 +609,7 @@ impl<'a> Body<'a> {
             let named = self.dual && self.f.derivative.is_some();
             let head = if named { head.replace(&format!("{p}_f{}(", self.id.0), &plain) } else { head };
             if parameters.is_some() {
-                return self.wrapped(&head, x);
+                return self.wrapped(&head, x, has_slope(symbol));
             }
             self.external(&x.args, symbol);
             return Ok(format!("{head} {{\n{}}}\n", self.o));
@@ -515,10 +635,6 @@ impl<'a> Body<'a> {
             };
             args.iter().map(one).collect::<Vec<_>>().join(", ")
         };
-        if symbol == "ModelicaInternal_print" {
-            let unused: Vec<String> = (0..self.f.inputs.len()).map(|k| format!(" (void)x{k};")).collect();
-            return self.line(&format!("(void)c;{}", unused.concat()));
-        }
         if let Some((name, n)) = random_call(symbol) {
             return self.random(name, n);
         }
@@ -589,8 +705,8 @@ impl<'a> Body<'a> {
         }
     }
 
-    /// A call with all arguments in one form; derivatives by central differences, as the executor makes them.
-    fn wrapped(&mut self, head: &str, x: &ExtCode) -> Res<String> {
+    /// A call with all arguments in one form; derivatives, if it has any, by central differences as the executor makes them.
+    fn wrapped(&mut self, head: &str, x: &ExtCode, slope: bool) -> Res<String> {
         self.entry()?;
         let (n, id, p) = (x.args.len().max(1), self.id.0, self.p());
         let part = if self.dual { ".v" } else { "" };
@@ -609,7 +725,8 @@ impl<'a> Body<'a> {
         };
         self.line(&format!("r_array w[{n}];\n  double given;\n  (void)w; (void)given;"));
         copy(self, "w", "");
-        if self.dual {
+        let moving = self.dual && slope;
+        if moving {
             self.line(&format!(
                 "r_array up[{n}], down[{n}];\n  double size = 0.0, along = 0.0, h = 1.0, rise = 0.0;\n  (void)rise;"
             ));
@@ -625,7 +742,10 @@ impl<'a> Body<'a> {
         }
         self.line(&format!("given = x_call{id}(c, w);"));
         for (i, slot) in x.back.iter().enumerate() {
-            let slope = |j: &str| format!("along != 0.0 ? (up[{i}].at[{j}] - down[{i}].at[{j}]) / (2.0 * h) : 0.0");
+            let slope = |j: &str| match moving {
+                true => format!("along != 0.0 ? (up[{i}].at[{j}] - down[{i}].at[{j}]) / (2.0 * h) : 0.0"),
+                false => "0.0".into(),
+            };
             match slot {
                 Some(Slot::S(k)) if self.dual => self.line(&format!("s{k} = d_(w[{i}].at[0], {});", slope("0"))),
                 Some(Slot::S(k)) => self.line(&format!("s{k} = w[{i}].at[0];")),
@@ -643,7 +763,11 @@ impl<'a> Body<'a> {
             }
         }
         if let Some(k) = x.result {
-            let value = if self.dual { "d_(given, rise)" } else { "given" };
+            let value = match (self.dual, moving) {
+                (false, _) => "given",
+                (true, false) => "d_(given, 0.0)",
+                (true, true) => "d_(given, rise)",
+            };
             self.line(&format!("s{k} = {value};"));
         }
         Ok(self.exit(head))
@@ -742,7 +866,7 @@ impl<'a> Body<'a> {
         let pair = |at: &str| if p == 'd' { format!("d_(args[{at}], args[n + {at}])") } else { format!("args[{at}]") };
         self.locals();
         self.line("size_t at = 0, to = 0;");
-        self.line("(void)at; (void)args; (void)n;");
+        self.line("(void)at; (void)args; (void)n; (void)out; (void)outs;");
         for (k, i) in f.inputs.iter().enumerate() {
             match i.slot {
                 Slot::S(s) => self.line(&format!("s{s} = {}; at++;", pair("at"))),

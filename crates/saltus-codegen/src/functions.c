@@ -27,7 +27,15 @@ typedef struct saltus_functions {
     double memo[SALTUS_MEMO];
 #ifdef SALTUS_TEXT
     size_t text_top;
-    char text[SALTUS_TEXT];
+    char text[SALTUS_TEXT], reason[256];
+#endif
+#ifdef SALTUS_OBJECTS
+    int objects;
+    void *object[SALTUS_OBJECTS];
+#endif
+#ifdef SALTUS_GENERATORS
+    int generators;
+    double generator[SALTUS_GENERATORS][34]; /* number and state */
 #endif
 #ifdef SALTUS_FLOWS
     struct saltus_flow *flow;
@@ -216,13 +224,14 @@ static inline void saltus_second(saltus_functions *c, saltus_flat tangent, saltu
         out[i] = near - near == 0.0 && !(fabs(d - near) <= wrong) ? near : d;
     }
 }
+static inline int saltus_same(const double *key, const double *args, const double *dargs, size_t n) {
+    return memcmp(key, args, n * sizeof *key) == 0 && (!dargs || memcmp(key + n, dargs, n * sizeof *key) == 0);
+}
 /* Output `out` of a call whose arguments are in `key`, the last results being kept behind them. */
 static inline double saltus_result(saltus_functions *c, int k, void (*f)(saltus_functions *c), double *key, const double *args,
                                    const double *dargs, size_t n, size_t outs, uint32_t out) {
     size_t all = dargs ? 2 * n : n;
-    int same = c->valid[k] && memcmp(key, args, n * sizeof *key) == 0
-        && (!dargs || memcmp(key + n, dargs, n * sizeof *key) == 0);
-    if (!same) {
+    if (!c->valid[k] || !saltus_same(key, args, dargs, n)) {
         memcpy(key, args, n * sizeof *key);
         if (dargs) memcpy(key + n, dargs, n * sizeof *key);
         c->args = key; c->n = all; c->out = key + all; c->outs = outs; c->top = 0; c->depth = 0;
@@ -232,3 +241,13 @@ static inline double saltus_result(saltus_functions *c, int k, void (*f)(saltus_
     }
     return key[all + out];
 }
+/* The same of what has effects: at one event it is called once with the same arguments, as long as these are not too many, and at the
+   next one anew. */
+static inline double saltus_effect(saltus_functions *c, int k, void (*f)(saltus_functions *c), double *key, const double *args,
+                                   const double *dargs, size_t n, size_t outs, uint32_t out) {
+    double *first = key;
+    for (int i = 0; i < SALTUS_EFFECTS; i++, key += (dargs ? 2 * n : n) + outs)
+        if (!c->valid[k + i] || saltus_same(key, args, dargs, n)) return saltus_result(c, k + i, f, key, args, dargs, n, outs, out);
+    return saltus_result(c, k, f, first, args, dargs, n, outs, out);
+}
+static inline void saltus_forget(saltus_functions *c) { for (int k = SALTUS_PURE; k < SALTUS_CALLED; k++) c->valid[k] = 0; }

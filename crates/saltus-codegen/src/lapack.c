@@ -360,6 +360,35 @@ static inline void saltus_lapack_turn(double *t, double *q, int n, int at, int m
     saltus_lapack_mirror(t, q, n, at, m, x);
 }
 
+/* Splits the block of two at k if its eigenvalues are real, else makes its diagonal elements equal. */
+static inline void saltus_lapack_standardize(double *t, double *q, int n, int k) {
+    double a = t[k * n + k], b = t[k * n + k + 1], c = t[(k + 1) * n + k], d = t[(k + 1) * n + k + 1], p = 0.5 * (a - d), root = p * p + b * c;
+    double cosine, sine, sum = b + c, size = hypot(b + c, a - d);
+    if (c == 0.0) return;
+    if (root >= 0.0) {
+        double e = p + (p < 0.0 ? -sqrt(root) : sqrt(root));
+        cosine = e / hypot(e, c);
+        sine = c / hypot(e, c);
+    } else {
+        if (!(size > 0.0) || a == d) return;
+        cosine = sqrt(0.5 * (1.0 + fabs(sum) / size));
+        sine = (sum < 0.0 ? 1.0 : -1.0) * p / (size * cosine);
+    }
+    for (int j = 0; j < n; j++) {
+        double x = t[k * n + j], y = t[(k + 1) * n + j];
+        t[k * n + j] = cosine * x + sine * y;
+        t[(k + 1) * n + j] = cosine * y - sine * x;
+    }
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < n; i++) {
+            double *row = (side ? q : t) + i * n + k, x = row[0], y = row[1];
+            row[0] = cosine * x + sine * y;
+            row[1] = cosine * y - sine * x;
+        }
+    if (root >= 0.0) t[(k + 1) * n + k] = 0.0;
+    else t[k * n + k] = t[(k + 1) * n + k + 1] = 0.5 * (t[k * n + k] + t[(k + 1) * n + k + 1]);
+}
+
 /* The real Schur form: t becomes q' t q, triangular but for blocks of two with complex eigenvalues (Francis' double shifts, Golub and
    Van Loan 2013, section 7.5). Nonzero if it does not converge. */
 static inline int saltus_lapack_schur(double *t, double *q, int n, double *x) {
@@ -378,15 +407,7 @@ static inline int saltus_lapack_schur(double *t, double *q, int n, double *x) {
         }
         if (low == high) { high--; rounds = 0; continue; }
         if (low == high - 1) {
-            double a = t[low * n + low], b = t[low * n + high], c = t[high * n + low], p = 0.5 * (a - t[high * n + high]), root = p * p + b * c;
-            if (root >= 0.0) {
-                /* Two real ones: the first axis becomes the eigenvector (z, c). */
-                double z = p + (p < 0.0 ? -sqrt(root) : sqrt(root));
-                x[0] = z;
-                x[1] = c;
-                saltus_lapack_turn(t, q, n, low, 2, x);
-                t[high * n + low] = 0.0;
-            }
+            saltus_lapack_standardize(t, q, n, low);
             high -= 2;
             rounds = 0;
             continue;

@@ -34,13 +34,14 @@ mod jit;
 #[allow(unsafe_code)]
 mod native;
 mod plan;
+mod provided_c;
 mod scalar;
 mod table_c;
 mod tape;
 mod tiered;
 
 pub use c::{JoinedC, PRELUDE_C, PlanC, kernel_c, literal_c, quoted_c, run_c};
-pub use function_c::{Called, FLOWS_C, NotInC, called, functions_c};
+pub use function_c::{Called, FLOWS_C, NotInC, ObjectC, called, functions_c};
 pub use functions::NativeFunctions;
 pub use jit::{Jit, JitError};
 pub use tiered::{CodeStore, Spent, Tiered};

@@ -24,6 +24,13 @@ static inline double saltus_order(const saltus_functions *c, double a, double b)
     int d = strcmp(saltus_words(c, a), saltus_words(c, b));
     return (double)((d > 0) - (d < 0));
 }
+/* Ends the call with words that outlive it. */
+static inline void saltus_say(saltus_functions *c, const char *a, const char *b) {
+    snprintf(c->reason, sizeof c->reason, "%s%s", a, b);
+    saltus_fail(c, c->reason);
+}
+/* Room for n bytes until the call ends. */
+static inline char *saltus_bytes(saltus_functions *c, size_t n) { return (char *)(void *)saltus_room(c, n / sizeof(double) + 1); }
 /* Text with blanks up to a width in characters, on the right if `left` justified. */
 static inline double saltus_pad(saltus_functions *c, const char *s, int width, int left) {
     char room[1024];

@@ -7,16 +7,18 @@
 use crate::program::Started;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_codegen::{Called, FLOWS_C, JoinedC, PRELUDE_C, PlanC, called, functions_c, kernel_c, quoted_c, run_c};
-use saltus_dae::{Action, HybridDae, Piece, VarId, VarType, Variability};
-use saltus_expr::{Node, RelOp};
+use saltus_codegen::{
+    Called, FLOWS_C, JoinedC, ObjectC, PRELUDE_C, PlanC, called, functions_c, kernel_c, quoted_c, run_c,
+};
+use saltus_dae::{Action, HybridDae, Operand, Piece, VarId, VarType, Variability};
+use saltus_expr::{NoCalls, Node, RelOp, eval};
 use saltus_program::{Advance, Batch, Chain, FEW_ROWS, NEGATE, Run};
 use saltus_sim::assembly::{Assembly, Unit};
 use saltus_sim::block::SolveBlock;
 use saltus_sim::compile::{MixedBlock, Step};
 use saltus_sim::model::ModeProgram;
 use saltus_sim::restart::Restart;
-use saltus_structure::RelationKind;
+use saltus_structure::{DiscKind, RelationKind};
 use std::fmt::Write;
 use std::rc::Rc;
 
@@ -28,8 +30,10 @@ const ENUMERATED: &str = include_str!("enumerated.c");
 const PARTS: &str = include_str!("parts.h");
 const ASSEMBLY: &str = include_str!("assembly.c");
 
-/// Newton's method of the exported file is dense: more takes too long, and memory (8 MB).
-const LARGEST_BLOCK: usize = 1000;
+/// Newton's method of the exported file is dense: more takes too long, and memory (50 MB). A torn loop that fails is solved whole
+/// up to the second size.
+const LARGEST_BLOCK: usize = 2500;
+const LARGEST_WHOLE: usize = 1000;
 
 fn refuse<T>(what: &str) -> Result<T, Diagnostic> {
     refuse_at(Span::NONE, what)
@@ -538,6 +542,39 @@ fn objects(s: &Started) -> Vec<f64> {
     list
 }
 
+/// The external objects that foreign code made, in that order.
+fn made(s: &Started) -> Result<Vec<ObjectC>, Diagnostic> {
+    let m = &s.model;
+    let mut list: Vec<ObjectC> = Vec::new();
+    let handles = objects(s).into_iter().filter(|h| saltus_function::external::is_foreign(*h));
+    for handle in handles {
+        let by_constructor = |v: VarId| {
+            let defined = || m.sys.discrete.iter().find(|d| d.var == v);
+            let row = match (&m.sys.dae.vars[v].binding, defined().map(|d| &d.kind)) {
+                (Some(row), _) | (None, Some(DiscKind::Value(row))) => row,
+                _ => return None,
+            };
+            let Node::Call { func, args, .. } = m.sys.dae.pool.node(row.template) else { return None };
+            let hole = |k: u32| match row.args.get(k as usize).map(|a| m.sys.resolve(*a)) {
+                Some(Operand::Const(c)) => c,
+                Some(Operand::Var { var, order, neg }) => {
+                    m.value(var, order).map_or(f64::NAN, |v| if neg { -v } else { v })
+                }
+                _ => f64::NAN,
+            };
+            let args = args.iter().map(|a| eval(&m.sys.dae.pool, *a, &hole, &mut NoCalls)).collect::<Vec<_>>();
+            let known = args.iter().all(|a| !a.is_nan());
+            (known && m.value(v, 0) == Some(handle)).then_some(ObjectC { handle, constructor: *func, args })
+        };
+        let all = (0..m.sys.dae.vars.len()).map(VarId::new).filter(|v| m.sys.dae.vars[*v].ty == VarType::Object);
+        match all.filter_map(by_constructor).next() {
+            Some(x) => list.push(x),
+            None => return refuse("an external object that is more than a call of its constructor"),
+        }
+    }
+    Ok(list)
+}
+
 /// A delay whose output the C code writes itself, before anything is evaluated.
 struct Delayed {
     out: u32,
@@ -724,7 +761,8 @@ impl Writer<'_> {
         let objects = objects(self.s);
         let shared: Vec<_> = self.s.model.sys.shared.iter().map(|s| (s.func, s.call, s.result)).collect();
         let ends: Vec<_> = dae.distributions.iter().map(|d| d.ends).collect();
-        let functions = functions_c(&dae.functions, &called(calls), &shared, &objects, &ends).or_else(|e| {
+        let made = made(self.s)?;
+        let functions = functions_c(&dae.functions, &called(calls), &shared, &objects, &made, &ends).or_else(|e| {
             let f = dae.functions.get(e.func.0 as usize);
             refuse_at(
                 f.map_or(Span::NONE, |f| f.span),
@@ -1151,7 +1189,7 @@ impl Writer<'_> {
         self.n += 1;
         let jacobian = format!("jacobian{k}");
         self.function(&jacobian, &b.jacobian)?;
-        let full = if n <= LARGEST_BLOCK {
+        let full = if n <= if b.torn.used { LARGEST_WHOLE } else { LARGEST_BLOCK } {
             let places = b.entries.iter().zip(&b.places);
             let entries = places.map(|(&(_, slot, sign), &(i, j))| (i, j, slot, sign)).collect();
             let form = Form {
@@ -1292,6 +1330,11 @@ impl Writer<'_> {
                     }
                 }
                 Action::Terminate { .. } => inside = "return SALTUS_TERMINATED;".into(),
+                Action::Call { .. } => {
+                    if let Some((b, _)) = &slots.value {
+                        inside = self.batch(b)?;
+                    }
+                }
                 _ => {}
             }
             if !inside.is_empty() {

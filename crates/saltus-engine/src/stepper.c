@@ -386,6 +386,9 @@ static int accumulates(NAME *m, int i) {
 static int event_at(NAME *m) {
     double *v = m->v;
     int ticking = 0, status;
+#ifdef SALTUS_FUNCTIONS
+    saltus_forget(&m->functions);
+#endif
     for (int i = 0; i < N_DISCRETE; i++) m->prior[i] = v[memory[i].slot];
     remember(v);
     if (m->ending) v[TERMINAL % N_VALUES] = 1.0;
@@ -423,7 +426,7 @@ static int event_at(NAME *m) {
         }
         if (!over && (status = saltus_told(m, event_steps(m, v)))) return status;
         m->resets = 0;
-        if ((status = reactions(m, v, &changed))) return status;
+        if ((status = saltus_told(m, reactions(m, v, &changed)))) return status;
         for (int i = 0; i < N_DISCRETE; i++) changed |= v[memory[i].slot] != v[memory[i].pre];
         switched = N_KEYS > 1 && mode_now(m) != first_mode(m, m->mode);
         /* A constraint that reads a discrete variable may move the states although the mode stays. */
@@ -587,6 +590,10 @@ int NAME_start(NAME *m) {
 #ifdef SALTUS_TEXT
     m->functions.text_top = 0;
 #endif
+#ifdef SALTUS_GENERATORS
+    m->functions.generators = SALTUS_BEGUN;
+    memcpy(m->functions.generator, saltus_begun, SALTUS_BEGUN * sizeof *saltus_begun);
+#endif
     m->host.call = saltus_call;
     m->host.call_der = saltus_call_der;
     m->host.self = &m->functions;
@@ -594,6 +601,11 @@ int NAME_start(NAME *m) {
     m->functions.flow = m->flow;
     for (int k = 0; k < SALTUS_FLOWS; k++) flow_begin(&m->flow[k], flow_begins[k].points, flow_begins[k].n);
 #endif
+#endif
+#ifdef SALTUS_OBJECTS
+    saltus_begin(&m->functions);
+    m->message = 0;
+    if (m->functions.message) return saltus_told(m, SALTUS_DOMAIN);
 #endif
     m->resets = m->held = m->ending = m->sudden = 0;
     m->pace = INFINITY;
@@ -1416,6 +1428,14 @@ int NAME_finish(NAME *m) {
     return event_at(m);
 }
 
+/* After the run, however it ended: external objects end, too. */
+void NAME_end(NAME *m) {
+#ifdef SALTUS_OBJECTS
+    saltus_end(&m->functions);
+#endif
+    (void)m;
+}
+
 #ifdef SALTUS_MAIN
 #include <stdio.h>
 #include <stdlib.h>
@@ -1451,6 +1471,7 @@ int main(int argc, char **argv) {
         if (!(status = NAME_step(&m, t - m.v[TIME], row, 0))) { m.v[TIME] = t; row(&m, 0); }
     }
     if (!status && TERMINAL != SALTUS_NONE && !(status = NAME_finish(&m))) row(&m, 0);
+    NAME_end(&m);
     if (status == SALTUS_TERMINATED) return 0;
     if (status) fprintf(stderr, "stopped at time %g: status %d: %s\n", m.v[TIME], status, m.message ? m.message : status_words[status]);
     return status;

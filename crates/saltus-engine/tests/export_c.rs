@@ -39,11 +39,19 @@ fn check(name: &str, text: &str, stop: f64, steps: usize, tolerance: f64, bits: 
     check_model(name, "", text, stop, steps, tolerance, bits);
 }
 
-/// The same for a model by name.
-fn check_model(name: &str, model: &str, text: &str, stop: f64, steps: usize, tolerance: f64, bits: bool) {
+/// The same for a model by name; gives what the program said besides.
+fn check_model(
+    name: &str,
+    model: &str,
+    text: &str,
+    stop: f64,
+    steps: usize,
+    tolerance: f64,
+    bits: bool,
+) -> Option<String> {
     if Command::new("gcc").arg("--version").output().is_err() {
         eprintln!("no gcc: not checked");
-        return;
+        return None;
     }
     let folder = folder();
     let file = folder.join(format!("{name}.mo"));
@@ -107,6 +115,7 @@ fn check_model(name: &str, model: &str, text: &str, stop: f64, steps: usize, tol
         }
     }
     assert!(compared > steps, "{compared} values compared");
+    Some(String::from_utf8(out.stderr).unwrap())
 }
 
 #[test]
@@ -594,31 +603,419 @@ end P;"#;
 }
 
 #[test]
-fn foreign_objects_are_refused() {
-    let folder = folder();
-    let file = folder.join("foreign.mo");
-    let code = "static double last; static void *make(double x) { last = x; return &last; } static void done(void *p) { (void)p; } \
-                static double get(void *p) { return *(double *)p; }";
-    let text = format!(
-        "model Foreign
-  class Object extends ExternalObject;
-    function constructor input Real x; output Object o; external \"C\" o = make(x) annotation(Include = \"{code}\"); end constructor;
-    function destructor input Object o; external \"C\" done(o) annotation(Include = \"{code}\"); end destructor;
-  end Object;
-  function f input Object o; input Real x; output Real y; external \"C\" y = get(o) annotation(Include = \"{code}\"); end f;
-  Object o = Object(2);
-  Real x(start = 1, fixed = true);
+fn foreign_objects() {
+    let ended = folder().join("ended.txt");
+    let text = r#"package P
+  class Polynomial extends ExternalObject;
+    function constructor input Real c[:]; input Integer shift; input String log; output Polynomial p;
+      external "C" p = make_polynomial(c, size(c, 1), shift, log) annotation(Include = "
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include \"ModelicaUtilities.h\"
+#ifndef POLYNOMIAL
+#define POLYNOMIAL
+typedef struct { double c[8]; int n, shift; char log[200]; } polynomial;
+static void *make_polynomial(const double *c, size_t n, int shift, const char *log) {
+  polynomial *p = calloc(1, sizeof *p);
+  if (!p || n > 8 || strlen(log) >= sizeof p->log) ModelicaError(\"no such polynomial\");
+  memcpy(p->c, c, n * sizeof *c); p->n = (int)n; p->shift = shift; strcpy(p->log, log);
+  return p;
+}
+static void end_polynomial(void *o) {
+  polynomial *p = o;
+  FILE *f = fopen(p->log, \"a\");
+  if (f) { fprintf(f, \"%d\\n\", p->shift); fclose(f); }
+  free(p);
+}
+static double of_polynomial(void *o, double x) {
+  polynomial *p = o;
+  double y = 0;
+  for (int i = p->n; i-- > 0;) y = y * x + p->c[i];
+  return y + p->shift;
+}
+static double both(void *a, void *b, const double *x, size_t n) {
+  double y = 0;
+  for (size_t i = 0; i < n; i++) y += of_polynomial(a, x[i]) * of_polynomial(b, x[i]);
+  return y;
+}
+#endif
+");
+    end constructor;
+    function destructor input Polynomial p; external "C" end_polynomial(p); end destructor;
+  end Polynomial;
+  function value input Polynomial p; input Real x; output Real y; external "C" y = of_polynomial(p, x); end value;
+  function both input Polynomial a; input Polynomial b; input Real x[:]; output Real y;
+    external "C" y = both(a, b, x, size(x, 1));
+  end both;
+  model Part input Polynomial p; Real y; input Real x; equation y = value(p, x); end Part;
+  model M
+    parameter Real c[3] = {1, -2, 0.5};
+    parameter Integer k = 3;
+    Polynomial p = Polynomial(c, k, "LOG"), q = Polynomial({2, 1}, k + 1, "LOG");
+    Part part(p = q, x = 2*x);
+    Real x(start = 1, fixed = true), y, z, d;
+  equation
+    der(x) = -value(p, x)/10;
+    y = both(p, q, {x, 2*x, 3});
+    z + sin(z) = value(q, x*z) - 6;
+    d = der(part.y);
+  end M;
+end P;"#
+        .replace("LOG", ended.to_str().unwrap());
+    let Some(said) = check_model("objects", "P.M", &text, 1.0, 100, 1e-7, false) else { return };
+    assert_eq!(said, "");
+    // Two each of the export, the exported program and the native run; what was made last ends first.
+    assert_eq!(std::fs::read_to_string(&ended).unwrap(), "4\n3\n".repeat(3));
+}
+
+#[test]
+fn impure_random_numbers() {
+    let text = "model Impure
+  impure function set input Integer state[33]; input Integer id;
+    external \"C\" ModelicaRandom_setInternalState_xorshift1024star(state, size(state, 1), id); end set;
+  impure function begin input Integer seed; output Integer id;
+  algorithm set({i*7919 + seed for i in 1:33}, seed); id := seed; end begin;
+  impure function draw input Integer id; output Real y;
+    external \"C\" y = ModelicaRandom_impureRandom_xorshift1024star(id); end draw;
+  impure function several input Integer id; input Integer n; output Real y = 0;
+  algorithm for i in 1:n loop y := y + draw(id); end for; end several;
+  parameter Integer id = begin(4711);
+  discrete Real a(start = 0, fixed = true), b(start = 0, fixed = true), c(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
 equation
-  der(x) = -f(o, x);
-end Foreign;"
-    );
-    std::fs::write(&file, text).unwrap();
-    let mut e = Engine::new(Options::default());
-    let m = e.open(file.to_str().unwrap(), None).unwrap();
-    let dae = e.flatten(&m).unwrap();
-    assert!(e.export_c(dae, &m).is_none());
-    let message = &e.diagnostics.last().unwrap().message;
-    assert!(message.contains("(an external object)"), "{message}");
+  when sample(0, 0.1) then
+    a = draw(id);
+    n = pre(n) + 1;
+  end when;
+  when n > 4 and a > 0 then
+    c = draw(id);
+  end when;
+algorithm
+  when sample(0.05, 0.1) then
+    b := several(id, 3) + several(id, 2);
+    b := b - draw(id);
+  end when;
+end Impure;";
+    check("impure", text, 1.0, 100, 1e-14, true);
+}
+
+#[test]
+fn calls_for_their_effects() {
+    let text = r#"model Effects
+  impure function print input String s; input String file = "";
+    external "C" ModelicaInternal_print(s, file); end print;
+  impure function message input String s; external "C" ModelicaMessage(s); end message;
+  Real x(start = 1, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = -x;
+  when sample(0, 0.25) then
+    n = pre(n) + 1;
+    print("tick");
+    print("tick " + String(pre(n)));
+  end when;
+  when x < 0.5 then
+    message("half");
+  end when;
+end Effects;"#;
+    let Some(said) = check_model("effects", "Effects", text, 0.9, 90, 1e-7, false) else { return };
+    assert_eq!(said, "tick\ntick 0\ntick\ntick 1\ntick\ntick 2\nhalf\ntick\ntick 3\n");
+}
+
+#[test]
+fn files_and_strings() {
+    let file = folder().join("lines.txt");
+    let text = r##"package P
+  impure function print input String s; input String file; external "C" ModelicaInternal_print(s, file); end print;
+  impure function countLines input String file; output Integer n; external "C" n = ModelicaInternal_countLines(file);
+  end countLines;
+  impure function readLine input String file; input Integer n; output String s; output Boolean eof;
+    external "C" s = ModelicaInternal_readLine(file, n, eof); end readLine;
+  impure function readFile input String file; input Integer n; output String s[n];
+    external "C" ModelicaInternal_readFile(file, s, n); end readFile;
+  impure function stat input String file; output Integer kind; external "C" kind = ModelicaInternal_stat(file); end stat;
+  impure function remove input String file; external "C" ModelicaInternal_removeFile(file); end remove;
+  impure function rename input String a; input String b; external "C" ModelicaInternal_rename(a, b); end rename;
+  impure function copy input String a; input String b; external "C" ModelicaInternal_copyFile(a, b); end copy;
+  impure function sizes input String file; input String name; output Integer n[2];
+    external "C" ModelicaIO_readMatrixSizes(file, name, n); end sizes;
+  impure function read input String file; input String name; input Integer m; input Integer n; output Real A[m, n];
+    external "C" ModelicaIO_readRealMatrix(file, name, A, m, n, false); end read;
+  impure function write input String file; input String name; input Real A[:, :]; input Boolean append; output Boolean done;
+    external "C" done = ModelicaIO_writeRealMatrix(file, name, A, size(A, 1), size(A, 2), append, "4"); end write;
+  function scanReal input String s; input Integer from; input Boolean unsigned; output Integer next; output Real x;
+    external "C" ModelicaStrings_scanReal(s, from, unsigned, next, x); end scanReal;
+  function scanInteger input String s; input Integer from; input Boolean unsigned; output Integer next; output Integer x;
+    external "C" ModelicaStrings_scanInteger(s, from, unsigned, next, x); end scanInteger;
+  function scanString input String s; input Integer from; output Integer next; output String x;
+    external "C" ModelicaStrings_scanString(s, from, next, x); end scanString;
+  function scanIdentifier input String s; input Integer from; output Integer next; output String x;
+    external "C" ModelicaStrings_scanIdentifier(s, from, next, x); end scanIdentifier;
+  function skip input String s; input Integer from; output Integer next;
+    external "C" next = ModelicaStrings_skipWhiteSpace(s, from); end skip;
+  function substring input String s; input Integer a; input Integer b; output String x;
+    external "C" x = ModelicaStrings_substring(s, a, b); end substring;
+  function compare input String a; input String b; input Boolean sensitive; output Integer order;
+    external "C" order = ModelicaStrings_compare(a, b, sensitive); end compare;
+  function length input String s; output Integer n; external "C" n = ModelicaStrings_length(s); end length;
+  function hash input String s; output Integer h; external "C" h = ModelicaStrings_hashString(s); end hash;
+  impure function lines input Integer k; input Real x; input String file; output Real y[7];
+  protected String s, all[k + 1]; Boolean eof, done; Integer n, next, m[2]; Real A[2, 3];
+  algorithm
+    if k == 0 and stat(file) == 2 then remove(file); end if;
+    print(String(k) + " " + String(x, significantDigits = 4) + " é \"a \\\"quoted\\\" word\" Name_1", file);
+    n := countLines(file);
+    (s, eof) := readLine(file, n);
+    (next, y[1]) := scanReal(s, 2, false);
+    y[2] := n + 10*next;
+    (s, eof) := readLine(file, n + 1);
+    y[3] := if eof then 1 else 0;
+    copy(file, file + "2");
+    rename(file + "2", file + "3");
+    all := readFile(file + "3", k + 1);
+    y[4] := length(all[1]) + 100*stat(file + "2") + 10*stat(file + "3");
+    done := write(file + ".mat", "other", [x], false);
+    done := write(file + ".mat", "A", [x, 2, 3; 4, 5, x], true);
+    m := sizes(file + ".mat", "A");
+    A := read(file + ".mat", "A", m[1], m[2]);
+    y[5] := A[1, 1] + 10*A[1, 2] + 100*A[2, 1] + 1000*A[2, 3];
+    remove(file + "3");
+    if k == 0 then
+      if stat(file + ".txt") == 2 then remove(file + ".txt"); end if;
+      print("#1\n# double tab(1, 1)\ndouble no(1,1)\n 7\ndouble tab(2, 2) # here\n1 2.5\n # more\n3,-4e1\n", file + ".txt");
+    end if;
+    m := sizes(file + ".txt", "tab");
+    y[6:7] := read(file + ".txt", "tab", m[1], m[2])*{x, 1};
+  end lines;
+  function taken "Everything in one number" input Real x; output Real y;
+  protected String s = "  -12.5e1 +7 é \"a \\\"b\\\"\" Ab_1,"; Integer n, k; Real r; String t; 
+  algorithm
+    (n, r) := scanReal(s, 1, false); y := x + r + n;
+    (n, r) := scanReal(s, 1, true); y := 3*y + r + n;
+    (n, k) := scanInteger(s, 10, false); y := 3*y + k + n;
+    (n, k) := scanInteger(s, 1, false); y := 3*y + k + n;
+    n := skip(s, n + 12); y := 3*y + n;
+    (n, t) := scanString(s, 15); y := 3*y + n + (if t == "a \"b\"" then 1 else 0);
+    (n, t) := scanIdentifier(s, n); y := 3*y + n + (if t == "Ab_1" then 1 else 0);
+    (n, t) := scanIdentifier("1a", 1); y := 3*y + n + length(t);
+    y := y + length(s) + (if substring(s, 14, 16) == "é \"" then 1 else 0) + length(substring(s, 9, 5));
+    y := y + compare("abc", "ABC", false) + 3*compare("abc", "ABC", true) + 9*compare("ab", "abc", true);
+    y := y + hash("this is a test" + substring("xyz", 1, integer(x)))/1e3;
+  end taken;
+  model M
+    Real x(start = 1, fixed = true), u = taken(x);
+    discrete Real y[7](each start = 0, each fixed = true);
+    Integer k(start = -1, fixed = true);
+  equation
+    der(x) = -x;
+    when sample(0, 0.2) then
+      k = pre(k) + 1;
+      y = lines(k, x, "FILE");
+    end when;
+  end M;
+end P;"##
+        .replace("FILE", file.to_str().unwrap());
+    check_model("files", "P.M", &text, 1.0, 100, 1e-7, false);
+}
+
+#[test]
+fn errors_of_functions_end_the_run_with_their_words() {
+    let folder = folder();
+    let file = folder.join("failing.mo");
+    let text = r#"model Failing
+  function fail input String s; external "C" ModelicaError(s); end fail;
+  function f input Real x; output Real y = x; algorithm if x > 0.5 then fail("x is " + String(x > 0.5)); end if; end f;
+  impure function lines input String file; output Integer n; external "C" n = ModelicaInternal_countLines(file); end lines;
+  Real x(start = 0, fixed = true), y = f(time);
+  Integer n(start = 0, fixed = true);
+  parameter Boolean read = true;
+equation
+  der(x) = y;
+  when time > 0.25 then n = if read then lines("no such file") else 0; end when;
+end Failing;"#;
+    if Command::new("gcc").arg("--version").output().is_err() {
+        return;
+    }
+    for (set, options, words) in [
+        ("false", "-O1", "x is true"),
+        ("true", "-O1", "a file cannot be opened: no such file"),
+        ("true", "-DSALTUS_NO_STDIO", "files and messages are not part of this program"),
+    ] {
+        std::fs::write(&file, text.replace("read = true", &format!("read = {set}"))).unwrap();
+        let mut e = Engine::new(Options::default());
+        let m = e.open(file.to_str().unwrap(), None).unwrap();
+        let dae = e.flatten(&m).unwrap();
+        let c = e.export_c(dae, &m).unwrap_or_else(|| panic!("{:?}", e.diagnostics));
+        let (source, binary) = (folder.join("failing.c"), folder.join("failing"));
+        std::fs::write(&source, c).unwrap();
+        let flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-DSALTUS_MAIN", options, "-o"];
+        let made = Command::new("gcc").args(flags).args([&binary, &source]).arg("-lm").output().unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let out = Command::new(&binary).args(["1", "100"]).output().unwrap();
+        let said = String::from_utf8(out.stderr).unwrap();
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn schur_forms_and_generalized_eigenvalues() {
+    let text = r#"package P
+  function dgees input Real A[:, size(A, 1)]; output Real T[size(A, 1), size(A, 1)] = A; output Real Z[size(A, 1), size(A, 1)];
+    output Real re[size(A, 1)]; output Real im[size(A, 1)];
+  protected Integer n = size(A, 1), none, sdim, info; Real work[50]; Boolean b[size(A, 1)];
+    external "FORTRAN 77" dgees("V", "N", none, n, T, n, sdim, re, im, Z, n, work, 50, b, info) annotation(Library = "lapack");
+  end dgees;
+  function dgehrd input Real A[:, size(A, 1)]; output Real H[size(A, 1), size(A, 1)] = A; output Real tau[size(A, 1) - 1];
+  protected Integer n = size(A, 1), info; Real work[50];
+    external "FORTRAN 77" dgehrd(n, 1, n, H, n, tau, work, 50, info) annotation(Library = "lapack");
+  end dgehrd;
+  function dorghr input Real A[:, size(A, 1)]; input Real tau[size(A, 1) - 1]; output Real Q[size(A, 1), size(A, 1)] = A;
+  protected Integer n = size(A, 1), info; Real work[50];
+    external "FORTRAN 77" dorghr(n, 1, n, Q, n, tau, work, 50, info) annotation(Library = "lapack");
+  end dorghr;
+  function dormhr input Real C[:, :]; input Real A[:, size(A, 1)]; input Real tau[:]; input String side; input String trans;
+    output Real X[size(C, 1), size(C, 2)] = C;
+  protected Integer m = size(C, 1), n = size(C, 2), k = size(A, 1), info; Real work[50];
+    external "FORTRAN 77" dormhr(side, trans, m, n, 1, k, A, k, tau, X, m, work, 50, info) annotation(Library = "lapack");
+  end dormhr;
+  function dhseqr input Real H[:, size(H, 1)]; input String job; input String compz; input Real Z[:, :];
+    output Real re[size(H, 1)]; output Real im[size(H, 1)]; output Real T[size(H, 1), size(H, 1)] = H;
+    output Real Q[size(H, 1), size(H, 1)] = Z;
+  protected Integer n = size(H, 1), info; Real work[50];
+    external "FORTRAN 77" dhseqr(job, compz, n, 1, n, T, n, re, im, Q, n, work, 50, info) annotation(Library = "lapack");
+  end dhseqr;
+  function dtrsen input Real T[:, size(T, 1)]; input Real Q[:, :]; input Boolean choose[size(T, 1)];
+    output Real U[size(T, 1), size(T, 1)] = T; output Real Z[size(T, 1), size(T, 1)] = Q; output Real re[size(T, 1)];
+    output Real im[size(T, 1)]; output Integer m; output Real s; output Real sep;
+  protected Integer n = size(T, 1), info, iwork[99]; Real work[99];
+    external "FORTRAN 77" dtrsen("B", "V", choose, n, U, n, Z, n, re, im, m, s, sep, work, 99, iwork, 99, info)
+      annotation(Library = "lapack");
+  end dtrsen;
+  function dtrevc input Real T[:, size(T, 1)]; input Real Q[:, :]; output Real L[size(T, 1), size(T, 1)] = Q;
+    output Real R[size(T, 1), size(T, 1)] = Q;
+  protected Integer n = size(T, 1), info; Boolean choose[size(T, 1)]; Real work[99];
+    external "FORTRAN 77" dtrevc("B", "B", choose, n, T, n, L, n, R, n, n, n, work, info) annotation(Library = "lapack");
+  end dtrevc;
+  function dgeevx input Real A[:, size(A, 1)]; output Real re[size(A, 1)]; output Real im[size(A, 1)];
+    output Real L[size(A, 1), size(A, 1)]; output Real R[size(A, 1), size(A, 1)]; output Real e[size(A, 1)]; output Real v[size(A, 1)];
+  protected Integer n = size(A, 1), ilo, ihi, info, iwork[20]; Real T[size(A, 1), size(A, 1)] = A, scale[size(A, 1)], norm, work[99];
+    external "FORTRAN 77" dgeevx("B", "V", "V", "B", n, T, n, re, im, L, n, R, n, ilo, ihi, scale, norm, e, v, work, 99, iwork, info)
+      annotation(Library = "lapack");
+  end dgeevx;
+  function dggev input Real A[:, size(A, 1)]; input Real B[size(A, 1), size(A, 1)]; output Real re[size(A, 1)];
+    output Real im[size(A, 1)]; output Real beta[size(A, 1)]; output Real L[size(A, 1), size(A, 1)];
+    output Real R[size(A, 1), size(A, 1)]; output Integer info;
+  protected Integer n = size(A, 1); Real S[size(A, 1), size(A, 1)] = A, T[size(A, 1), size(A, 1)] = B, work[99];
+    external "FORTRAN 77" dggev("V", "V", n, S, n, T, n, re, im, beta, L, n, R, n, work, 99, info) annotation(Library = "lapack");
+  end dggev;
+  function dggevx input Real A[:, size(A, 1)]; input Real B[size(A, 1), size(A, 1)]; output Real re[size(A, 1)];
+    output Real im[size(A, 1)]; output Real beta[size(A, 1)]; output Real e[size(A, 1)]; output Real v[size(A, 1)];
+  protected Integer n = size(A, 1), ilo, ihi, info, iwork[20]; Boolean bwork[20];
+    Real S[n, n] = A, T[n, n] = B, L[n, n], R[n, n], ls[n], rs[n], na, nb, work[99];
+    external "FORTRAN 77" dggevx("B", "V", "V", "B", n, S, n, T, n, re, im, beta, L, n, R, n, ilo, ihi, ls, rs, na, nb, e, v, work, 99,
+      iwork, bwork, info) annotation(Library = "lapack");
+  end dggevx;
+  function dhgeqz input Real A[:, size(A, 1)]; input Real B[size(A, 1), size(A, 1)]; output Real re[size(A, 1)];
+    output Real im[size(A, 1)]; output Real beta[size(A, 1)];
+  protected Integer n = size(A, 1), info; Real S[n, n] = A, T[n, n] = B, Q[1, 1], work[99];
+    external "FORTRAN 77" dhgeqz("E", "N", "N", n, 1, n, S, n, T, n, re, im, beta, Q, 1, Q, 1, work, 99, info)
+      annotation(Library = "lapack");
+  end dhgeqz;
+  function dtrsm input Real A[:, :]; input Real B[:, :]; input String side; input String uplo; input String trans;
+    output Real X[size(B, 1), size(B, 2)] = B;
+    external "FORTRAN 77" dtrsm(side, uplo, trans, "N", size(B, 1), size(B, 2), 2.0, A, size(A, 1), X, size(B, 1))
+      annotation(Library = "lapack");
+  end dtrsm;
+  function dgglse input Real A[:, :]; input Real B[:, size(A, 2)]; input Real c[:]; input Real d[:]; output Real x[size(A, 2)];
+  protected Real S[size(A, 1), size(A, 2)] = A, T[size(B, 1), size(B, 2)] = B, u[size(c, 1)] = c, v[size(d, 1)] = d, work[50];
+    Integer info;
+    external "FORTRAN 77" dgglse(size(A, 1), size(A, 2), size(B, 1), S, size(A, 1), T, size(B, 1), u, v, x, work, 50, info)
+      annotation(Library = "lapack");
+  end dgglse;
+  function dtrsyl input Real A[:, :]; input Real B[:, :]; input Real C[:, :]; input Boolean t; input Integer sign;
+    output Real X[size(C, 1), size(C, 2)] = C;
+  protected Real scale; Integer info; String o = if t then "T" else "N";
+    external "FORTRAN 77" dtrsyl(o, o, sign, size(A, 1), size(B, 1), A, size(A, 1), B, size(B, 1), X, size(C, 1), scale, info)
+      annotation(Library = "lapack");
+  end dtrsyl;
+  function dgesvx input Real A[:, size(A, 1)]; input Real B[:, :]; input String trans; output Real X[size(A, 1), size(B, 2)];
+    output Real rcond; output Integer info;
+  protected Integer n = size(A, 1), p[n], iwork[n]; String equed = " ";
+    Real S[n, n] = A, F[n, n], r[n], c[n], T[n, size(B, 2)] = B, fe[size(B, 2)], be[size(B, 2)], work[99];
+    external "FORTRAN 77" dgesvx("N", trans, n, size(B, 2), S, n, F, n, p, equed, r, c, T, n, X, n, rcond, fe, be, work, iwork, info)
+      annotation(Library = "lapack");
+  end dgesvx;
+  function fft input Real u[:]; output Real a[div(size(u, 1), 2) + 1]; output Real p[div(size(u, 1), 2) + 1]; output Integer info;
+  protected Real work[3*size(u, 1) + 2*(div(size(u, 1), 2) + 1)];
+    external "C" info = ModelicaFFT_kiss_fftr(u, size(u, 1), work, size(work, 1), a, p);
+  end fft;
+  function values "What does not depend on the order of eigenvalues" input Real re[:]; input Real im[:]; output Real y;
+  algorithm y := sum(exp(re[k]/8)*cos(im[k]/2) for k in 1:size(re, 1)); end values;
+  function ratios "The same, of those that are finite" input Real re[:]; input Real im[:]; input Real beta[:]; output Real y;
+  algorithm
+    y := sum(if abs(beta[k]) < 1e-9 then 100 else exp(-abs(re[k]/beta[k])/50)*cos(im[k]/beta[k]/20) for k in 1:size(re, 1));
+  end ratios;
+  function far "How far two matrices are apart" input Real A[:, :]; input Real B[:, :]; output Real y;
+  algorithm y := max(max(abs(A[i, j] - B[i, j]) for i in 1:size(A, 1), j in 1:size(A, 2)), 1e-9); end far;
+  function all input Real x; output Real y[26];
+  protected
+    Real A[5, 5] = [x, 1, 0, 2, 1; 2, x, 1, 0, 3; -1, -2, 1, x, 0; 0, 1, -3, 2, 1; 1, 0, x, -2, 4];
+    Real B[5, 5] = [4, 1, 0, x, 1; 1, 5, 1, 0, 0; 0, x, 6, 1, 1; 1, 0, 1, 7, 2; 0, 1, 1, 0, 3];
+    Real S[5, 5] = [4, 1, 0, x, 1; 1, 5, 1, 0, 0; 0, x, 6, 1, 1; 1, 0, 1, 7, 2; 0, 0, 0, 0, 0];
+    Real T[5, 5], Z[5, 5], H[5, 5], Q[5, 5], tau[4], re[5], im[5], beta[5], L[5, 5], R[5, 5], e[5], v[5], s, sep, X[5, 2], a[7], p[7];
+    Integer m, info; Boolean choose[5];
+  algorithm
+    (T, Z, re, im) := dgees(A);
+    y[1] := values(re, im) + far(Z*T*transpose(Z), A) + far(Z*transpose(Z), identity(5));
+    for k in 1:5 loop choose[k] := re[k] > 2; end for;
+    (T, Z, re, im, m, s, sep) := dtrsen(T, Z, choose);
+    y[2] := values(re[1:m], im[1:m]) + far(Z*T*transpose(Z), A);
+    y[3] := s;
+    y[4] := if sep > 0 then m else -m;
+    (L, R) := dtrevc(T, Z);
+    y[5] := sum(sum(abs(R[i, k]) for i in 1:5)*(if im[k] == 0 then 1 else 0) for k in 1:5);
+    y[6] := sum(sum(abs(L[i, k]) for i in 1:5)*(if im[k] == 0 then 1 else 0) for k in 1:5);
+    (H, tau) := dgehrd(A);
+    y[7] := sum(H) + sum(tau);
+    Q := dorghr(H, tau);
+    y[8] := sum(Q*[1, 2; 3, 4; 5, 6; 7, 8; 9, x]);
+    y[9] := far(dormhr(dormhr(A, H, tau, "L", "T"), H, tau, "R", "N"), transpose(Q)*A*Q) + 1;
+    for i in 3:5 loop for j in 1:i - 2 loop H[i, j] := 0; end for; end for;
+    (re, im, T, Z) := dhseqr(H, "S", "V", Q);
+    y[10] := values(re, im) + far(Z*T*transpose(Z), A);
+    (re, im) := dhseqr(H, "E", "N", Q);
+    y[11] := values(re, im);
+    (re, im, L, R, e, v) := dgeevx(A);
+    y[12] := values(re, im) + sum(e);
+    y[13] := sum(v);
+    y[14] := sum(abs(sum(L[i, k]*R[i, k] for i in 1:5)) for k in 1:5);
+    (re, im, beta, L, R, info) := dggev(A, B);
+    y[15] := ratios(re, im, beta) + info;
+    y[16] := sum(sum(R[i, k]^2 for i in 1:5) + sum(L[i, k]^2 for i in 1:5) for k in 1:5);
+    (re, im, beta, e, v) := dggevx(A, B);
+    y[17] := ratios(re, im, beta) + sum(e);
+    y[18] := sum(v);
+    (re, im, beta) := dhgeqz(A, S);
+    y[19] := ratios(re, im, beta);
+    X := [1, x; 2, 0; 0, 1; x, x; 3, 1];
+    y[20] := sum(dtrsm(B, X, "L", "U", "T")) + sum(dtrsm(B, X, "L", "L", "N"));
+    y[21] := sum(dtrsm(B, transpose(X), "R", "U", "N")) + sum(dtrsm(B, transpose(X), "R", "L", "T"));
+    y[22] := {1, 2, 3, 4, 5}*dgglse(A[1:4, :], B[1:2, :], {1, 2, x, 4}, {3, x});
+    y[23] := sum(dtrsyl(B, [2, x; 0, 1], X, false, 1)) + sum(dtrsyl(B, [2, x; 0, 1], X, true, -1));
+    (X, s, info) := dgesvx(B, X, "T");
+    y[24] := sum(X) + s + info;
+    (a, p, info) := fft({x*sin(k) + cos(2*k) + k for k in 1:12});
+    y[25] := {1, 2, 3, 4, 5, 6, 7}*a + info;
+    y[26] := p[2] + p[3] + p[5];
+  end all;
+  model M
+    Real x(start = 1, fixed = true), y[26] = all(x);
+  equation
+    der(x) = -x;
+  end M;
+end P;"#;
+    check_model("schur", "P.M", text, 1.0, 100, 1e-7, false);
 }
 
 #[test]

@@ -668,17 +668,14 @@ fn with_others(functions: &[Function], x: &ExternalCall) -> ExternalCall {
 }
 
 /// The wrapper of an external function for a file of C code: `saltus_call_{k}(saltus_arg *a, saltus_arg *r)`, which is to be called
-/// where `ModelicaError` has a way out.
-pub fn wrapper_c(f: &Function, x: &ExternalCall, k: usize) -> Result<String, String> {
+/// where `ModelicaError` has a way out. It declares what it calls if nothing that is included does.
+pub fn wrapper_c(f: &Function, x: &ExternalCall, k: usize, declare: bool) -> Result<String, String> {
     if super::lookup(&x.symbol).is_some() || x.language != "C" {
         return Err("external code".into());
     }
     let interface = Interface::of(f, x)?;
-    if interface.parameters.iter().any(|p| p.ty == ScalarType::Object) || interface.result == Some(ScalarType::Object) {
-        return Err("an external object".into());
-    }
     let mut out = String::new();
-    wrapper(k, &interface, x.includes.is_empty() && x.libraries.is_empty(), &mut out);
+    wrapper(k, &interface, declare && x.includes.is_empty() && x.libraries.is_empty(), &mut out);
     let out = out.replace("const char *saltus_call_", "static const char *saltus_call_");
     Ok(out.replace("  if (setjmp(saltus_escape)) return saltus_text;\n", "  (void)a; (void)r;\n"))
 }

@@ -12,6 +12,7 @@ mod system;
 mod tables;
 mod text;
 
+pub use random::impure_generators;
 pub use tables::{TableData, table_data};
 
 use crate::strings;
@@ -172,6 +173,11 @@ fn remove(handle: f64) {
     };
     SEEN.with_borrow_mut(clear);
     clear(&mut OBJECTS.write().unwrap_or_else(|e| e.into_inner()));
+}
+
+/// Whether an object belongs to foreign code.
+pub fn is_foreign(handle: f64) -> bool {
+    matches!(object(handle).as_deref(), Ok(Object::Foreign(..)))
 }
 
 /// Ends an external object: a foreign one by its destructor.

@@ -74,6 +74,15 @@ fn set_internal_state(a: &mut [ExtArg]) -> ExtResult {
     Ok(0.0)
 }
 
+/// The numbers and states of all impure generators, as the library writes states.
+pub fn impure_generators() -> Vec<(f64, Vec<f64>)> {
+    let all = IMPURE.lock().unwrap_or_else(|e| e.into_inner());
+    let mut list: Vec<(f64, Vec<f64>)> =
+        all.iter().map(|(id, (s, p))| (*id as f64, integers(s).into_iter().chain([*p as f64]).collect())).collect();
+    list.sort_by(|a, b| a.0.total_cmp(&b.0));
+    list
+}
+
 fn impure_random(a: &mut [ExtArg]) -> ExtResult {
     match IMPURE.lock().unwrap_or_else(|e| e.into_inner()).get_mut(&(num(a, 0)? as i64)) {
         Some((s, p)) => Ok(step1024(s, p)),
