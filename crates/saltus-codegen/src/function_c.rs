@@ -239,7 +239,8 @@ pub fn functions_c(
         needed.iter().filter(|n| n.1).filter_map(|n| executor.lowered(n.0)?.derivative).collect();
     let mut o = String::new();
     // Results of what has effects are forgotten at events: they stand behind the others.
-    let effects: Vec<bool> = called.iter().map(|c| executor.has_effects(c.func)).collect();
+    let plain = |f: FuncId| f.of_tangent().unwrap_or(f);
+    let effects: Vec<bool> = called.iter().map(|c| executor.has_effects(plain(c.func))).collect();
     let pure = effects.iter().filter(|e| !**e).count();
     let (mut memo, mut places, mut next) = (0, Vec::new(), [0, 0]);
     for (k, c) in called.iter().enumerate() {

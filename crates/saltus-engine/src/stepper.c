@@ -59,18 +59,23 @@ static void remember(double *v) {
 static int solve_mixed(NAME *m, const mixed_loop *b) {
     double *v = m->v, *first = m->mixed, *before = first + b->slots, *guess = before + b->slots;
     const char *message = m->message;
-    int status = SALTUS_EVENTS, same = 0;
+    int status = SALTUS_EVENTS, same = 0, settled = 0;
     for (int i = 0; i < b->slots; i++) first[i] = v[b->slot[i]];
     for (int i = 0; i < b->unknowns; i++) guess[i] = v[b->unknown[i]];
-    for (unsigned round = 0; round < 40; round++) {
+    for (int round = 0; round < (b->unknowns ? 40 : 1000); round++) {
         for (int i = 0; i < b->slots; i++) before[i] = v[b->slot[i]];
         if ((status = saltus_told(m, b->continuous(m, v)))) break;
         if ((status = saltus_told(m, b->discrete(m, v)))) return status;
-        same = 1;
-        for (int i = 0; i < b->slots; i++) same &= before[i] == v[b->slot[i]];
+        same = settled = 1;
+        for (int i = 0; i < b->slots; i++) {
+            same &= before[i] == v[b->slot[i]];
+            settled &= fabs(before[i] - v[b->slot[i]]) <= 8.0 * 2.220446049250313e-16 * fabs(before[i]);
+        }
         if (same) return SALTUS_OK;
         status = SALTUS_EVENTS;
     }
+    /* Nothing but rounding changed in the last round. */
+    if (settled && status == SALTUS_EVENTS) return SALTUS_OK;
     if (m->held || b->bits > 12) return status;
     /* Where none agrees to the last digits, rounding may be what keeps them apart. */
     for (double slack = 1.0; slack <= 1e6; slack *= 1e3)
@@ -1321,6 +1326,25 @@ static int elsewhere(NAME *m, double t, double moment, const double *x) {
     return !NAME_derivatives(m, m->v[TIME], f, m->leaving);
 }
 
+/* What is at its edge within rounding where the step ends, has another value there and goes beyond it crosses there, together with
+   what happens at that time; whether there is any, or -1 if the step cannot be taken again. */
+static int at_edge(NAME *m, double t, double h, const double *x, double *y) {
+    unsigned char close[N_RELATIONS + 1];
+    int any = 0;
+    for (int i = 0; i < N_RELATIONS; i++) {
+        const saltus_relation *r = &relations[i];
+        close[i] = watched(m, i) && r->kind < 4 && fabs(m->v[r->g]) <= saltus_band(m, i) && m->v[r->var] != saltus_plain(r->kind, 0.0);
+        any |= close[i];
+    }
+    if (!any) return 0;
+    any = 0;
+    if (!advance(m, t, h + 1e-6 * h, x, y)) crossed(m);
+    for (int i = 0; i < N_RELATIONS; i++) any |= m->fired[i] = m->fired[i] && close[i];
+    if (advance(m, t, h, x, y)) return -1;
+    m->message = 0;
+    return any;
+}
+
 /* Goes on by h, through all events on the way; `event` is called before and after each. */
 int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
     double t = m->v[TIME], end = t + h, x[N_STATES + 1], y[N_STATES + 1], moment = 1e-9 * h;
@@ -1337,7 +1361,7 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
 #ifdef SALTUS_STIFF
         m->linearized = 0;
 #endif
-        int fired = 0, left = 0;
+        int fired = 0, left = 0, met = 0;
         m->touch = -1;
         if (++guard > 10000) { m->message = "too many events in one step: it may be a slide along a switching line"; return SALTUS_EVENTS; }
         if (due > t) {
@@ -1379,6 +1403,7 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
             }
             /* What follows an instability has nothing to do with the model. */
             if (!m->slides && !m->rests && m->error > SALTUS_ERROR) { m->message = SALTUS_TOO_LONG; return SALTUS_STEP; }
+            if (!fired && m->touch < 0 && (met = at_edge(m, t, to - t, x, y)) < 0) return SALTUS_UNSOLVED;
             int back = went_back(m);
             if (back >= 0) {
                 /* It touched zero where the step begins. */
@@ -1414,7 +1439,7 @@ int NAME_step(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
             if (!(states_suit(m, m->v, m->mode, m->signs) > 0.02)) { m->message = SALTUS_OTHER_STATES; return SALTUS_STATES; }
             if ((status = note_delays(m, 0))) return status;
         }
-        if (fired || left || due <= t + 1e-13 * (fabs(t) > 1e-3 ? fabs(t) : 1e-3))
+        if (fired || met || left || due <= t + 1e-13 * (fabs(t) > 1e-3 ? fabs(t) : 1e-3))
             if ((status = happen(m, h, event, user))) return status;
     }
     blend(m);
