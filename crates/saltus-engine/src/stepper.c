@@ -795,52 +795,79 @@ static double looseness(const saltus_surface *s) {
     return fmax(excess, -s->hold / fmax(s->firmest, 1e-300) - 1e-9);
 }
 
-/* Filippov's field: f0 + sum share_k (f_k - f0) with d/dt g = 0 on every surface; what is left of g is drawn to zero as well. */
+/* What a corner counts: bit k tells the side of surface k; without a factor for surface `apart`, whose sides then count with a sign. */
+static double weight(int n, const double *share, int corner, int apart) {
+    double w = 1.0;
+    for (int k = 0; k < n; k++) {
+        int second = corner >> k & 1;
+        w *= k == apart ? (second ? 1.0 : -1.0) : second ? share[k] : 1.0 - share[k];
+    }
+    return w;
+}
+
+/* Filippov's field on n surfaces: a mix of the fields of all corners, whose shares are products of one share for each surface, so
+   that d/dt g = 0 on every surface; what is left of g is drawn to zero as well. Where fields add up the equations are linear. */
 static int slide_field(NAME *m, double t, const double *x, double *dx) {
-    double f[SALTUS_SLIDES + 1][N_STATES + 1];
-    double rate[SALTUS_SLIDES + 1][SALTUS_SLIDES], g[SALTUS_SLIDES], pull = 100.0 / SALTUS_SPAN;
-    double a[SALTUS_SLIDES * SALTUS_SLIDES], b[SALTUS_SLIDES], share[2][SALTUS_SLIDES];
+    double f[1 << SALTUS_SLIDES][N_STATES + 1];
+    double rate[1 << SALTUS_SLIDES][SALTUS_SLIDES], g[SALTUS_SLIDES], pull = 100.0 / SALTUS_SPAN;
+    double a[SALTUS_SLIDES * SALTUS_SLIDES], b[SALTUS_SLIDES], share[2][SALTUS_SLIDES], hold[SALTUS_SLIDES];
     int lead[SALTUS_SLIDES], n = m->slides, status;
     for (int k = 0; k < n; k++) lead[k] = m->surface[k].lead;
-    for (int k = 0; k <= n; k++) {
-        for (int j = 0; j < n; j++) set_side(m, j, j + 1 == k);
-        if ((status = NAME_derivatives(m, t, x, f[k]))) return status;
-        for (int j = 0; !k && j < n; j++) { crossing(m->v, lead[j]); g[j] = m->v[relations[lead[j]].g]; }
-        if ((status = rates(m, n, lead, t, x, f[k], rate[k]))) return status;
+    for (int corner = 0; corner < 1 << n; corner++) {
+        for (int j = 0; j < n; j++) set_side(m, j, corner >> j & 1);
+        if ((status = NAME_derivatives(m, t, x, f[corner]))) return status;
+        for (int j = 0; !corner && j < n; j++) { crossing(m->v, lead[j]); g[j] = m->v[relations[lead[j]].g]; }
+        if ((status = rates(m, n, lead, t, x, f[corner], rate[corner]))) return status;
     }
-    for (int drawn = 0; drawn < 2; drawn++) {
-        for (int j = 0; j < n; j++) {
-            for (int k = 0; k < n; k++) a[j * n + k] = rate[k + 1][j] - rate[0][j];
-            b[j] = -rate[0][j] - (drawn ? pull * g[j] : 0.0);
+    for (int drawn = 1; drawn >= 0; drawn--) {
+        int fails = 0;
+        for (int k = 0; k < n; k++) share[drawn][k] = 0.0;
+        for (int round = 0; round < 20 && !fails; round++) {
+            double moved = 0.0;
+            for (int j = 0; j < n; j++) {
+                b[j] = drawn ? -pull * g[j] : 0.0;
+                for (int k = 0; k < n; k++) a[j * n + k] = 0.0;
+                for (int corner = 0; corner < 1 << n; corner++) {
+                    b[j] -= weight(n, share[drawn], corner, -1) * rate[corner][j];
+                    for (int k = 0; k < n; k++) a[j * n + k] += weight(n, share[drawn], corner, k) * rate[corner][j];
+                }
+                hold[j] = a[j * n + j];
+            }
+            fails = saltus_lu(n, a, b);
+            for (int k = 0; k < n && !fails; k++) { share[drawn][k] += b[k]; moved = fmax(moved, fabs(b[k])); }
+            if (n == 1 || moved < 1e-12) break;
         }
-        int fails = saltus_lu(n, a, b);
-        for (int k = 0; k < n; k++) share[drawn][k] = fails ? 0.5 : b[k];
+        for (int k = 0; k < n && fails; k++) share[drawn][k] = 0.5;
     }
-    for (int i = 0; i < m->now->states; i++) dx[i] = f[0][i];
     for (int k = 0; k < n; k++) {
         saltus_surface *s = &m->surface[k];
-        double part = fmin(fmax(share[1][k], 0.0), 1.0);
         s->share = share[0][k];
-        s->hold = m->begins[s->lead] * (rate[k + 1][k] - rate[0][k]);
+        s->hold = m->begins[s->lead] * hold[k];
         if (s->hold > s->firmest) s->firmest = s->hold;
-        for (int i = 0; i < m->now->states; i++) dx[i] += part * (f[k + 1][i] - f[0][i]);
+        share[1][k] = fmin(fmax(share[1][k], 0.0), 1.0);
+    }
+    for (int i = 0; i < m->now->states; i++) dx[i] = f[0][i];
+    for (int corner = 1; corner < 1 << n; corner++) {
+        double part = weight(n, share[1], corner, -1);
+        for (int i = 0; i < m->now->states; i++) dx[i] += part * (f[corner][i] - f[0][i]);
     }
     for (int j = 0; j < n; j++) set_side(m, j, m->surface[j].share >= 0.5);
     return NAME_derivatives(m, t, x, f[0]);
 }
 
-/* While the solution slides, values are those of the mix of both sides. */
+/* While the solution slides, values are those of the mix of all sides. */
 static void blend(NAME *m) {
-    double x[N_STATES + 1] = {0}, f[N_STATES + 1] = {0}, t = m->v[TIME];
+    double x[N_STATES + 1] = {0}, f[N_STATES + 1] = {0}, t = m->v[TIME], share[SALTUS_SLIDES];
     if (!m->slides) return;
     NAME_get_states(m, x);
-    for (int k = 0; k <= m->slides; k++) {
-        for (int j = 0; j < m->slides; j++) set_side(m, j, j + 1 == k);
+    for (int k = 0; k < m->slides; k++) share[k] = fmin(fmax(m->surface[k].share, 0.0), 1.0);
+    for (int corner = 0; corner < 1 << m->slides; corner++) {
+        for (int j = 0; j < m->slides; j++) set_side(m, j, corner >> j & 1);
         if (NAME_derivatives(m, t, x, f)) return;
-        if (!k) { memcpy(m->ahead, m->v, sizeof m->ahead); memcpy(m->blended, m->v, sizeof m->ahead); continue; }
-        double share = fmin(fmax(m->surface[k - 1].share, 0.0), 1.0);
+        if (!corner) { memcpy(m->ahead, m->v, sizeof m->ahead); memcpy(m->blended, m->v, sizeof m->ahead); continue; }
+        double part = weight(m->slides, share, corner, -1);
         for (int i = 0; i < (int)(sizeof m->ahead / sizeof *m->ahead); i++)
-            if (m->v[i] != m->ahead[i]) m->blended[i] += share * (m->v[i] - m->ahead[i]);
+            if (m->v[i] != m->ahead[i]) m->blended[i] += part * (m->v[i] - m->ahead[i]);
     }
     memcpy(m->v, m->blended, sizeof m->ahead);
     for (int j = 0; j < m->slides; j++) set_side(m, j, m->surface[j].share >= 0.5);
