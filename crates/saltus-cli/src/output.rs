@@ -224,8 +224,9 @@ pub fn constants(dae: &HybridDae) -> Vec<(Column, f64)> {
         let column = Column::new(v.name.as_str(), kind(&v.ty)?);
         Some((column.with_unit(v.unit.as_str()).with_description(&*v.description), value))
     };
-    let is_shown =
-        |v: &saltus_dae::Variable| !v.hidden && matches!(v.variability, Variability::Constant | Variability::Parameter);
+    let is_shown = |v: &saltus_dae::Variable| {
+        !v.hidden && !v.unshown && matches!(v.variability, Variability::Constant | Variability::Parameter)
+    };
     dae.vars.as_slice().iter().filter(|v| is_shown(v)).filter_map(constant).collect()
 }
 

@@ -165,6 +165,8 @@ pub struct Variable {
     pub description: Arc<str>,
     /// Declared in a protected section, or generated (name starts with `$`): left out of results by default.
     pub hidden: bool,
+    /// `annotation(HideResult = true)`: left out of results unless asked for by name.
+    pub unshown: bool,
     /// Marked by the user of the initialization: stays when variables are eliminated, so that its start value is used.
     pub marked: bool,
     /// The modeller's word on tearing, `annotation(__Saltus_tear = true)`: torn in any case, or never if that can be helped.
@@ -192,6 +194,7 @@ impl Variable {
             display_unit: Name::default(),
             description: Arc::default(),
             hidden: false,
+            unshown: false,
             marked: false,
             tear: None,
             origin: Origin::default(),

@@ -508,7 +508,7 @@ fn outputs(s: &Started) -> Vec<(String, Place)> {
         let var = &m.sys.dae.vars[v];
         let parameter = var.variability <= Variability::Parameter;
         let text = matches!(var.ty, VarType::String | VarType::Object);
-        if HybridDae::is_builtin(v) || parameter || var.hidden || text {
+        if HybridDae::is_builtin(v) || parameter || var.hidden || var.unshown || text {
             continue;
         }
         let place = match m.sys.alias[v] {

@@ -292,6 +292,12 @@ impl<'t> Flattener<'t> {
     }
 
     /// Annotations of a declaration whose values are Booleans.
+    /// Whether a variable or a component around it is not meant for results; what is said closest counts.
+    fn hides_result(&self, n: NodeId) -> bool {
+        let around = std::iter::successors(Some(n), |&n| self.node(n).parent);
+        around.into_iter().find_map(|n| self.annotation_flag(n, "HideResult")).unwrap_or(false)
+    }
+
     fn check_flags(&mut self, n: NodeId) {
         let Some((_, Component { annotation: Some(a), .. }, _)) = self.node(n).clause else { return };
         for arg in &a.args {
@@ -370,6 +376,9 @@ impl<'t> Flattener<'t> {
         let m = self.leaf_mod(n)?;
         let at = |k: usize| VarId::new(first.index() + k);
         self.check_flags(n);
+        if self.hides_result(n) {
+            (0..count).for_each(|k| self.dae.vars[at(k)].unshown = true);
+        }
         if self.annotated(n, "__Saltus_conserved") {
             self.dae.conserved.extend((0..count).map(at));
         }

@@ -77,6 +77,14 @@ pub struct RunOptions {
     pub sensitivity_error: bool,
 }
 
+impl RunOptions {
+    /// Whether a variable is left out of results, whatever its name: a generated one, or one that the model hides and nobody asks
+    /// for.
+    pub fn leaves_out(&self, v: &saltus_dae::Variable) -> bool {
+        !self.all_variables && (v.hidden || v.unshown && self.variables.is_empty())
+    }
+}
+
 /// Whether one of these patterns means a variable. `*` stands for any text, `?` for any one character; the name of an array or of a
 /// component means all its parts. No pattern means every variable.
 pub fn chosen(patterns: &[String], name: &str) -> bool {

@@ -209,7 +209,7 @@ impl Instants {
             };
             if HybridDae::is_builtin(v)
                 || var.variability <= Variability::Parameter
-                || (var.hidden && !options.all_variables)
+                || options.leaves_out(var)
                 || !crate::chosen(&options.variables, &var.name)
             {
                 continue;

@@ -321,7 +321,7 @@ impl Runner<'_> {
             // Of the parameters, those of the model itself: they are few, and their values may come from a computation.
             let parameter = var.variability <= Variability::Parameter
                 && (var.variability == Variability::Constant || var.name.contains('.'));
-            if HybridDae::is_builtin(v) || parameter || (var.hidden && !self.options.all_variables) {
+            if HybridDae::is_builtin(v) || parameter || self.options.leaves_out(var) {
                 continue;
             }
             let kind = match var.ty {

@@ -186,12 +186,13 @@ impl Digest {
             display_unit,
             description,
             hidden,
+            unshown,
             marked,
             tear,
             origin,
         } = v;
         (name, unit, display_unit, description).hash(&mut self.hasher);
-        self.shown(&(ty, variability, causality, fixed, state_select, hidden, marked, tear));
+        self.shown(&(ty, variability, causality, fixed, state_select, hidden, unshown, marked, tear));
         let tuned = *variability == Variability::Parameter;
         for (row, left_out) in [(binding, tuned), (start, true), (min, false), (max, false), (nominal, false)] {
             match row.as_ref().and_then(|r| sys.dae.row_constant(r)).filter(|_| left_out) {

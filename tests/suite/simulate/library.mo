@@ -286,3 +286,168 @@ end M;
 exit: 5
 error: initialization failed at time 0.0: nothing.txt: No such file or directory (os error 2)
 --> model.mo:1:17
+
+--- random-numbers-of-the-wider-generators simulate --stop 0 ---
+// xorshift128+ on the words a, b: a ^= a << 23; the new second word is (a ^ b ^ a >> 17 ^ b >> 26) + b, the first one b.
+// xorshift1024* on 16 words and a place p, moved on first: b ^= b << 31, b ^= b >> 11, a ^= a >> 30 for the word b there and the
+// word a before it; their difference is kept there and times 1181783497276652981 is the number. Both computed apart from this.
+function draw128
+  input Integer before[4];
+  output Real r;
+  output Integer after[4];
+external "C" ModelicaRandom_xorshift128plus(before, after, r);
+end draw128;
+function draw1024
+  input Integer before[33];
+  output Real r;
+  output Integer after[33];
+external "C" ModelicaRandom_xorshift1024star(before, after, r);
+end draw1024;
+model M
+  Real r, q;
+  Integer s[4];
+  Integer t[33] annotation(HideResult = true);
+  Integer low = t[3], high = t[4], untouched = t[5], place = t[33];
+equation
+  (r, s) = draw128({1, 2, 3, 4});
+  (q, t) = draw1024(cat(1, 1:32, {0}));
+end M;
+--- expect ---
+time,r,q,s[1],s[2],s[3],s[4],low,high,untouched,place
+0.0,0.5039062821310871,0.37670097295847393,3,4,8454469,16777354,-2135949302,7,5,1
+
+--- random-numbers-without-a-state-of-ones-own simulate --stop 0 ---
+// The generator behind the impure function is the one with 33 Integers: from the same state both draw the same number.
+impure function begin
+  input Integer id;
+  input Integer state[33];
+external "C" ModelicaRandom_setInternalState_xorshift1024star(state, size(state, 1), id);
+end begin;
+impure function draw
+  input Integer id;
+  output Real r;
+external "C" r = ModelicaRandom_impureRandom_xorshift1024star(id);
+end draw;
+model M
+  parameter Real r(fixed = false);
+  parameter Real next(fixed = false) annotation(HideResult = true);
+  parameter Boolean another(fixed = false);
+initial algorithm
+  begin(7, cat(1, 1:32, {0}));
+  r := draw(7);
+  next := draw(7);
+  another := abs(next - r) > 1e-6 and next > 0 and next < 1;
+end M;
+--- expect ---
+time,r,another
+0.0,0.37670097295847393,true
+
+--- matrices-in-files simulate --stop 0 ---
+// What is written is read again, into another array; a second matrix is appended to the same file.
+impure function write
+  input String file, name;
+  input Real A[:, :];
+  input Boolean append;
+  output Boolean done;
+external "C" done = ModelicaIO_writeRealMatrix(file, name, A, size(A, 1), size(A, 2), append, "4");
+end write;
+impure function sizes
+  input String file, name;
+  output Integer n[2];
+external "C" ModelicaIO_readMatrixSizes(file, name, n);
+end sizes;
+impure function read
+  input String file, name;
+  input Integer rows, columns;
+  output Real A[rows, columns];
+external "C" ModelicaIO_readRealMatrix(file, name, A, rows, columns, false);
+end read;
+impure function remove
+  input String file;
+external "C" ModelicaInternal_removeFile(file);
+end remove;
+model M
+  parameter Boolean first(fixed = false), second(fixed = false);
+  parameter Integer n[2](each fixed = false), k[2](each fixed = false);
+  parameter Real A[2, 3](each fixed = false), b[1, 2](each fixed = false);
+initial algorithm
+  first := write("matrices.mat", "A", [1, 2, 3; -4, 5.5, 1e-3], false);
+  second := write("matrices.mat", "b", [7, 8], true);
+  n := sizes("matrices.mat", "A");
+  k := sizes("matrices.mat", "b");
+  A := read("matrices.mat", "A", 2, 3);
+  b := read("matrices.mat", "b", 1, 2);
+  remove("matrices.mat");
+end M;
+--- expect ---
+time,first,second,n[1],n[2],k[1],k[2],"A[1,1]","A[1,2]","A[1,3]","A[2,1]","A[2,2]","A[2,3]","b[1,1]","b[1,2]"
+0.0,true,true,2,3,1,2,1.0,2.0,3.0,-4.0,5.5,0.001,7.0,8.0
+
+--- a-matrix-that-is-not-in-its-file error simulate ---
+impure function write
+  input String file, name;
+  input Real A[:, :];
+  output Boolean done;
+external "C" done = ModelicaIO_writeRealMatrix(file, name, A, size(A, 1), size(A, 2), false, "4");
+end write;
+impure function sizes
+  input String file, name;
+  output Integer n[2];
+external "C" ModelicaIO_readMatrixSizes(file, name, n);
+end sizes;
+model M
+  parameter Boolean done(fixed = false);
+  parameter Integer n[2](each fixed = false);
+initial algorithm
+  done := write("other.mat", "A", [1, 2]);
+  n := sizes("other.mat", "B");
+end M;
+--- expect ---
+exit: 5
+--> model.mo
+B
+
+--- lines-of-a-spectrum simulate --stop 0 --variables info,right,nothing,phased ---
+// u = 3 + 2 cos(4 w t) + 0.5 sin(7 w t), 60 samples of one period. The sums are 60*3 for line 0, 30*2 for line 4 and 30*0.5 for
+// line 7; the library divides them by the number of lines, 31. A cosine has the phase 0, a sine -pi/2.
+function fft
+  input Real u[:];
+  output Integer info;
+  output Real amplitudes[div(size(u, 1), 2) + 1];
+  output Real phases[div(size(u, 1), 2) + 1];
+protected
+  Real work[3*size(u, 1) + 2*(div(size(u, 1), 2) + 1)];
+external "C" info = ModelicaFFT_kiss_fftr(u, size(u, 1), work, size(work, 1), amplitudes, phases);
+end fft;
+model M
+  constant Real w = 2*3.14159265358979;
+  parameter Real u[60] = {3 + 2*cos(4*w*k/60) + 0.5*sin(7*w*k/60) for k in 0:59};
+  parameter Integer info(fixed = false);
+  parameter Real a[31](each fixed = false), phases[31](each fixed = false);
+  parameter Boolean right = abs(a[1] - 180/31) < 1e-9 and abs(a[5] - 60/31) < 1e-9 and abs(a[8] - 15/31) < 1e-9;
+  parameter Boolean nothing = sum(a) - a[1] - a[5] - a[8] < 1e-9;
+  parameter Boolean phased = abs(phases[5]) < 1e-9 and abs(phases[8] + w/4) < 1e-9;
+initial algorithm
+  (info, a, phases) := fft(u);
+end M;
+--- expect ---
+time,info,right,nothing,phased
+0.0,0,true,true,true
+
+--- a-spectrum-of-an-odd-number-of-values simulate --stop 0 --variables info ---
+// The library's transform takes even numbers of values only, and says so.
+function fft
+  input Real u[:];
+  output Integer info;
+  output Real amplitudes[div(size(u, 1), 2) + 1];
+  output Real phases[div(size(u, 1), 2) + 1];
+protected
+  Real work[3*size(u, 1) + 2*(div(size(u, 1), 2) + 1)];
+external "C" info = ModelicaFFT_kiss_fftr(u, size(u, 1), work, size(work, 1), amplitudes, phases);
+end fft;
+model M
+  Integer info = fft({1, 2, 3});
+end M;
+--- expect ---
+time,info
+0.0,1
