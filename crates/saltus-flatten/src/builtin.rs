@@ -746,6 +746,9 @@ impl<'t> Flattener<'t> {
                 {
                     return Err(self.err(span, format!("the delay time {time} is above delayMax, which is {max}")));
                 }
+                if !rest.is_empty() && self.variability(m) > Variability::Parameter {
+                    return Err(self.err(span, "delayMax must be a parameter expression"));
+                }
                 let mut out = Vec::new();
                 let time = self.var_expr(HybridDae::TIME);
                 let position = self.dae.pool.sub(time, *d);

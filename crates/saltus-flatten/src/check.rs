@@ -9,6 +9,7 @@ use crate::call::kind_text;
 use crate::instance::{Found, NodeKind};
 use crate::modifier::{NodeId, Scope};
 use crate::template::{ClassRef, MemberKind};
+use crate::unit::Unit;
 use crate::value::Ty;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Name, Span, Stage};
@@ -108,6 +109,8 @@ impl<'t> Flattener<'t> {
         self.check_plugs();
         self.check_foreign();
         self.check_streams();
+        self.check_blocks();
+        self.check_units();
         for (v, e, span) in std::mem::take(&mut self.checks.bound) {
             if self.variability(e) == Variability::Continuous {
                 self.checks.doubtful.push((v, span));
@@ -249,6 +252,83 @@ impl<'t> Flattener<'t> {
                 self.report(Box::new(e), n);
             }
         }
+    }
+
+    /// What is connected or equal has the same unit, where both sides tell theirs.
+    fn check_units(&mut self) {
+        let mut units: FxHashMap<Name, Option<Unit>> = FxHashMap::default();
+        let mut found = Vec::new();
+        for eq in self.dae.equations.as_slice() {
+            let XNode::Binary(Binary::Sub, a, b) = *self.dae.pool.node(eq.row.template) else { continue };
+            let (
+                XNode::Hole(0),
+                XNode::Hole(1),
+                &[Operand::Var { var: x, order: 0, neg: false }, Operand::Var { var: y, order: 0, neg: false }],
+            ) = (self.dae.pool.node(a), self.dae.pool.node(b), &eq.row.args[..])
+            else {
+                continue;
+            };
+            let (u, v) = (self.dae.vars[x].unit, self.dae.vars[y].unit);
+            if u == v {
+                continue;
+            }
+            let mut unit = |u: Name| *units.entry(u).or_insert_with(|| Unit::parse(u.as_str()));
+            if let (Some(p), Some(q), Some(span)) = (unit(u), unit(v), eq.origin.span)
+                && !p.same(&q)
+            {
+                found.push((span, x, y, eq.origin.instance.clone()));
+            }
+        }
+        for (span, x, y, instance) in found {
+            if self.warned.insert(span) {
+                let (x, y) = (&self.dae.vars[x], &self.dae.vars[y]);
+                let text = format!("{} has the unit {}, but {} has the unit {}", x.name, x.unit, y.name, y.unit);
+                let mut d = Diagnostic::warning(Stage::FrontEnd, span, text);
+                d.instance = instance.to_string();
+                self.diagnostics.push(d);
+            }
+        }
+    }
+
+    /// The connectors of a block are inputs and outputs throughout (Modelica 3.6, section 4.7).
+    fn check_blocks(&mut self) {
+        let mut seen = FxHashSet::default();
+        for k in 0..self.nodes.len() as u32 {
+            let n = NodeId(k);
+            let node = self.node(n);
+            let (Some(parent), Some(t), Some((_, component, _))) = (node.parent, &node.template, node.clause) else {
+                continue;
+            };
+            let place = component.name.span;
+            let public = node.live && node.kind == NodeKind::Component && !node.protected && node.outer.is_none();
+            if !public || !t.is_connector() || t.expandable || seen.contains(&place) {
+                continue;
+            }
+            let block = self.node(parent).template.as_ref().is_some_and(|p| p.kind == ClassKind::Block);
+            if block
+                && seen.insert(place)
+                && let Some(leaf) = self.without_direction(n)
+            {
+                let (name, leaf) = (self.lib.qualified(self.node(parent).cref.class), self.path(leaf));
+                let text = format!("{name} is a block, but {leaf} in its connector is neither input nor output");
+                self.report(Box::new(Diagnostic::error(Stage::FrontEnd, place, text)), parent);
+            }
+        }
+    }
+
+    /// A variable of a connector that is neither input nor output.
+    fn without_direction(&mut self, n: NodeId) -> Option<NodeId> {
+        let t = self.template(n).ok()?;
+        let node = self.node(n);
+        if node.causality != Causality::None
+            || matches!(node.variability, VariabilityPrefix::Parameter | VariabilityPrefix::Constant)
+        {
+            return None;
+        }
+        if t.builtin.is_some() {
+            return Some(n);
+        }
+        self.below(n).into_iter().find_map(|k| self.without_direction(k))
     }
 
     /// The potentials and flows of a connector, without inputs and outputs; of an overdetermined type the equations that

@@ -11,8 +11,8 @@ use saltus_base::{Name, Span};
 use saltus_dae::{Assertion, Equation, Message, Origin, Piece, VarId, VarType, Variability};
 use saltus_expr::{Binary, ExprId, Node as XNode};
 use saltus_syntax::ast::{
-    Call, Causality, ClassBody, ComponentRef, Connection, Equation as AstEquation, EquationKind, Expr, ExprKind,
-    Section, Subscript, VariabilityPrefix,
+    Call, Causality, ClassBody, Component, ComponentRef, Connection, Equation as AstEquation, EquationKind, Expr,
+    ExprKind, Section, Subscript, VariabilityPrefix,
 };
 use std::rc::Rc;
 
@@ -627,6 +627,7 @@ impl<'t> Flattener<'t> {
             }
         }
         self.connections.pairs = pairs;
+        self.check_wanted_connections();
         self.spanning_tree();
         let edges = std::mem::take(&mut self.connections.edges);
         for e in &edges {
@@ -826,6 +827,58 @@ impl<'t> Flattener<'t> {
         }
         self.connections.joined.entry((p.within, u)).or_insert(p.span);
         self.connections.signals.union((p.within, u, p.a.outside), (p.within, v, p.b.outside));
+    }
+
+    /// Connectors whose declaration says how often they are to be connected from outside, with `mustBeConnected` and
+    /// `mayOnlyConnectOnce` (Modelica 3.6, section 18.8).
+    fn check_wanted_connections(&mut self) {
+        let mut wanted = Vec::new();
+        for k in 0..self.nodes.len() as u32 {
+            let (n, node) = (NodeId(k), self.node(NodeId(k)));
+            let Some((_, Component { annotation: Some(a), name, .. }, _)) = node.clause else { continue };
+            if !node.live || node.parent == Some(self.top) || !node.template.as_ref().is_some_and(|t| t.is_connector())
+            {
+                continue;
+            }
+            for arg in &a.args {
+                let Some(what @ ("mustBeConnected" | "mayOnlyConnectOnce")) = arg.name().map(|n| n.as_str()) else {
+                    continue;
+                };
+                if let Some(ExprKind::String(why)) =
+                    arg.modification().and_then(|m| m.binding.as_ref()).map(|e| &e.kind)
+                {
+                    wanted.push((n, what == "mustBeConnected", why.to_string(), name.span));
+                }
+            }
+        }
+        if wanted.is_empty() {
+            return;
+        }
+        let mut count: FxHashMap<(NodeId, usize), usize> = FxHashMap::default();
+        for e in self.connections.pairs.iter().flat_map(|p| [p.a, p.b]).filter(|e| !e.outside) {
+            *count.entry((e.node, e.element.unwrap_or(0))).or_default() += 1;
+        }
+        for (n, must, why, declared) in wanted {
+            let Ok(dims) = self.dims(n) else { continue };
+            let structured = self.template(n).is_ok_and(|t| t.builtin.is_none());
+            // The elements of arrays of structured connectors are nodes of their own.
+            let elements = match structured && !dims.is_empty() {
+                true => 0,
+                false => dims.iter().product(),
+            };
+            for k in 0..elements {
+                let found = count.get(&(n, k)).copied().unwrap_or(0);
+                let what = match must {
+                    true if found == 0 => "must be connected",
+                    false if found > 1 => "may be connected only once",
+                    _ => continue,
+                };
+                let text = format!("{} {what}: {why}", self.path(n));
+                let within = self.node(n).parent.unwrap_or(n);
+                self.report(self.err(declared, text), within);
+                break;
+            }
+        }
     }
 
     /// At most one member of a set of connected signals may give the value.

@@ -198,6 +198,9 @@ impl<'t> Flattener<'t> {
                 self.err(span, format!("{} results are asked for, the function has {}", items.len(), parts.len()))
             );
         }
+        if let Some(other) = items.iter().flatten().find(|i| !matches!(i.kind, ExprKind::Ref(_))) {
+            return Err(self.err(other.span, "results of a function go to variables, not to expressions"));
+        }
         for (i, p) in items.iter().zip(&parts) {
             if let Some(i) = i {
                 let l = self.eval(env, i)?;

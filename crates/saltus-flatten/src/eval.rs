@@ -167,7 +167,9 @@ impl<'t> Flattener<'t> {
                         Some(_) => {
                             let v =
                                 self.eval(&Env { conditional: env.conditional || !pending.is_empty(), ..*env }, v)?;
-                            return self.join_if(pending, v, e.span);
+                            let v = self.join_if(pending, v, e.span)?;
+                            self.check_other_branches(&v, branches, otherwise, e.span)?;
+                            return Ok(v);
                         }
                         None => {
                             let v = self.eval(&Env { conditional: true, ..*env }, v)?;
@@ -176,7 +178,9 @@ impl<'t> Flattener<'t> {
                     }
                 }
                 let v = self.eval(&Env { conditional: env.conditional || !pending.is_empty(), ..*env }, otherwise)?;
-                self.join_if(pending, v, e.span)
+                let v = self.join_if(pending, v, e.span)?;
+                self.check_other_branches(&v, branches, otherwise, e.span)?;
+                Ok(v)
             }
             ExprKind::Call(c) => self.eval_call(env, c, e.span),
             ExprKind::Array(items) => {
@@ -467,6 +471,19 @@ impl<'t> Flattener<'t> {
             v = self.select(c, &a, &v, span)?;
         }
         Ok(v)
+    }
+
+    /// Branches that are never taken are not evaluated; what their types are, as far as they show it, still counts.
+    fn check_other_branches(&self, v: &Value, branches: &[(Expr, Expr)], otherwise: &Expr, span: Span) -> R<()> {
+        let Some(ty) = v.ty().filter(|_| v.len() > 0) else { return Ok(()) };
+        let shown = branches.iter().map(|(_, v)| v).chain([otherwise]).filter_map(shown_type);
+        match shown.into_iter().find(|&other| !self.compatible(ty, other)) {
+            Some(other) => {
+                let (a, b) = (self.type_text(ty), self.type_text(other));
+                Err(self.err(span, format!("the branches have different types: {a} and {b}")))
+            }
+            None => Ok(()),
+        }
     }
 
     /// `if c then a else b`, elementwise.
@@ -1526,7 +1543,11 @@ impl<'t> Flattener<'t> {
                 return Ok(v);
             }
             let v = self.node_value(env, *n, r.span)?;
-            return self.subscript_value(env, v, subs, r.span);
+            if subs.is_empty() {
+                return Ok(v);
+            }
+            let index = self.indices(env, subs, v.dims(), Some(*n), r.span)?;
+            return self.apply_index(&v, &index, r.span);
         }
         let mut vs = Vec::with_capacity(nodes.len());
         for &n in nodes {
@@ -1835,6 +1856,25 @@ pub(crate) fn visit_refs(e: &Expr, f: &mut dyn FnMut(&ComponentRef)) {
             subs.iter().for_each(|s| sub(s, f));
         }
         _ => {}
+    }
+}
+
+/// The type of an expression, where it shows without a look at names.
+fn shown_type(e: &Expr) -> Option<Ty> {
+    use BinaryOp::*;
+    match &e.kind {
+        ExprKind::Real(_) => Some(Ty::Real),
+        ExprKind::Integer(_) => Some(Ty::Int),
+        ExprKind::Boolean(_) | ExprKind::Unary(UnaryOp::Not, _) => Some(Ty::Bool),
+        ExprKind::Binary(Lt | Le | Gt | Ge | Eq | Ne | And | Or, ..) => Some(Ty::Bool),
+        ExprKind::String(_) => Some(Ty::Str),
+        ExprKind::Unary(_, a) => shown_type(a),
+        ExprKind::Array(items) => items.first().and_then(shown_type),
+        ExprKind::Tuple(items) => match &items[..] {
+            [Some(one)] => shown_type(one),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

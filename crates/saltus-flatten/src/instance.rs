@@ -10,8 +10,8 @@ use saltus_base::{Name, Span};
 use saltus_dae::VarId;
 use saltus_resolve::ClassId;
 use saltus_syntax::ast::{
-    Causality, ClassBody, ClassKind, Component, ComponentClause, Connection, Expr, ExprKind, Ident, RefPart, Subscript,
-    TypeSpec, VariabilityPrefix,
+    Causality, ClassBody, ClassDef, ClassKind, Component, ComponentClause, Connection, Expr, ExprKind, Ident, RefPart,
+    Subscript, TypeSpec, VariabilityPrefix,
 };
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -173,7 +173,7 @@ impl<'t> Flattener<'t> {
             let (kind, index) = (self.node(n).kind, self.node(n).index.clone());
             let tail: usize = t.dims.iter().filter(|d| d.2 >= p.from).map(|d| d.0.len()).sum();
             let m = match index.len().checked_sub(tail) {
-                Some(at) if kind == NodeKind::Element && tail > 0 => m.element(&index[at..]),
+                Some(at) if kind == NodeKind::Element && tail > 0 => m.element(&index[at..], &Rc::default()),
                 _ => m,
             };
             let m = if whole { m.weakened() } else { m };
@@ -715,7 +715,7 @@ impl<'t> Flattener<'t> {
                 None => self.modifier(original.1.modification.as_ref(), original.2, false),
             };
             let own = self.modifier(component.modification.as_ref(), scope, false);
-            let own = r.elements.iter().fold(own, |own, index| own.element(index));
+            let own = r.elements.iter().fold(own, |own, index| own.element(index, &Rc::default()));
             // Its own constraining clause holds for it as for what may take its place.
             let own = [&r.constraint, &r.under].into_iter().flatten().fold(own, |own, below| merge(&own, below));
             mods = merge(&Rc::new(mods.without_redeclare()), &merge(&own, &constraint));
@@ -885,6 +885,14 @@ impl<'t> Flattener<'t> {
             let message = format!("{} is a {what} variable and must be Real, not {}", m.name, self.type_text(ty));
             return Err(self.err(component.name.span, message));
         }
+        if matches!(tt.kind, ClassKind::Model | ClassKind::Block)
+            && tt.builtin.is_none()
+            && let whole @ ("record" | "connector" | "function") = crate::call::kind_text(t.kind)
+        {
+            let (class, part) = (self.lib.qualified(tt.class), crate::call::kind_text(tt.kind));
+            let message = format!("{} cannot be part of a {whole}: {class} is a {part}", component.name.name);
+            return Err(self.err(component.name.span, message));
+        }
         if live && tt.builtin.is_none() && !is_outer {
             let class = self.lib.qualified(tt.class);
             let kind = match tt.kind {
@@ -896,7 +904,7 @@ impl<'t> Flattener<'t> {
                 let message = format!("{} cannot be a component: {class} is a {kind}", component.name.name);
                 return Err(self.err(component.name.span, message));
             }
-            if let Some(b) = bound.filter(|_| matches!(tt.kind, ClassKind::Model | ClassKind::Block)) {
+            if let Some(b) = bound.as_ref().filter(|_| matches!(tt.kind, ClassKind::Model | ClassKind::Block)) {
                 let message = format!("{} is a {class}, which has no value that could be bound", component.name.name);
                 let hint = "modify its parts: write (x = …) instead of = …".to_string();
                 return Err(self.err_hints(b.span, message, vec![hint]));
@@ -1114,12 +1122,15 @@ impl<'t> Flattener<'t> {
                 self.node_mut(n).outer = Some(Some(k));
                 let span = clause.map_or(Span::NONE, |c| c.1.name.span);
                 let class = self.lib.qualified(t.class);
-                let d = saltus_base::Diagnostic::warning(
+                let mut d = saltus_base::Diagnostic::warning(
                     saltus_base::Stage::FrontEnd,
                     span,
                     format!("there is no inner declaration for outer {name}; a default {class} is used"),
                 )
                 .hint(format!("declare `inner {class} {name}` at the top of the model"));
+                if let Some(text) = t.parts.iter().find_map(|p| message_of(p.def, "missingInnerMessage")) {
+                    d = d.hint(text);
+                }
                 let within = self.node(n).parent.unwrap_or(n);
                 self.report(Box::new(d), within);
                 Ok(k)
@@ -1272,9 +1283,9 @@ impl<'t> Flattener<'t> {
         let mut out = Vec::with_capacity(count);
         let mut index = vec![1usize; dims.len()];
         let (name, cref, clause) = (self.node(n).name, self.node(n).cref.clone(), self.node(n).clause);
-        let shared = (!cref.mods.differs_by_element()).then(|| cref.mods.element(&index));
+        let shared = (!cref.mods.differs_by_element()).then(|| cref.mods.element(&index, &dims));
         for _ in 0..count {
-            let mods = shared.clone().unwrap_or_else(|| cref.mods.element(&index));
+            let mods = shared.clone().unwrap_or_else(|| cref.mods.element(&index, &dims));
             let k = self.new_node(name, Some(n), NodeKind::Element, ClassRef { mods, ..cref.clone() });
             let (live, v, c, f, p, fin) = {
                 let o = self.node(n);
@@ -1336,7 +1347,7 @@ impl<'t> Flattener<'t> {
                         return Err(self.err(b.span, format!("the bound value ({}) has no field {f}", v.describe())));
                     }
                 },
-                Projection::Index(i) => {
+                Projection::Index(i, array) => {
                     if v.rank() == 0 {
                         // Tolerated: a scalar for every element.
                         if mode != Mode::Shape {
@@ -1361,6 +1372,11 @@ impl<'t> Flattener<'t> {
                             ),
                             vec!["write `each` if every element gets the same value".into()],
                         ));
+                    }
+                    if !array.is_empty() && d[..i.len()] != **array {
+                        let (d, array) = (shape_text(&d), shape_text(array));
+                        let text = format!("the modifier has the shape {d}, too large for an array of shape {array}");
+                        return Err(self.err(b.span, text));
                     }
                     let rest: usize = d[i.len()..].iter().product();
                     let mut at = 0;
@@ -1586,6 +1602,16 @@ impl<'t> Flattener<'t> {
 }
 
 /// Where an element stands in the list of all, if it is there.
+/// The text of `annotation(name = "…")` of a class.
+fn message_of(def: &ClassDef, name: &str) -> Option<String> {
+    def.annotation()?.args.iter().find_map(|a| {
+        match a.modification().filter(|_| a.name().is_some_and(|n| n.as_str() == name))?.binding.as_ref()?.kind {
+            ExprKind::String(ref text) => Some(text.to_string()),
+            _ => None,
+        }
+    })
+}
+
 pub(crate) fn position(index: &[usize], dims: &[usize]) -> Option<usize> {
     let inside = index.len() == dims.len() && !dims.is_empty();
     let at = |at: usize, (&k, &d): (&usize, &usize)| (1..=d).contains(&k).then(|| at * d + k - 1);

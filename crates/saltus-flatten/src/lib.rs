@@ -25,6 +25,7 @@ mod modifier;
 mod rows;
 mod states;
 mod template;
+mod unit;
 mod value;
 mod when;
 

@@ -549,10 +549,11 @@ impl<'t> Flattener<'t> {
         Ok(())
     }
 
-    /// An output must get a value, by its declaration or by the algorithm.
+    /// An output must get a value, by its declaration or by the algorithm, whatever branches are taken.
     fn check_outputs(&mut self, lx: &Lowering, sig: &Signature) {
         let mut given = rustc_hash::FxHashSet::default();
         targets(&lx.f.body, &mut given);
+        let assured = assured(&lx.f.body);
         for o in &sig.outputs {
             let mut locals = Vec::new();
             match lx.vars.get(&o.node) {
@@ -568,6 +569,18 @@ impl<'t> Flattener<'t> {
                 let text = format!("{} gives its output {} no value", lx.f.name, o.name);
                 let d = saltus_base::Diagnostic::error(saltus_base::Stage::FrontEnd, span, text);
                 self.diagnostics.push(d.hint(format!("assign {} in the algorithm, or give it a value here", o.name)));
+            }
+            // Parts of arrays and records may have a meaning in some cases only.
+            if let (Some(assured), &[l]) = (&assured, &locals[..])
+                && let FLocal { dims, binding: None, .. } = &lx.f.locals[l.0 as usize]
+                && dims.is_empty()
+                && given.contains(&l)
+                && !assured.contains(&l)
+                && self.warned.insert(span)
+            {
+                let text = format!("not every branch of {} gives its output {} a value", lx.f.name, o.name);
+                let d = saltus_base::Diagnostic::warning(saltus_base::Stage::FrontEnd, span, text);
+                self.diagnostics.push(d.hint("assign it before the branches, or in an else"));
             }
         }
     }
@@ -751,6 +764,7 @@ impl<'t> Flattener<'t> {
                         lx.scope = keep;
                         match v {
                             Ok(LVal::Leaf(e, _, 0)) => Dim::Computed(e),
+                            Err(why) if self.names_nothing(scope, e) => return Err(why),
                             _ => Dim::Free,
                         }
                     }
@@ -777,6 +791,16 @@ impl<'t> Flattener<'t> {
             fields.push((m.name, tree));
         }
         Ok(LTree::Rec { class: t.class, scope: self.node(c).cref.scope, rank, fields })
+    }
+
+    /// Whether an expression holds a name that means nothing in its scope.
+    fn names_nothing(&mut self, scope: Scope, e: &Expr) -> bool {
+        let mut unknown = false;
+        crate::eval::visit_refs(e, &mut |r| {
+            let name = r.parts.first().map(|p| p.name.name);
+            unknown |= !r.global && name.is_some_and(|n| matches!(self.lookup(scope, n), Ok(None)));
+        });
+        unknown
     }
 
     /// Bindings of a local or output variable, evaluated on entry.
@@ -1851,10 +1875,23 @@ impl<'t> Flattener<'t> {
                 let v = v.clone();
                 return self.literal(lx, &v);
             }
-            if let Some(Found::Component(n)) = self.lookup(lx.scope, first.name.name)?
-                && let Some((f, bound)) = lx.funcs.get(&n)
-            {
-                return Ok(LVal::Func(*f, bound.clone()));
+            if let Some(Found::Component(n)) = self.lookup(lx.scope, first.name.name)? {
+                if let Some((f, bound)) = lx.funcs.get(&n) {
+                    return Ok(LVal::Func(*f, bound.clone()));
+                }
+                if lx.model.is_none()
+                    && n.0 != u32::MAX
+                    && self.node(n).live
+                    && self.node(n).variability == VariabilityPrefix::Parameter
+                    // Values of inputs that a modifier gives are read where it stands.
+                    && matches!(self.template(lx.scope.node)?.kind, ClassKind::Function | ClassKind::OperatorFunction)
+                {
+                    let text = format!(
+                        "{} is a parameter of an enclosing class: functions see constants only",
+                        first.name.name
+                    );
+                    return Err(self.err_hints(first.name.span, text, vec!["hand it in as an input".into()]));
+                }
             }
         }
         let found = self.ref_tree(lx, r)?;
@@ -2119,11 +2156,14 @@ impl<'t> Flattener<'t> {
     ) -> R<(FuncId, Vec<FExpr>, Vec<LVal>)> {
         let sig = self.signature(node, span)?;
         if sig.impure && !lx.f.impure && lx.model.is_none() {
-            let d = saltus_base::Diagnostic::warning(
-                saltus_base::Stage::FrontEnd,
-                span,
-                format!("{} calls the impure function {}, but is not declared impure", lx.f.name, self.path(node)),
-            )
+            let text =
+                format!("{} calls the impure function {}, but is not declared impure", lx.f.name, self.path(node));
+            let caller = self.template(lx.scope.node)?;
+            // Without a prefix functions count as pure only since Modelica 3.3.
+            let d = match caller.parts.iter().any(|p| p.def.prefixes.pure) {
+                true => saltus_base::Diagnostic::error(saltus_base::Stage::FrontEnd, span, text),
+                false => saltus_base::Diagnostic::warning(saltus_base::Stage::FrontEnd, span, text),
+            }
             .hint("declare it `impure function`, or write pure(…) around the call");
             self.diagnostics.push(d);
         }
@@ -2838,6 +2878,47 @@ fn targets(body: &[FStmt], out: &mut rustc_hash::FxHashSet<LocalId>) {
             FStmtKind::For(_, _, b) | FStmtKind::While(_, b) => targets(b, out),
             _ => {}
         }
+    }
+}
+
+/// What has got a value wherever the end of these statements is reached; nothing if it is not reached. A loop counts as run, a
+/// branch that sizes choose as taken, and a call for its effect as the end: it may be that of a function that raises an error.
+fn assured(body: &[FStmt]) -> Option<rustc_hash::FxHashSet<LocalId>> {
+    let mut out = rustc_hash::FxHashSet::default();
+    for s in body {
+        match &s.kind {
+            FStmtKind::Assign(t, _) => {
+                out.insert(t.local);
+            }
+            FStmtKind::MultiAssign(ts, ..) if ts.is_empty() => return None,
+            FStmtKind::MultiAssign(ts, ..) => out.extend(ts.iter().flatten().map(|t| t.local)),
+            FStmtKind::If(branches, _) if branches.iter().any(|(c, _)| asks_for_sizes(c)) => {
+                targets(std::slice::from_ref(s), &mut out);
+            }
+            FStmtKind::If(branches, otherwise) => {
+                let ways = branches.iter().map(|(_, b)| b).chain([otherwise]).filter_map(|b| assured(b));
+                out.extend(ways.reduce(|a, b| a.intersection(&b).copied().collect())?);
+            }
+            FStmtKind::For(_, _, b) | FStmtKind::While(_, b) => targets(b, &mut out),
+            FStmtKind::Assert(FExpr::Num(0.0), _, false)
+            | FStmtKind::Break
+            | FStmtKind::Return
+            | FStmtKind::Terminate(_) => {
+                return None;
+            }
+            FStmtKind::Assert(..) => {}
+        }
+    }
+    Some(out)
+}
+
+fn asks_for_sizes(e: &FExpr) -> bool {
+    match e {
+        FExpr::Builtin(Builtin::Size, _) => true,
+        FExpr::Builtin(_, args) => args.iter().any(asks_for_sizes),
+        FExpr::Unary(_, a) => asks_for_sizes(a),
+        FExpr::Binary(_, a, b) => asks_for_sizes(a) || asks_for_sizes(b),
+        _ => false,
     }
 }
 

@@ -27,8 +27,8 @@ impl Scope {
 /// A step from a bound value to the part of it that an inner component gets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Projection {
-    /// Element of an array of components.
-    Index(Vec<usize>),
+    /// Element of an array of components, and the dimensions of that array (none where they are not at hand).
+    Index(Vec<usize>, Rc<[usize]>),
     /// Field of a record.
     Field(Name),
 }
@@ -133,32 +133,32 @@ impl<'t> Mod<'t> {
     }
 
     /// The modifiers of element `index` of an array of components.
-    pub fn element(&self, index: &[usize]) -> Rc<Mod<'t>> {
-        self.element_of(index, true)
+    pub fn element(&self, index: &[usize], dims: &Rc<[usize]>) -> Rc<Mod<'t>> {
+        self.element_of(index, dims, true)
     }
 
     /// `own`: the array is what is modified itself; an `each` speaks of the arrays around it.
-    fn element_of(&self, index: &[usize], own: bool) -> Rc<Mod<'t>> {
+    fn element_of(&self, index: &[usize], dims: &Rc<[usize]>, own: bool) -> Rc<Mod<'t>> {
         let mut m = self.clone();
         if let Some(b) = &mut m.binding {
             if !b.each {
                 match b.around.checked_sub(1) {
                     Some(rest) => b.around = rest,
-                    None => b.projections.push(Projection::Index(index.to_vec())),
+                    None => b.projections.push(Projection::Index(index.to_vec(), dims.clone())),
                 }
             } else if own {
-                b.projections.push(Projection::Index(index.to_vec()));
+                b.projections.push(Projection::Index(index.to_vec(), dims.clone()));
             }
         }
         for (_, c) in &mut m.children {
-            *c = c.element_of(index, false);
+            *c = c.element_of(index, dims, false);
         }
         if let Some(r) = &mut m.redeclare {
             if !r.each {
                 r.elements.push(index.to_vec());
             }
-            r.under = r.under.as_ref().map(|u| u.element(index));
-            r.constraint = r.constraint.as_ref().map(|c| c.element(index));
+            r.under = r.under.as_ref().map(|u| u.element(index, dims));
+            r.constraint = r.constraint.as_ref().map(|c| c.element(index, dims));
         }
         if own {
             let meant = std::mem::take(&mut m.elements).into_iter().filter(|(i, _)| i == index).rev();

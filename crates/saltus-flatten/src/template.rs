@@ -83,6 +83,25 @@ pub(crate) struct Template<'t> {
     pub types: RefCell<FxHashMap<u32, ClassRef<'t>>>,
 }
 
+/// Types whose names nothing else may have (Modelica 3.6, section 4.9).
+const RESERVED: [&str; 7] = ["Real", "Integer", "Boolean", "String", "StateSelect", "AssertionLevel", "ExternalObject"];
+
+/// Whether a class of one kind may extend one of the other (Modelica 3.6, section 7.1.3).
+fn may_extend(heir: ClassKind, base: ClassKind) -> bool {
+    use ClassKind::*;
+    match heir {
+        _ if base == Class => true,
+        Package => base == Package,
+        Function | OperatorFunction => matches!(base, Function | OperatorFunction),
+        Type => matches!(base, Type | Record | OperatorRecord | Connector),
+        Record | OperatorRecord => matches!(base, Record | OperatorRecord),
+        Connector => matches!(base, Type | Record | OperatorRecord | Connector),
+        Block => matches!(base, Record | OperatorRecord | Block),
+        Model => matches!(base, Record | OperatorRecord | Block | Model),
+        _ => true,
+    }
+}
+
 impl<'t> Template<'t> {
     pub fn is_connector(&self) -> bool {
         self.kind == ClassKind::Connector
@@ -148,6 +167,9 @@ impl<'t> Flattener<'t> {
                     ClassKind::Record | ClassKind::OperatorRecord if !sections.is_empty() => {
                         Some(format!("{} is a record and cannot have equations or algorithms", name()))
                     }
+                    ClassKind::Type if !sections.is_empty() => {
+                        Some(format!("{} is a type and cannot have equations or algorithms", name()))
+                    }
                     ClassKind::Package if !sections.is_empty() => {
                         Some(format!("{} is a package and cannot have equations or algorithms", name()))
                     }
@@ -175,6 +197,10 @@ impl<'t> Flattener<'t> {
             }
             ClassBody::Enumeration { literals, .. } => {
                 for (k, l) in literals.iter().enumerate() {
+                    if ["quantity", "min", "max", "start", "fixed"].contains(&l.name.name.as_str()) {
+                        let text = format!("{} is an attribute of enumerations and cannot be a literal", l.name.name);
+                        say(self, l.name.span, text);
+                    }
                     if literals.iter().take(k).any(|o| o.name.name == l.name.name) {
                         say(
                             self,
@@ -186,28 +212,34 @@ impl<'t> Flattener<'t> {
             }
             _ => {}
         }
-        if matches!(kind, ClassKind::Record | ClassKind::OperatorRecord)
-            && let Some(p) = t.parts[1..].iter().find(|p| matches!(p.def.kind, ClassKind::Model | ClassKind::Block))
-        {
-            let text = format!(
-                "{} is a record and cannot extend {}, which is not",
-                self.lib.qualified(class),
-                p.def.name.name
-            );
-            say(self, p.clause.unwrap_or(own.def.name.span), text);
+        for p in &t.parts[1..] {
+            let heir = &t.parts[p.from as usize];
+            if !may_extend(heir.def.kind, p.def.kind) {
+                let text = format!(
+                    "{} is a {} and cannot extend {}, which is a {}",
+                    self.lib.qualified(heir.class),
+                    crate::call::kind_text(heir.def.kind),
+                    self.lib.qualified(p.class),
+                    crate::call::kind_text(p.def.kind)
+                );
+                say(self, p.clause.unwrap_or(heir.def.name.span), text);
+            }
         }
-        if kind == ClassKind::Type
-            && let Some(p) = t.parts[1..]
-                .iter()
-                .find(|p| matches!(p.def.kind, ClassKind::Model | ClassKind::Block | ClassKind::Package))
-        {
-            let text = format!(
-                "{} is a type and cannot be made of {}, which is a {}",
-                self.lib.qualified(class),
-                self.lib.qualified(p.class),
-                crate::call::kind_text(p.def.kind)
-            );
-            say(self, own.def.name.span, text);
+        for m in t.members.iter().filter(|m| m.part == 0) {
+            let place = match &m.kind {
+                MemberKind::Component { component, .. } if kind == ClassKind::Type => {
+                    let text = format!("{} is a type and cannot have components", self.lib.qualified(class));
+                    say(self, component.name.span, text);
+                    continue;
+                }
+                MemberKind::Component { component, .. } => component.name.span,
+                MemberKind::Class(chain) => {
+                    chain.first().map_or(own.def.name.span, |&(c, _)| self.lib.def(c).name.span)
+                }
+            };
+            if RESERVED.contains(&m.name.as_str()) {
+                say(self, place, format!("{} is a type of the language: nothing else can have its name", m.name));
+            }
         }
         if let Some(p) = t.parts[1..].iter().find(|p| p.from == 0 && p.def.kind == ClassKind::OperatorRecord)
             && matches!(*own.def.body, ClassBody::Long { .. })

@@ -413,8 +413,8 @@ end M;
 
 --- expect ---
 exit: 3
-error: M.T is a type and cannot be made of M.R, which is a model
---> model.mo:3:8
+error: M.T is a type and cannot extend M.R, which is a model
+--> model.mo:3:12
 
 --- flows-and-streams-are-real error check ---
 model M
@@ -554,3 +554,88 @@ exit: 3
 error: expected `;` after the declaration, found `=`
 --> model.mo:2:20
 inside an expression equality is written `==`
+
+--- connected-variables-of-different-units error check ---
+// N.m and J, and rad/s and 1/s, are the same; what is not known here (bananas) is not compared.
+model Source
+  connector Out = output Real;
+  Out y = 1;
+end Source;
+model Sink
+  connector In = input Real;
+  In u;
+end Sink;
+model M
+  Source a(y.unit = "m/s"), b(y.unit = "N.m"), c(y.unit = "rad/s"), d(y.unit = "bananas"), e(y.unit = "km");
+  Sink p(u.unit = "m"), q(u.unit = "J"), r(u.unit = "1/s"), s(u.unit = "m"), t(u.unit = "m");
+  Real length(unit = "m") = 1;
+  Real duration(unit = "s") = length;
+equation
+  connect(a.y, p.u);
+  connect(b.y, q.u);
+  connect(c.y, r.u);
+  connect(d.y, s.u);
+  connect(e.y, t.u);
+end M;
+
+--- expect ---
+exit: 0
+warning: duration has the unit s, but length has the unit m
+--> model.mo:14:31
+warning: a.y has the unit m/s, but p.u has the unit m
+--> model.mo:16:3
+warning: e.y has the unit km, but t.u has the unit m
+--> model.mo:20:3
+
+--- connectors-that-must-be-connected-and-only-once error check ---
+connector Pin
+  Real v;
+  flow Real i;
+end Pin;
+model Source
+  Pin p annotation(mustBeConnected = "a source drives something");
+  Pin q[2] annotation(mayOnlyConnectOnce = "one wire for each clamp");
+equation
+  p.v = 1;
+  q.v = {2, 3};
+end Source;
+model Load
+  Pin p;
+equation
+  p.v = p.i;
+end Load;
+model M
+  Source good, bad;
+  Load a, b, c, d;
+equation
+  connect(good.p, a.p);
+  connect(good.q[1], b.p);
+  connect(bad.q[2], c.p);
+  connect(bad.q[2], d.p);
+end M;
+
+--- expect ---
+exit: 3
+error: bad.p must be connected: a source drives something
+--> model.mo:6:7
+error: bad.q[2] may be connected only once: one wire for each clamp
+--> model.mo:7:7
+
+--- a-missing-inner-with-a-message-of-its-own error check ---
+model World
+  parameter Real g = 9.81;
+  annotation(missingInnerMessage = "The default world has the gravity of the earth");
+end World;
+model Body
+  outer World world;
+  Real w = world.g;
+end Body;
+model M
+  Body b;
+end M;
+
+--- expect ---
+exit: 0
+warning: there is no inner declaration for outer world; a default World is used
+--> model.mo:6:15
+help: The default world has the gravity of the earth

@@ -287,3 +287,106 @@ end M;
 --- expect ---
 exit: 3
 nothing.txt
+
+--- a-size-that-nothing-declares error check ---
+function f
+  input Integer n;
+  output Real y[m];
+algorithm
+  y := ones(n);
+end f;
+model M
+  Real a[2] = f(2);
+end M;
+
+--- expect ---
+exit: 3
+error: m is not
+--> model.mo:3:17
+
+--- pure-functions-call-pure-functions error check ---
+impure function now
+  output Real y;
+external "C" y = sqrt(4.0);
+end now;
+pure function f
+  input Real x;
+  output Real y;
+algorithm
+  y := x + now();
+end f;
+model M
+  Real y = f(time);
+end M;
+
+--- expect ---
+exit: 3
+error: f calls the impure function now, but is not declared impure
+--> model.mo:9:12
+
+--- outputs-that-only-some-branches-assign error check ---
+// h leaves by an error, k by a loop; they say nothing.
+function f
+  input Real x;
+  output Real y;
+algorithm
+  if x > 1 then
+    y := 1;
+  elseif x > 0 then
+    y := 2;
+  end if;
+end f;
+function h
+  input Real x;
+  output Real y;
+algorithm
+  if x > -1 then
+    y := 1;
+  else
+    assert(false, "x is too small");
+  end if;
+end h;
+function k
+  input Real v[:];
+  output Integer y;
+algorithm
+  for i in 1:size(v, 1) loop
+    if v[i] > 0 then
+      y := i;
+      return;
+    end if;
+  end for;
+  y := 0;
+end k;
+model M
+  Real y = f(time) + h(time) + k({time, 1});
+end M;
+
+--- expect ---
+exit: 0
+warning: not every branch of f gives its output y a value
+--> model.mo:4:15
+assign it before the branches, or in an else
+
+--- functions-see-constants-of-the-classes-around-them error check ---
+model M
+  constant Real c = 2;
+  parameter Real p = 3;
+  function f
+    input Real x;
+    output Real y = c*x;
+  algorithm
+  end f;
+  function g
+    input Real x;
+    output Real y = p*x;
+  algorithm
+  end g;
+  Real a = f(1);
+  Real b = g(1);
+end M;
+
+--- expect ---
+exit: 3
+error: p is a parameter of an enclosing class: functions see constants only
+--> model.mo:11:21

@@ -683,3 +683,71 @@ warning: Loose is not balanced: 3 unknowns, 1 equations, 2 equations too few
 in a
 warning: Stiff is not balanced: 3 unknowns, 4 equations, one equation too many
 in b
+
+--- branches-that-are-never-taken-have-types error check ---
+model M
+  parameter Boolean on = true;
+  Real x = if on then 1 else "one";
+  Boolean b = if not on then 2 > 1 elseif on then 1.0 else false;
+end M;
+
+--- expect ---
+exit: 3
+error: the branches have different types: Integer and String
+--> model.mo:3:12
+error: the branches have different types: Real and Boolean
+--> model.mo:4:15
+
+--- integers-do-not-count-values-of-a-type error check ---
+model M
+  type E = enumeration(low, high);
+  parameter Real p[E] = {1, 2};
+  Real x = p[E.low];
+  Real y = p[1];
+end M;
+
+--- expect ---
+exit: 3
+error: the subscript is an Integer, but this dimension is declared by a type
+--> model.mo:5:14
+
+--- modifiers-with-more-elements-than-the-array error check ---
+model A
+  parameter Real p = 1;
+end A;
+model M
+  A a[2](p = {1, 2});
+  A b[2](p = {1, 2, 3});
+end M;
+
+--- expect ---
+exit: 3
+error: the modifier has the shape [3], too large for an array of shape [2]
+--> model.mo:6:14
+
+--- results-go-to-variables error check ---
+function f
+  output Real x = 1;
+  output Real y = 2;
+algorithm
+end f;
+model M
+  Real a, b;
+equation
+  (a + 1, b) = f();
+end M;
+
+--- expect ---
+exit: 3
+error: results of a function go to variables, not to expressions
+--> model.mo:9:4
+
+--- a-maximal-delay-that-changes error check ---
+model M
+  Real y = delay(time, 0.1*time, time);
+end M;
+
+--- expect ---
+exit: 3
+error: delayMax must be a parameter expression
+--> model.mo:2:12
