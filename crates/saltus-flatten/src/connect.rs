@@ -276,6 +276,13 @@ impl<'t> Flattener<'t> {
                     return Ok(None);
                 }
                 match (&nodes[..], subs) {
+                    ([n], _) if !self.template(*n)?.index.contains_key(&Name::new("equalityConstraint")) => {
+                        let text = format!(
+                            "{} is not overdetermined: its class has no function equalityConstraint",
+                            ref_text(r)
+                        );
+                        Err(self.err(e.span, text))
+                    }
                     ([n], _) => Ok(Some(*n)),
                     _ => Err(self.err(e.span, "a single record is needed here")),
                 }
@@ -1040,10 +1047,13 @@ impl<'t> Flattener<'t> {
         let Some(a) = c.args.first() else {
             return Err(self.err(span, format!("Connections.{name} needs an argument")));
         };
+        if !matches!(name, "isRoot" | "rooted") {
+            return Err(self.err(span, format!("Connections.{name} is not an expression")));
+        }
         let node = self.graph_node(env, a)?;
         let v = match name {
             "isRoot" => node.is_some_and(|n| self.connections.is_root.contains(&n)),
-            "rooted" => {
+            _ => {
                 // Nearer to the root than the other end of its branch.
                 let Some(n) = node else { return Ok(self.num(0.0, Ty::Bool)) };
                 let l = self.connections.level.get(&n).copied().unwrap_or(0);
@@ -1052,7 +1062,6 @@ impl<'t> Flattener<'t> {
                     self.connections.level.get(&o).is_none_or(|&k| l <= k)
                 })
             }
-            _ => return Err(self.err(span, format!("Connections.{name} is not an expression"))),
         };
         Ok(self.num(f64::from(v), Ty::Bool))
     }

@@ -395,7 +395,14 @@ impl<'t> Flattener<'t> {
             }
             let Some(b) = &c.binding else { continue };
             self.check_each(n, b);
+            let known = attributes(ty);
             match name.as_str() {
+                other if !known.contains(&other) => {
+                    let hints = suggest(other, known.iter().copied());
+                    let text = format!("{} has no attribute {name}", ty.text());
+                    let e = self.err_hints(c.span.unwrap_or(b.span), text, hints);
+                    self.report(e, n);
+                }
                 "unbounded" => {}
                 "quantity" | "unit" | "displayUnit" => {
                     let v = self.binding_value(b, Mode::Konst)?;
@@ -425,6 +432,10 @@ impl<'t> Flattener<'t> {
                         self.diagnostics.push(d);
                     }
                     let v = self.fit_as(v, &dims, ty, b.span, &|me| format!("{}.{name}", me.path(n)))?;
+                    if self.value_variability(&v) > Variability::Parameter && self.warned.insert(b.span) {
+                        let text = format!("{}.{name} must be a parameter expression", self.path(n));
+                        self.report(self.err(b.span, text), n);
+                    }
                     let e = v.scalar_list();
                     for k in 0..count {
                         let row = self.row(e[k]);
@@ -466,30 +477,7 @@ impl<'t> Flattener<'t> {
                         };
                     }
                 }
-                _ => {
-                    let hints = suggest(
-                        name.as_str(),
-                        [
-                            "start",
-                            "fixed",
-                            "min",
-                            "max",
-                            "nominal",
-                            "unit",
-                            "displayUnit",
-                            "quantity",
-                            "stateSelect",
-                            "unbounded",
-                        ]
-                        .into_iter(),
-                    );
-                    let e = self.err_hints(
-                        c.span.unwrap_or(b.span),
-                        format!("{} has no attribute {name}", ty.text()),
-                        hints,
-                    );
-                    self.report(e, n);
-                }
+                _ => {}
             }
         }
         for (index, c) in &m.elements {
@@ -726,5 +714,16 @@ impl<'t> Flattener<'t> {
         for c in self.below(n) {
             self.find_discrete(c);
         }
+    }
+}
+
+/// The attributes of a predefined type (Modelica 3.6, section 4.9).
+fn attributes(ty: Ty) -> &'static [&'static str] {
+    const REAL: [&str; 10] =
+        ["start", "fixed", "quantity", "min", "max", "unit", "displayUnit", "nominal", "stateSelect", "unbounded"];
+    match ty {
+        Ty::Bool | Ty::Str => &REAL[..3],
+        Ty::Int | Ty::Enum(_) => &REAL[..5],
+        _ => &REAL,
     }
 }

@@ -26,7 +26,31 @@ impl<'t> Flattener<'t> {
                 self.no_derivative(name, &why);
             }
         }
+        self.check_function_flags(node)?;
         self.check_inverses(node, sig, span)
+    }
+
+    /// Annotations of functions that are Booleans, and the order of smoothness.
+    fn check_function_flags(&mut self, node: NodeId) -> R<()> {
+        let t = self.template(node)?;
+        for arg in t.parts.iter().filter_map(|p| p.def.annotation()).flat_map(|a| &a.args) {
+            let value = arg.modification().and_then(|m| m.binding.as_ref()).map(|e| &e.kind);
+            let literal = matches!(value, Some(ExprKind::Real(_) | ExprKind::Integer(_) | ExprKind::String(_)));
+            let name = arg.name().map_or("", |n| n.as_str());
+            let wrong = match name {
+                "Inline" | "LateInline" | "InlineAfterIndexReduction" | "GenerateEvents" if literal => {
+                    format!("{name} is of type Boolean, so this says nothing")
+                }
+                "smoothOrder" if !matches!(value, Some(ExprKind::Integer(0..)) | Some(ExprKind::Ref(_))) => {
+                    "smoothOrder is an Integer that is not negative, so this says nothing".to_string()
+                }
+                _ => continue,
+            };
+            if self.warned.insert(arg.span()) {
+                self.diagnostics.push(Diagnostic::warning(Stage::FrontEnd, arg.span(), wrong));
+            }
+        }
+        Ok(())
     }
 
     /// The functions that `derivative` annotations name for first derivatives, with what else they say.

@@ -413,6 +413,7 @@ impl<'t> Flattener<'t> {
         }
         if external.is_none() {
             self.check_outputs(lx, sig);
+            self.check_unset(lx);
         }
         if let Some((x, part)) = external {
             lx.scope = Scope { node, part: part as u16 };
@@ -502,6 +503,14 @@ impl<'t> Flattener<'t> {
                     }
                 }
             }
+            if !matches!(&*language, "builtin" | "C" | "FORTRAN 77") {
+                let text = format!("there is no way to call functions of the language {language}");
+                return Err(self.err_hints(
+                    x.span,
+                    text,
+                    vec!["write external \"C\" or external \"FORTRAN 77\"".into()],
+                ));
+            }
             if language == "builtin" {
                 // `external "builtin" y = sin(u)`: the language's own function.
                 let call = Call {
@@ -553,7 +562,7 @@ impl<'t> Flattener<'t> {
     fn check_outputs(&mut self, lx: &Lowering, sig: &Signature) {
         let mut given = rustc_hash::FxHashSet::default();
         targets(&lx.f.body, &mut given);
-        let assured = assured(&lx.f.body);
+        let assured = assured(&lx.f, &lx.f.body).filter(|_| !calls_for_effect(&lx.f.body));
         for o in &sig.outputs {
             let mut locals = Vec::new();
             match lx.vars.get(&o.node) {
@@ -583,6 +592,34 @@ impl<'t> Flattener<'t> {
                 self.diagnostics.push(d.hint("assign it before the branches, or in an else"));
             }
         }
+    }
+
+    /// A protected variable that is read must get a value somewhere.
+    fn check_unset(&mut self, lx: &Lowering) {
+        let mut given = rustc_hash::FxHashSet::default();
+        targets(&lx.f.body, &mut given);
+        let mut found = Vec::new();
+        for (&n, tree) in &lx.vars {
+            let mut locals = Vec::new();
+            tree_locals(tree, &mut locals);
+            let valued = |l: &LocalId| {
+                let local = &lx.f.locals[l.0 as usize];
+                given.contains(l) || local.binding.is_some() || local.dims.iter().any(|d| matches!(d, Dim::Fixed(0)))
+            };
+            let Some((_, component, _)) = self.node(n).clause else { continue };
+            if self.node(n).causality == Causality::None
+                && !locals.iter().any(valued)
+                && locals.iter().any(|&l| reads(&lx.f.body, l))
+                && self.warned.insert(component.name.span)
+            {
+                let text = format!("{} reads {}, which has no value", lx.f.name, component.name.name);
+                let d = saltus_base::Diagnostic::warning(saltus_base::Stage::FrontEnd, component.name.span, text);
+                found.push(d);
+            }
+        }
+        // The variables are in no order.
+        found.sort_by_key(|d| d.span.start);
+        self.diagnostics.extend(found);
     }
 
     /// The text of an assertion; nothing where it cannot be told, which does not stop a function from being used.
@@ -1111,6 +1148,14 @@ impl<'t> Flattener<'t> {
             }
             StatementKind::If { branches, otherwise } => self.lower_if(lx, branches, otherwise, s.span, out),
             StatementKind::For { indices, body } => {
+                if let Some(when) = body.iter().find(|s| matches!(s.kind, StatementKind::When { .. }))
+                    && self.warned.insert(when.span)
+                {
+                    // Not in the specification, but it is clear what is meant.
+                    let text = "a when-statement stands in a loop: every pass counts as one of its own";
+                    let d = saltus_base::Diagnostic::warning(saltus_base::Stage::FrontEnd, when.span, text);
+                    self.diagnostics.push(d.hint("write the loop inside the when-statement"));
+                }
                 let b = self.lower_for(lx, indices, body, s.span)?;
                 out.extend(b);
                 Ok(())
@@ -2881,22 +2926,28 @@ fn targets(body: &[FStmt], out: &mut rustc_hash::FxHashSet<LocalId>) {
     }
 }
 
-/// What has got a value wherever the end of these statements is reached; nothing if it is not reached. A loop counts as run, a
-/// branch that sizes choose as taken, and a call for its effect as the end: it may be that of a function that raises an error.
-fn assured(body: &[FStmt]) -> Option<rustc_hash::FxHashSet<LocalId>> {
+/// What has got a value wherever the end of these statements is reached; nothing if it is not reached, or not for sure: a call
+/// for its effect may be that of a function that raises an error, and a branch of nothing but assertions is there to fail. A loop
+/// counts as run, a branch that sizes choose as taken, and of conditions that compare one value to several, as of an
+/// enumeration, one counts as true.
+fn assured(f: &Function, body: &[FStmt]) -> Option<rustc_hash::FxHashSet<LocalId>> {
+    if !body.is_empty() && body.iter().all(|s| matches!(s.kind, FStmtKind::Assert(_, _, false))) {
+        return None;
+    }
     let mut out = rustc_hash::FxHashSet::default();
     for s in body {
         match &s.kind {
             FStmtKind::Assign(t, _) => {
                 out.insert(t.local);
             }
-            FStmtKind::MultiAssign(ts, ..) if ts.is_empty() => return None,
             FStmtKind::MultiAssign(ts, ..) => out.extend(ts.iter().flatten().map(|t| t.local)),
-            FStmtKind::If(branches, _) if branches.iter().any(|(c, _)| asks_for_sizes(c)) => {
+            FStmtKind::If(branches, _) if branches.iter().any(|(c, _)| asks_for_sizes(f, c)) => {
                 targets(std::slice::from_ref(s), &mut out);
             }
             FStmtKind::If(branches, otherwise) => {
-                let ways = branches.iter().map(|(_, b)| b).chain([otherwise]).filter_map(|b| assured(b));
+                let complete = otherwise.is_empty() && distinguishes(branches);
+                let last = (!complete).then_some(otherwise);
+                let ways = branches.iter().map(|(_, b)| b).chain(last).filter_map(|b| assured(f, b));
                 out.extend(ways.reduce(|a, b| a.intersection(&b).copied().collect())?);
             }
             FStmtKind::For(_, _, b) | FStmtKind::While(_, b) => targets(b, &mut out),
@@ -2912,12 +2963,56 @@ fn assured(body: &[FStmt]) -> Option<rustc_hash::FxHashSet<LocalId>> {
     Some(out)
 }
 
-fn asks_for_sizes(e: &FExpr) -> bool {
+/// Whether something is called for its effect.
+fn calls_for_effect(body: &[FStmt]) -> bool {
+    body.iter().any(|s| match &s.kind {
+        FStmtKind::MultiAssign(ts, ..) => ts.is_empty(),
+        FStmtKind::If(branches, otherwise) => {
+            branches.iter().any(|(_, b)| calls_for_effect(b)) || calls_for_effect(otherwise)
+        }
+        FStmtKind::For(_, _, b) | FStmtKind::While(_, b) => calls_for_effect(b),
+        _ => false,
+    })
+}
+
+/// `if e == E.a then … elseif e == E.b then …`.
+fn distinguishes(branches: &[(FExpr, Vec<FStmt>)]) -> bool {
+    let compared = |c: &FExpr| match c {
+        FExpr::Binary(Binary::Eq, a, b) => match (&**a, &**b) {
+            (FExpr::Local(l), FExpr::Num(_)) | (FExpr::Num(_), FExpr::Local(l)) => Some(*l),
+            _ => None,
+        },
+        _ => None,
+    };
+    let first = branches.first().and_then(|(c, _)| compared(c));
+    branches.len() > 1 && first.is_some() && branches.iter().all(|(c, _)| compared(c) == first)
+}
+
+/// Whether statements read a local.
+fn reads(body: &[FStmt], local: LocalId) -> bool {
+    body.iter().any(|s| match &s.kind {
+        FStmtKind::Assign(_, e) | FStmtKind::Terminate(e) => e.reads(local),
+        FStmtKind::MultiAssign(_, _, args) => args.iter().any(|a| a.reads(local)),
+        FStmtKind::If(branches, otherwise) => {
+            branches.iter().any(|(c, b)| c.reads(local) || reads(b, local)) || reads(otherwise, local)
+        }
+        FStmtKind::For(_, e, b) | FStmtKind::While(e, b) => e.reads(local) || reads(b, local),
+        FStmtKind::Assert(c, m, _) => c.reads(local) || m.reads(local),
+        FStmtKind::Break | FStmtKind::Return => false,
+    })
+}
+
+/// Whether a condition depends on sizes, itself or by a variable that is declared by one.
+fn asks_for_sizes(f: &Function, e: &FExpr) -> bool {
     match e {
         FExpr::Builtin(Builtin::Size, _) => true,
-        FExpr::Builtin(_, args) => args.iter().any(asks_for_sizes),
-        FExpr::Unary(_, a) => asks_for_sizes(a),
-        FExpr::Binary(_, a, b) => asks_for_sizes(a) || asks_for_sizes(b),
+        FExpr::Builtin(_, args) => args.iter().any(|a| asks_for_sizes(f, a)),
+        FExpr::Unary(_, a) => asks_for_sizes(f, a),
+        FExpr::Binary(_, a, b) => asks_for_sizes(f, a) || asks_for_sizes(f, b),
+        FExpr::Local(l) => {
+            let local = &f.locals[l.0 as usize];
+            matches!(local.binding, Some(FExpr::Builtin(Builtin::Size, _)))
+        }
         _ => false,
     }
 }

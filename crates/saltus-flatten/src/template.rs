@@ -254,6 +254,18 @@ impl<'t> Flattener<'t> {
         if kind == ClassKind::OperatorRecord {
             self.check_operators(t);
         }
+        if matches!(kind, ClassKind::Operator | ClassKind::OperatorFunction) {
+            let around = own.parent.node;
+            let record = around != Scope::ROOT.node
+                && matches!(
+                    self.lib.def(self.node(around).cref.class).kind,
+                    ClassKind::OperatorRecord | ClassKind::Operator
+                );
+            if !record {
+                let text = format!("{} stands outside of an operator record", self.lib.qualified(class));
+                say(self, own.def.name.span, text);
+            }
+        }
         self.check_prefixes(t, kind);
         if t.builtin == Some(Ty::Object) && class != t.parts[t.parts.len() - 1].class {
             for f in ["constructor", "destructor"] {

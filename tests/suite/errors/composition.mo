@@ -639,3 +639,60 @@ exit: 0
 warning: there is no inner declaration for outer world; a default World is used
 --> model.mo:6:15
 help: The default world has the gravity of the earth
+
+--- redeclared-twice-in-one-list error check ---
+model M
+  model A Real y = 1; end A;
+  model B Real y = 2; end B;
+  model S replaceable A c; end S;
+  S s(redeclare A c, redeclare B c);
+end M;
+
+--- expect ---
+exit: 3
+error: c is redeclared twice
+--> model.mo:5:22
+
+--- graphs-of-overdetermined-types error check ---
+model M
+  connector C
+    Real v;
+    flow Real i;
+  end C;
+  C c;
+equation
+  Connections.root(c.v);
+  c.v = 1;
+end M;
+
+--- expect ---
+exit: 3
+error: c.v is not overdetermined: its class has no function equalityConstraint
+--> model.mo:8:20
+
+--- a-unique-root-is-taken-as-it-is check ---
+// The operator is no part of the specification; libraries use it, and it says nothing about equations.
+model M
+  type Angle
+    extends Real;
+    function equalityConstraint
+      input Real a, b;
+      output Real residue[0];
+    algorithm
+    end equalityConstraint;
+  end Angle;
+  connector Plug
+    Angle phase;
+    Real v;
+    flow Real i;
+  end Plug;
+  Plug p;
+equation
+  Connections.root(p.phase);
+  Connections.uniqueRoot(p.phase, "one reference only");
+  p.phase = 0;
+  p.v = 1;
+end M;
+
+--- expect ---
+M: no errors

@@ -325,7 +325,7 @@ error: f calls the impure function now, but is not declared impure
 --> model.mo:9:12
 
 --- outputs-that-only-some-branches-assign error check ---
-// h leaves by an error, k by a loop; they say nothing.
+// h leaves by an error, k by a loop, and e is one of its two values; they say nothing.
 function f
   input Real x;
   output Real y;
@@ -358,8 +358,19 @@ algorithm
   end for;
   y := 0;
 end k;
+type E = enumeration(low, high);
+function l
+  input E e;
+  output Real y;
+algorithm
+  if e == E.low then
+    y := 1;
+  elseif e == E.high then
+    y := 2;
+  end if;
+end l;
 model M
-  Real y = f(time) + h(time) + k({time, 1});
+  Real y = f(time) + h(time) + k({time, 1}) + l(if time > 1 then E.low else E.high);
 end M;
 
 --- expect ---
@@ -390,3 +401,63 @@ end M;
 exit: 3
 error: p is a parameter of an enclosing class: functions see constants only
 --> model.mo:11:21
+
+--- languages-that-can-be-called error check ---
+function f
+  input Real x;
+  output Real y;
+external "Pascal" y = sin(x);
+end f;
+model M
+  Real y = f(1);
+end M;
+
+--- expect ---
+exit: 3
+error: there is no way to call functions of the language Pascal
+--> model.mo:4:1
+
+--- what-says-how-a-function-is-used error check ---
+function f
+  input Real x;
+  output Real y = x^2;
+algorithm
+  annotation(Inline = 1, LateInline = "no", smoothOrder = -1);
+end f;
+function g
+  input Real x;
+  output Real y = x^2;
+algorithm
+  annotation(Inline = true, LateInline = false, smoothOrder = 2, GenerateEvents = false);
+end g;
+model M
+  Real y = f(time) + g(time);
+end M;
+
+--- expect ---
+exit: 0
+warning: Inline is of type Boolean, so this says nothing
+--> model.mo:5:14
+warning: LateInline is of type Boolean, so this says nothing
+--> model.mo:5:26
+warning: smoothOrder is an Integer that is not negative, so this says nothing
+--> model.mo:5:45
+
+--- a-protected-variable-without-a-value error check ---
+function f
+  input Real x;
+  output Real y;
+protected
+  Real forgotten, known = 2;
+  Real unused;
+algorithm
+  y := x + forgotten*known;
+end f;
+model M
+  Real y = f(time);
+end M;
+
+--- expect ---
+exit: 0
+warning: f reads forgotten, which has no value
+--> model.mo:5:8

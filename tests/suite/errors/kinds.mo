@@ -192,3 +192,52 @@ end M;
 exit: 3
 error: start is an attribute of enumerations and cannot be a literal
 --> model.mo:2:24
+
+--- operators-belong-to-operator-records error check ---
+model M
+  operator function '+'
+    input Real a;
+    input Real b;
+    output Real c = a + b;
+  algorithm
+  end '+';
+  Real x = '+'(1, 2);
+end M;
+
+--- expect ---
+exit: 3
+error: M.'+' stands outside of an operator record
+--> model.mo:2:21
+
+--- attributes-by-type error check ---
+model M
+  type E = enumeration(low, high);
+  Boolean b(min = false) = true;
+  Integer n(unit = "m", max = 3) = 1;
+  E e(nominal = E.low, min = E.low) = E.low;
+  String s(stateSelect = StateSelect.never, start = "") = "a";
+  Real x(quantity = "Length", unit = "m", displayUnit = "mm", unbounded = false, stateSelect = StateSelect.avoid) = 1;
+end M;
+
+--- expect ---
+exit: 3
+error: Boolean has no attribute min
+--> model.mo:3:13
+error: Integer has no attribute unit
+--> model.mo:4:13
+has no attribute nominal
+--> model.mo:5:7
+error: String has no attribute stateSelect
+--> model.mo:6:12
+
+--- attributes-do-not-change error check ---
+model M
+  parameter Real p = 2;
+  Real x(start = p, nominal = 2*p) = time;
+  Real y(max = x) = time;
+end M;
+
+--- expect ---
+exit: 3
+error: y.max must be a parameter expression
+--> model.mo:4:16

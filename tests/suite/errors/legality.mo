@@ -429,3 +429,20 @@ exit: 3
 error: the range must be known when compiling
 --> model.mo:4:18
 a function can take a[1:k] with a k that varies
+
+--- a-when-statement-in-a-loop error check ---
+// What is meant is clear: each pass of the loop has a when-statement of its own.
+model M
+  discrete Real a[2](each start = 0, each fixed = true);
+algorithm
+  for i in 1:2 loop
+    when time > i then
+      a[i] := 1;
+    end when;
+  end for;
+end M;
+
+--- expect ---
+exit: 0
+warning: a when-statement stands in a loop: every pass counts as one of its own
+--> model.mo:6:5

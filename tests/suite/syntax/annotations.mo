@@ -200,3 +200,14 @@ end M;
 --- expect ---
 time,v[1],v[2],v[3],v[4]
 0.0,12.0,12.0,12.0,12.0
+
+--- annotations-of-pictures-and-dialogs-are-read-like-all-others error check ---
+model M
+  parameter Real p = 1 annotation(choices(choice = 1 "one", choice = 2 "two"), Dialog(tab = "General", group = ));
+  Real x = p annotation(Placement(transformation(extent = {{-10, -10}, {10, 10}})));
+  Real y = p annotation(Placement(transformation(extent = {{-10, -10}, {10, 10})));
+end M;
+--- expect ---
+exit: 3
+--> model.mo:2:
+--> model.mo:4:

@@ -93,3 +93,14 @@ error: unknown character `#`
 --- expect ---
 exit: 3
 error: model.mo holds no model
+
+--- two-annotations-of-one-class error check ---
+model M
+  Real x = 1;
+  annotation(Icon());
+  annotation(experiment(StopTime = 1));
+end M;
+--- expect ---
+exit: 3
+error: a class has only one annotation
+--> model.mo:4:3

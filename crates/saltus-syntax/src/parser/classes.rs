@@ -320,7 +320,11 @@ impl Parser<'_> {
                     parts.external = Some(external);
                 }
                 T::Annotation => {
+                    let start = self.span();
                     let annotation = self.annotation();
+                    if parts.annotation.is_some() {
+                        self.mistake(start, "a class has only one annotation", "join the two");
+                    }
                     merge(&mut parts.annotation, annotation);
                     self.semicolon("the annotation");
                 }
@@ -742,8 +746,25 @@ impl Parser<'_> {
         arguments
     }
 
-    /// Two values for one name by different arguments of a list: `p = 1, p = 2` or `p(min = 1), p.min = 2`.
+    /// Two values for one name by different arguments of a list: `p = 1, p = 2` or `p(min = 1), p.min = 2`; or two
+    /// redeclarations.
     fn modified_twice(&mut self, arguments: &[Argument]) {
+        let redeclared = |a: &Argument| match a {
+            Argument::Redeclare { element, span, .. } => match &**element {
+                Element::Class { def, .. } => Some((def.name.name, *span)),
+                Element::Components(c) => c.components.first().map(|c| (c.name.name, *span)),
+                _ => None,
+            },
+            Argument::Modification { .. } => None,
+        };
+        let redeclarations: Vec<(Name, Span)> = arguments.iter().filter_map(redeclared).collect();
+        for (k, &(name, span)) in redeclarations.iter().enumerate() {
+            if let Some(&(_, first)) = redeclarations[..k].iter().find(|(n, _)| *n == name) {
+                let d =
+                    self.diagnostic(span, format!("{name} is redeclared twice")).label(first, "first redeclared here");
+                self.report(d.hint("remove one of the two"));
+            }
+        }
         type Values = Vec<(Vec<Name>, usize, Span)>;
         fn values(a: &Argument, number: usize, at: &[Name], out: &mut Values) {
             let Argument::Modification { path, modification: Some(m), span, .. } = a else { return };
