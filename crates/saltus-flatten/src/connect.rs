@@ -221,6 +221,8 @@ impl<'t> Flattener<'t> {
     fn collect_in(&mut self, env: &Env, eqs: &'t [AstEquation], pending: &mut Vec<Pending<'t>>) -> R<()> {
         for eq in eqs {
             match &eq.kind {
+                EquationKind::Connect(a, b)
+                    if self.template(env.scope.node)?.leaves_out_connection(env.scope.part, a, b) => {}
                 EquationKind::Connect(a, b) => {
                     let mut locals = Vec::new();
                     let mut l = env.locals;

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use saltus_base::{Name, Span};
 use saltus_resolve::{ClassId, OwnMember};
 use saltus_syntax::ast::{
-    Causality, ClassBody, ClassDef, ClassKind, Component, ComponentClause, Connection, Element, Modification, Section,
-    Subscript, TypeSpec, VariabilityPrefix,
+    Causality, ClassBody, ClassDef, ClassKind, Component, ComponentClause, ComponentRef, Connection, Element, Equation,
+    EquationKind, LeftOut, Modification, Section, Subscript, TypeSpec, VariabilityPrefix,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -41,6 +41,8 @@ pub(crate) struct Part<'t> {
     pub base_mods: Rc<Mod<'t>>,
     /// Scope of that modifier: `None`: the deriving part; `Some`: fixed (short classes).
     pub mod_scope: Option<Scope>,
+    /// What the extends clause does not take over.
+    pub left_out: &'t [LeftOut],
     pub protected: bool,
 }
 
@@ -102,10 +104,47 @@ fn may_extend(heir: ClassKind, base: ClassKind) -> bool {
     }
 }
 
+/// Whether two connections are written alike, in either order.
+fn same_connection(p: (&ComponentRef, &ComponentRef), q: (&ComponentRef, &ComponentRef)) -> bool {
+    let text = |r: &ComponentRef| r.to_string();
+    let (a, b, x, y) = (text(p.0), text(p.1), text(q.0), text(q.1));
+    a == x && b == y || a == y && b == x
+}
+
+fn has_connection(eqs: &[Equation], p: (&ComponentRef, &ComponentRef)) -> bool {
+    eqs.iter().any(|e| match &e.kind {
+        EquationKind::Connect(a, b) => same_connection((a, b), p),
+        EquationKind::For { body, .. } => has_connection(body, p),
+        EquationKind::If { branches, otherwise } => {
+            branches.iter().any(|(_, b)| has_connection(b, p)) || has_connection(otherwise, p)
+        }
+        _ => false,
+    })
+}
+
 impl<'t> Template<'t> {
     pub fn is_connector(&self) -> bool {
         self.kind == ClassKind::Connector
     }
+    /// What the extends clauses that lead to a part leave out.
+    pub fn left_out(&self, part: u16) -> impl Iterator<Item = &'t LeftOut> + '_ {
+        let up = |&p: &u16| (p > 0).then(|| self.parts[p as usize].from);
+        std::iter::successors(Some(part), up).flat_map(|p| self.parts[p as usize].left_out)
+    }
+
+    pub fn leaves_out(&self, part: u16, name: Name) -> bool {
+        self.left_out(part).any(|l| matches!(l, LeftOut::Component(c) if c.name == name))
+    }
+
+    /// Whether a connection of a part is left out: itself, or with one of its components.
+    pub fn leaves_out_connection(&self, part: u16, a: &ComponentRef, b: &ComponentRef) -> bool {
+        let of = |r: &ComponentRef, name: Name| r.parts.first().is_some_and(|p| p.name.name == name);
+        self.left_out(part).any(|l| match l {
+            LeftOut::Component(c) => of(a, c.name) || of(b, c.name),
+            LeftOut::Connection(x, y, _) => same_connection((a, b), (x, y)),
+        })
+    }
+
     pub fn is_record(&self) -> bool {
         let record = |k| matches!(k, ClassKind::Record | ClassKind::OperatorRecord);
         // `connector C = output Complex` is both.
@@ -125,7 +164,7 @@ impl<'t> Flattener<'t> {
         }
         self.templates.insert((class, scope), None);
         let mut t = self.empty_template(class);
-        let r = self.add_part(&mut t, class, scope, 0, None, None, self.no_mod.clone(), None, false);
+        let r = self.add_part(&mut t, class, scope, 0, None, None, self.no_mod.clone(), None, &[], false);
         if let Err(e) = r {
             self.templates.remove(&(class, scope));
             return Err(e);
@@ -381,6 +420,7 @@ impl<'t> Flattener<'t> {
             modification: None,
             base_mods: self.no_mod.clone(),
             mod_scope: None,
+            left_out: &[],
             protected: false,
         });
         for (name, m) in &self.lib.own(class).members {
@@ -424,6 +464,7 @@ impl<'t> Flattener<'t> {
         modification: Option<&'t Modification>,
         base_mods: Rc<Mod<'t>>,
         mod_scope: Option<Scope>,
+        left_out: &'t [LeftOut],
         protected: bool,
     ) -> R<()> {
         let def = self.lib.def(class);
@@ -459,6 +500,7 @@ impl<'t> Flattener<'t> {
             modification,
             base_mods,
             mod_scope,
+            left_out,
             protected: prot,
         });
         t.expandable |= def.prefixes.expandable;
@@ -481,6 +523,7 @@ impl<'t> Flattener<'t> {
                         modification.as_ref(),
                         self.no_mod.clone(),
                         None,
+                        &[],
                         false,
                     )?;
                 }
@@ -495,6 +538,9 @@ impl<'t> Flattener<'t> {
                                     members.next();
                                 } else {
                                     continue; // declared twice
+                                }
+                                if t.leaves_out(me, component.name.name) {
+                                    continue;
                                 }
                                 self.put_member(
                                     t,
@@ -544,8 +590,10 @@ impl<'t> Flattener<'t> {
                                 x.modification.as_ref(),
                                 base.mods.clone(),
                                 None,
+                                &x.left_out,
                                 x.protected,
                             )?;
+                            self.check_left_out(t, &x.left_out);
                         }
                         Element::Import(..) => {}
                     }
@@ -581,13 +629,62 @@ impl<'t> Flattener<'t> {
                     base_mods = merge(&self.modifier(k.modification.as_ref(), parent, false), &base_mods);
                 }
                 let modification = modification.as_ref();
-                self.add_part(t, base.class, base.scope, me, clause, modification, base_mods, Some(parent), false)?;
+                self.add_part(
+                    t,
+                    base.class,
+                    base.scope,
+                    me,
+                    clause,
+                    modification,
+                    base_mods,
+                    Some(parent),
+                    &[],
+                    false,
+                )?;
             }
             ClassBody::Enumeration { .. } => t.builtin = Some(Ty::Enum(class)),
             ClassBody::Derivative { .. } => {}
         }
         t.parts[me as usize].end = t.parts.len() as u16;
         Ok(())
+    }
+
+    /// What the base class just added does not have cannot be left out of it.
+    fn check_left_out(&mut self, t: &Template<'t>, left_out: &'t [LeftOut]) {
+        if left_out.is_empty() {
+            return;
+        }
+        // The parts of the base are those from the one that carries this list.
+        let Some(first) = t.parts.iter().rposition(|p| std::ptr::eq(p.left_out, left_out)) else { return };
+        let parts = &t.parts[first..];
+        let base = self.lib.qualified(t.parts[first].class);
+        for l in left_out {
+            let (found, what, span) = match l {
+                LeftOut::Component(c) => {
+                    let own = |class| {
+                        self.lib
+                            .own(class)
+                            .members
+                            .iter()
+                            .any(|(n, m)| *n == c.name && matches!(m, OwnMember::Component(..)))
+                    };
+                    (parts.iter().any(|p| own(p.class)), format!("component {}", c.name), c.span)
+                }
+                LeftOut::Connection(a, b, span) => {
+                    let connects = |p: &Part| match &*p.def.body {
+                        ClassBody::Long { sections, .. } => sections.iter().any(
+                            |s| matches!(s, Section::Equations { equations, .. } if has_connection(equations, (a, b))),
+                        ),
+                        _ => false,
+                    };
+                    (parts.iter().any(connects), format!("connect({a}, {b})"), *span)
+                }
+            };
+            if !found && self.warned.insert(span) {
+                let text = format!("{base} has no {what} that could be left out");
+                self.diagnostics.push(saltus_base::Diagnostic::error(saltus_base::Stage::FrontEnd, span, text));
+            }
+        }
     }
 
     /// The class that a `class extends` / `redeclare … extends` refines: the next one its enclosing class inherits.

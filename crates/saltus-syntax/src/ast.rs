@@ -245,12 +245,23 @@ pub struct Extends {
     pub base: TypeSpec,
     /// The modifier.
     pub modification: Option<Modification>,
+    /// What is not inherited.
+    pub left_out: Vec<LeftOut>,
     /// Whether it stands in a protected section.
     pub protected: bool,
     /// Annotation.
     pub annotation: Option<Annotation>,
     /// Where.
     pub span: Span,
+}
+
+/// What an extends clause leaves out of its base class.
+#[derive(Clone, Debug)]
+pub enum LeftOut {
+    /// `break x`.
+    Component(Ident),
+    /// `break connect(a, b)`.
+    Connection(ComponentRef, ComponentRef, Span),
 }
 
 /// `parameter`, `discrete`, `constant` or nothing.

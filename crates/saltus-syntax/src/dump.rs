@@ -87,6 +87,12 @@ impl Dumper {
                 let protected = if extends.protected { "protected " } else { "" };
                 let modification = extends.modification.as_ref().map(Modification::to_string).unwrap_or_default();
                 self.line(format_args!("{protected}extends {}{modification}", extends.base));
+                for left_out in &extends.left_out {
+                    match left_out {
+                        LeftOut::Component(name) => self.line(format_args!("  break {}", name.name)),
+                        LeftOut::Connection(a, b, _) => self.line(format_args!("  break connect({a}, {b})")),
+                    }
+                }
                 self.annotation(extends.annotation.as_ref());
             }
             Element::Class { prefixes, def, constraint } => {

@@ -359,7 +359,7 @@ fields! {
     TypeSpec { global, path, span }
     ElementPrefixes { protected, redeclare, is_final, inner, outer, replaceable }
     Constraint { class, modification }
-    Extends { base, modification, protected, annotation, span }
+    Extends { base, modification, left_out, protected, annotation, span }
     TypePrefix { connection, variability, causality }
     ComponentClause { prefixes, type_prefix, type_spec, type_dims, components, constraint, span }
     Component { name, dims, modification, condition, description, annotation, span }
@@ -384,6 +384,7 @@ variants! {
         2 Enumeration { literals, open, annotation },
         3 Derivative { function, with_respect_to, annotation };
     Element: 0 Import(import, comment), 1 Extends(extends), 2 Class { prefixes, def, constraint }, 3 Components(clause);
+    LeftOut: 0 Component(name), 1 Connection(a, b, span);
     Import: 0 Named { alias, path, span }, 1 Wildcard { path, span }, 2 List { path, names, span };
     VariabilityPrefix: 0 None, 1 Discrete, 2 Parameter, 3 Constant;
     Causality: 0 None, 1 Input, 2 Output;

@@ -1190,3 +1190,115 @@ end M;
 --- expect ---
 time,k.c.y,l.c.y,h.c.y,i.c.y,f.y,g.y,e.y
 0.0,4.0,5.0,9.0,6.0,8.0,13.0,7.0
+
+--- what-an-extends-clause-leaves-out simulate --stop 0 --variables i ---
+// The currents are 6/2, 12/(1 + 3), 6/(1 + 2) and 4/2. A component is gone with its connections and may be declared anew; a connection alone may be left out, in either order.
+connector Pin
+  Real v;
+  flow Real i;
+end Pin;
+model Source
+  parameter Real v = 6;
+  Pin p;
+equation
+  p.v = v;
+end Source;
+model Resistor
+  parameter Real R = 2;
+  Pin p, n;
+equation
+  p.v - n.v = R*p.i;
+  p.i + n.i = 0;
+end Resistor;
+model Ground
+  Pin p;
+equation
+  p.v = 0;
+end Ground;
+model Circuit
+  Source s;
+  Resistor r;
+  Ground g;
+equation
+  connect(s.p, r.p);
+  connect(r.n, g.p);
+end Circuit;
+model Other
+  extends Circuit(break r, s(v = 12));
+  Resistor a(R = 1), b(R = 3);
+equation
+  connect(s.p, a.p);
+  connect(a.n, b.p);
+  connect(b.n, g.p);
+end Other;
+model Between
+  extends Circuit(break connect(r.p, s.p));
+  Resistor a(R = 1);
+equation
+  connect(s.p, a.p);
+  connect(a.n, r.p);
+end Between;
+model Anew
+  extends Circuit(break s);
+  Source s(v = 4);
+equation
+  connect(s.p, r.p);
+end Anew;
+model M
+  Circuit plain;
+  Other other;
+  Between between;
+  Anew anew;
+  Real i[4] = {plain.r.p.i, other.b.p.i, between.r.p.i, anew.r.p.i};
+end M;
+
+--- expect ---
+time,i[1],i[2],i[3],i[4]
+0.0,3.0,3.0,2.0,2.0
+
+--- nothing-to-leave-out error check ---
+model B
+  Real x = 1;
+  type T = Real;
+end B;
+model M
+  extends B(break y, break T, break connect(x, z));
+end M;
+
+--- expect ---
+exit: 3
+error: B has no component y that could be left out
+--> model.mo:6:19
+error: B has no component T that could be left out
+--> model.mo:6:28
+error: B has no connect(x, z) that could be left out
+--> model.mo:6:31
+
+--- leaving-out-is-for-extends-clauses error check ---
+model C
+  Real u = 1;
+end C;
+model M
+  C c(break u);
+  extends C(u(break v));
+end M;
+
+--- expect ---
+exit: 3
+--> model.mo:5:7
+--> model.mo:6:15
+`break` leaves something out in the list of an extends clause only
+
+--- what-is-left-out-cannot-be-used error check ---
+model B
+  Real x = 1;
+  Real y = x + 1;
+end B;
+model M
+  extends B(break x);
+end M;
+
+--- expect ---
+exit: 3
+error: x is not known in
+--> model.mo:3:12

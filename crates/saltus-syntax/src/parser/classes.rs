@@ -447,12 +447,22 @@ impl Parser<'_> {
                 self.bump();
                 let base = self.type_spec();
                 let place = self.span();
+                self.selecting = true;
                 let modification = self.at(T::LParen).then(|| self.class_modification(place));
+                self.selecting = false;
+                let left_out = std::mem::take(&mut self.left_out);
                 self.description_string();
                 let annotation = self.annotation();
                 let span = self.since(start);
                 if !base.path.is_empty() {
-                    elements.push(Element::Extends(Extends { base, modification, protected, annotation, span }));
+                    elements.push(Element::Extends(Extends {
+                        base,
+                        modification,
+                        left_out,
+                        protected,
+                        annotation,
+                        span,
+                    }));
                 }
                 self.semicolon("the extends clause");
                 return;
@@ -719,6 +729,8 @@ impl Parser<'_> {
     /// `(a = 1, redeclare B c, …)`
     fn arguments(&mut self) -> Vec<Argument> {
         let open = self.span();
+        // Only the list of the extends clause itself tells what is left out.
+        let selecting = std::mem::take(&mut self.selecting);
         if !self.enter(1) {
             self.bump();
             self.skip_nested();
@@ -728,8 +740,12 @@ impl Parser<'_> {
         self.bump();
         let mark = self.arguments.len();
         while !self.at(T::RParen) {
-            let Some(argument) = self.modification_argument() else { break };
-            self.arguments.push(argument);
+            if selecting && self.at(T::Break) {
+                self.deselection();
+            } else {
+                let Some(argument) = self.modification_argument() else { break };
+                self.arguments.push(argument);
+            }
             if !self.eat(T::Comma) {
                 break;
             }
@@ -744,6 +760,20 @@ impl Parser<'_> {
             self.modified_twice(&arguments);
         }
         arguments
+    }
+
+    /// `break x`, `break connect(a, b)`
+    fn deselection(&mut self) {
+        let start = self.span();
+        self.bump();
+        let left_out = match self.kind() {
+            T::Connect => match self.connect() {
+                EquationKind::Connect(a, b) => Some(LeftOut::Connection(a, b, self.since(start))),
+                _ => None,
+            },
+            _ => self.ident("the name of a component, or `connect`").map(LeftOut::Component),
+        };
+        self.left_out.extend(left_out);
     }
 
     /// Two values for one name by different arguments of a list: `p = 1, p = 2` or `p(min = 1), p.min = 2`; or two
@@ -824,7 +854,7 @@ impl Parser<'_> {
         if !self.at(T::Ident) && !self.recovering {
             let mut error = self.expected("a modifier `name = value`");
             if self.at(T::Break) {
-                error = error.hint("selective extension by `break` (Modelica 3.7) is not supported");
+                error = error.hint("`break` leaves something out in the list of an extends clause only");
             } else if begins_element(self.kind()) {
                 error = error.hint("to exchange a class or component, write `redeclare` before it");
             } else if self.at(T::Semicolon) || self.at(T::End) {

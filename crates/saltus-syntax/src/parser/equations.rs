@@ -197,7 +197,7 @@ impl Parser<'_> {
     }
 
     #[inline(never)]
-    fn connect(&mut self) -> EquationKind {
+    pub(super) fn connect(&mut self) -> EquationKind {
         self.bump();
         let open = self.span();
         self.expect(T::LParen);

@@ -93,6 +93,9 @@ struct Parser<'a> {
     arguments: Vec<Argument>,
     /// How many annotations the parser is inside of.
     annotations: u32,
+    /// Inside the list of an extends clause, and what has been left out there.
+    selecting: bool,
+    left_out: Vec<LeftOut>,
 }
 
 impl<'a> Parser<'a> {
@@ -123,6 +126,8 @@ impl<'a> Parser<'a> {
             expressions: Vec::new(),
             arguments: Vec::new(),
             annotations: 0,
+            selecting: false,
+            left_out: Vec::new(),
         }
     }
 
