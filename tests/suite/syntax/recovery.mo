@@ -101,6 +101,6 @@ model M
   annotation(experiment(StopTime = 1));
 end M;
 --- expect ---
-exit: 3
-error: a class has only one annotation
+exit: 0
+warning: a class has only one annotation: this one is joined to the first
 --> model.mo:4:3

@@ -323,7 +323,11 @@ impl Parser<'_> {
                     let start = self.span();
                     let annotation = self.annotation();
                     if parts.annotation.is_some() {
-                        self.mistake(start, "a class has only one annotation", "join the two");
+                        self.warn(
+                            start,
+                            "a class has only one annotation: this one is joined to the first",
+                            "write it there",
+                        );
                     }
                     merge(&mut parts.annotation, annotation);
                     self.semicolon("the annotation");

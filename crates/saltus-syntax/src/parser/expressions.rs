@@ -119,7 +119,7 @@ impl Parser<'_> {
 
     #[cold]
     #[inline(never)]
-    fn warn(&mut self, span: Span, message: &str, hint: &str) {
+    pub(super) fn warn(&mut self, span: Span, message: &str, hint: &str) {
         self.report(Diagnostic::warning(Stage::FrontEnd, span, message).hint(hint));
     }
 
