@@ -584,6 +584,7 @@ impl<'t> Flattener<'t> {
                 !HybridDae::is_builtin(*id)
                     && v.variability >= Variability::Discrete
                     && v.causality != DaeCausality::Input
+                    && v.origin.note != "complementarity"
             })
             .count();
         let equations: usize = per.values().sum();
@@ -763,9 +764,15 @@ impl<'t> Flattener<'t> {
         let mut per = PerInstance::default();
         let mut branches: FxHashMap<(usize, u32), usize> = FxHashMap::default();
         let connections: Arc<str> = CONNECTIONS.into();
+        let mut odd = false;
         for eq in self.dae.equations.as_slice() {
             if eq.origin.is_dummy() {
                 return None;
+            }
+            // One equation for its class: two, and the unknown that they share.
+            odd = eq.origin.note == "complementarity" && !odd;
+            if odd {
+                continue;
             }
             let mut first = true;
             let mut guard = eq.guard;

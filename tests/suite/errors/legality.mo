@@ -446,3 +446,25 @@ end M;
 exit: 0
 warning: a when-statement stands in a loop: every pass counts as one of its own
 --> model.mo:6:5
+
+--- a-complementarity-is-one-equation error check ---
+// D has two unknowns and two equations; E lacks one.
+model M
+  model D
+    Real v, i;
+  equation
+    0 = min(-v, i);
+    v + i = -1;
+  end D;
+  model E
+    Real v, i, z;
+  equation
+    Saltus.complementarity(-v, i);
+    v + i = -1;
+  end E;
+  D d;
+  E e;
+end M;
+--- expect ---
+exit: 4
+M.E is not balanced: 3 unknowns, 2 equations, one equation too few
