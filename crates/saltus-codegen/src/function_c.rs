@@ -1632,6 +1632,20 @@ impl<'a> Body<'a> {
                 self.line(&format!("{t} = {b};\n  }}"));
                 t
             }
+            Ax::Array(..) if let Some((dims, values)) = numbers(e).filter(|n| n.1.len() > 8) => {
+                // A compiler takes long for as many statements.
+                let (data, list) = (self.name(), values.iter().map(|v| literal_c(*v)).collect::<Vec<_>>());
+                let lines: Vec<String> = list.chunks(8).map(|l| l.join(", ")).collect();
+                self.line(&format!("static const double {data}[] = {{\n    {}\n  }};", lines.join(",\n    ")));
+                let t = self.array(&format!("{p}_empty({})", dims.len()));
+                for (d, n) in dims.iter().enumerate() {
+                    self.line(&format!("{t}.n[{d}] = {n};"));
+                }
+                let v = self.lift(&format!("{data}[i]"));
+                self.line(&format!("{t} = {p}_room(c, {t});"));
+                self.line(&format!("for (size_t i = 0; i < {p}_count({t}); i++) {t}.at[i] = {v};"));
+                t
+            }
             Ax::Array(items, 0) => {
                 let mut list = Vec::new();
                 for x in items {
@@ -1818,6 +1832,24 @@ impl<'a> Body<'a> {
         self.line(&format!("{t} = {p}_room(c, {t});\n  }}"));
         Ok(t)
     }
+}
+
+/// The sizes and elements of an array that is written out in numbers.
+fn numbers(e: &Ax) -> Option<(Vec<usize>, Vec<f64>)> {
+    let Ax::Array(items, _) = e else { return None };
+    let (mut sizes, mut values) = (None, Vec::new());
+    for x in items {
+        let (inner, part) = match x {
+            Arg::S(Sx::Num(v)) => (Vec::new(), vec![*v]),
+            Arg::A(a) => numbers(a)?,
+            Arg::S(_) => return None,
+        };
+        if *sizes.get_or_insert(inner.clone()) != inner {
+            return None;
+        }
+        values.extend(part);
+    }
+    Some((std::iter::once(items.len()).chain(sizes?).collect(), values))
 }
 
 /// What an iterator runs over: how many values, and either first and step or an array.
