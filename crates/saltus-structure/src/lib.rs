@@ -3,13 +3,14 @@
 //! 1. [`lower`]: relations become discrete variables, if-equations get condition variables.
 //! 2. [`simplify`]: aliases and constants go.
 //! 3. [`analyse_modes`]: which conditions decide structure.
-//! 4. [`plan_mode`]: per mode, Σ-method, dummy derivatives, matching, blocks; constraints that say the same are refused
-//!    (`redundancy`).
+//! 4. [`plan_mode`]: per mode, Σ-method, dummy derivatives, matching, blocks; equations that depend on each other are
+//!    combined before (`combine`), constraints that say the same are refused (`redundancy`).
 //! 5. [`plan_initialization`]: the same for the start.
 //!
 //! Absent here: numbers of a run (a [`Point`] lends some), memory layout, code.
 
 mod coefficients;
+mod combine;
 mod content;
 mod incidence;
 mod influence;

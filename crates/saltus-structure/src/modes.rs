@@ -7,8 +7,9 @@
 //! A key is a path in a decision tree: which condition matters next may depend on the values of those before it. With
 //! `if a then (if b then … end if) else … end if` the keys are (a, b), (a, not b) and (not a).
 
+use crate::combine::{combinations, combine};
 use crate::influence::{condition_holes, influential, terms};
-use crate::parts::Parts;
+use crate::parts::{Parts, blocks};
 use crate::rows::{RowOps, tidy};
 use crate::sums::ModeSums;
 use crate::system::{DiscEq, DiscKind, Merged, Role, SysEq, System};
@@ -365,6 +366,7 @@ fn structural_conditions(sys: &mut System, ops: &mut RowOps, rows: &[(usize, Row
         }
     }
     hidden_conditions(sys, ops, rows, &conditions, &mut out.keyed);
+    combining_conditions(sys, ops, rows, &conditions, &mut out.keyed);
     // What has a plan of its own in some block is known there; elsewhere nothing is left to suspect.
     for list in [&mut out.keyed, &mut out.suspect] {
         list.sort_unstable();
@@ -406,6 +408,44 @@ fn hidden_conditions(
         }
     }
 }
+
+/// Conditions on whose values it depends what equations say together ([`combine`]).
+fn combining_conditions(
+    sys: &mut System,
+    ops: &mut RowOps,
+    rows: &[(usize, Row)],
+    conditions: &[Vec<VarId>],
+    keyed: &mut Vec<VarId>,
+) {
+    for part in blocks(sys, rows).into_iter().flatten() {
+        let mut all: Vec<VarId> = part.rows.iter().flat_map(|&i| conditions[i].iter().copied()).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.retain(|v| !keyed.contains(v));
+        let n = all.len();
+        if n == 0 || !ops.combines {
+            continue;
+        }
+        let mut said = |values: &[(VarId, bool)]| {
+            let value = |v: VarId| values.iter().find(|x| x.0 == v).map(|x| x.1);
+            let special = part.rows.iter().map(|&i| (rows[i].0, specialise(sys, ops, &rows[i].1, value))).collect();
+            combinations(sys, ops, special, &part.own)
+        };
+        if n <= MOST_JOINT {
+            let value = |mask: usize| -> Vec<(VarId, bool)> {
+                all.iter().enumerate().map(|(p, &v)| (v, mask >> p & 1 == 1)).collect()
+            };
+            let found: Vec<_> = (0..1usize << n).map(|mask| said(&value(mask))).collect();
+            let matters = |p: usize| (0..found.len()).any(|mask| found[mask] != found[mask ^ 1 << p]);
+            keyed.extend((0..n).filter(|&p| matters(p)).map(|p| all[p]));
+        } else {
+            keyed.extend(all.iter().filter(|&&v| said(&[(v, true)]) != said(&[(v, false)])));
+        }
+    }
+}
+
+/// Conditions of a part that are tried together.
+const MOST_JOINT: usize = 5;
 
 /// Conditions of a row that are tried one by one.
 const MOST_HIDING: usize = 4;
@@ -740,6 +780,7 @@ pub(crate) fn rows_with(sys: &mut System, ops: &mut RowOps, value: &FxHashMap<Va
             out[k].1 = row;
         }
     }
+    combine(sys, ops, &mut out);
     out
 }
 

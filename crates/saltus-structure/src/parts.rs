@@ -49,13 +49,13 @@ struct Part {
 }
 
 /// One diagonal block: its rows in their order, and the variables they determine.
-struct Members {
-    rows: Vec<usize>,
-    own: FxHashSet<VarId>,
+pub(crate) struct Members {
+    pub(crate) rows: Vec<usize>,
+    pub(crate) own: FxHashSet<VarId>,
 }
 
 /// The diagonal blocks in order of evaluation; `None` if the rows do not determine the variables.
-fn blocks(sys: &System, rows: &[(usize, Row)]) -> Option<Vec<Members>> {
+pub(crate) fn blocks(sys: &System, rows: &[(usize, Row)]) -> Option<Vec<Members>> {
     let mut column: FxHashMap<VarId, u32> = FxHashMap::default();
     let mut vars: Vec<VarId> = Vec::new();
     let lists: Vec<Vec<u32>> = rows
@@ -88,7 +88,7 @@ fn blocks(sys: &System, rows: &[(usize, Row)]) -> Option<Vec<Members>> {
 }
 
 /// Rows as numbers, to tell whether they are the same, with the variables they determine and what others ask of these.
-fn signature(rows: &[(usize, Row)], own: &FxHashSet<VarId>, asked: &[(VarId, u8)]) -> Box<[u64]> {
+pub(crate) fn signature(rows: &[(usize, Row)], own: &FxHashSet<VarId>, asked: &[(VarId, u8)]) -> Box<[u64]> {
     let mut out = Vec::with_capacity(rows.len() * 8);
     for (eq, row) in rows {
         out.extend([*eq as u64, row.template.index() as u64, row.args.len() as u64]);

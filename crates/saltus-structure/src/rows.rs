@@ -32,6 +32,10 @@ pub struct RowOps {
     solved: FxHashMap<(ExprId, u32), Option<Derived>>,
     classes: FxHashMap<(ExprId, u32), (Coefficient, Vec<u32>)>,
     folded: FxHashMap<(ExprId, Vec<(u32, u64)>), Derived>,
+    /// Whether equations may be replaced by combinations of them.
+    pub(crate) combines: bool,
+    /// What takes the place of rows of a part, by the part.
+    pub(crate) combined: FxHashMap<Box<[u64]>, Vec<(usize, Row)>>,
 }
 
 /// Renumbers the holes of `e` densely, in order.

@@ -44,6 +44,7 @@ pub fn simplify(sys: &mut System, ops: &mut RowOps, options: SimplifyOptions) {
     if options.keep_all {
         return;
     }
+    ops.combines = true;
     let mut differentiated = vec![false; sys.dae.vars.len()];
     for eq in &sys.equations {
         for a in &eq.row.args {
