@@ -30,9 +30,9 @@ const SURFACES: usize = 64;
 /// Sweeps in which relations and what is assigned from them must settle.
 const SWEEPS: usize = 4;
 
-struct Loop<'a> {
-    machine: &'a mut Machine,
-    m: &'a MixedBlock,
+pub(crate) struct Loop<'a> {
+    pub(crate) machine: &'a mut Machine,
+    pub(crate) m: &'a MixedBlock,
     blocks: Vec<Rc<SolveBlock>>,
     /// Points left, see [`POINTS`].
     points: usize,
@@ -89,7 +89,7 @@ impl Loop<'_> {
     }
 
     /// The residuals at z with the relations as they are; what follows from them is computed anew.
-    fn locked(&mut self, z: &[f64], bits: &[f64], f: &mut [f64]) -> Result<(), DomainError> {
+    pub(crate) fn locked(&mut self, z: &[f64], bits: &[f64], f: &mut [f64]) -> Result<(), DomainError> {
         self.m.slots.iter().zip(bits).for_each(|(&s, &v)| self.machine.values[s as usize] = v);
         self.machine.hold_relations = true;
         let placed = self.place(z);
@@ -294,7 +294,8 @@ impl Machine {
         good
     }
 
-    fn as_one(
+    /// Gives the unknowns of a loop as one vector to a method that changes it, and tells whether what comes out is a solution.
+    pub(crate) fn as_one(
         &mut self,
         m: &MixedBlock,
         from: &[f64],
