@@ -286,7 +286,12 @@ impl Machine {
     /// Solves a block: on its torn unknowns, else on all, else by slower and more robust methods.
     pub fn solve(&mut self, b: &SolveBlock) -> Result<(), Trouble> {
         let before = self.host.error.take();
+        let bounded = self.plain_relations && self.patient && !b.linear && b.bounds.iter().any(|x| *x != (None, None));
+        let guess: Option<Vec<f64>> = bounded.then(|| b.unknowns.iter().map(|&s| self.values[s as usize]).collect());
         let outcome = self.solve_from_guess(b);
+        if let Some(guess) = guess.filter(|g| outcome.is_ok() && g.iter().all(|v| v.is_finite())) {
+            self.prefer_inside(b, &guess);
+        }
         // Functions may fail at iterates on the way; what counts is the end.
         if outcome.is_ok() && self.host.error.take().is_some() {
             self.chain(&b.residual);
@@ -295,6 +300,47 @@ impl Machine {
             self.host.error = before;
         }
         outcome
+    }
+
+    /// Unknowns beyond their declared bounds, by more than errors explain.
+    fn outside(&self, b: &SolveBlock) -> Vec<usize> {
+        let beyond = |&k: &usize| {
+            let v = self.values[b.unknowns[k] as usize];
+            let slack = 1e-6 * v.abs().max(b.nominal[k]);
+            let (low, high) = b.bounds[k];
+            low.is_some_and(|s| v < self.values[s as usize] - slack)
+                || high.is_some_and(|s| v > self.values[s as usize] + slack)
+        };
+        (0..b.unknowns.len()).filter(beyond).collect()
+    }
+
+    /// Where a start has led out of declared bounds, a solution inside is looked for from the same guesses. If there is none
+    /// the other one stays, and is noted.
+    fn prefer_inside(&mut self, b: &SolveBlock, guess: &[f64]) {
+        let outside = self.outside(b);
+        if outside.is_empty() || guess.len() > 400 {
+            return;
+        }
+        let keep: Vec<f64> = b.unknowns.iter().map(|&s| self.values[s as usize]).collect();
+        let reduced = self.solve_reduced(b, guess).is_some() && !self.at_infinity(b);
+        if !reduced {
+            let side = |k: &Option<u32>, d: f64| k.map_or(d, |s| self.values[s as usize]);
+            let mut options = SolveOptions::default();
+            options.newton.nominal = b.nominal.clone();
+            options.newton.min = b.bounds.iter().map(|x| side(&x.0, f64::NEG_INFINITY)).collect();
+            options.newton.max = b.bounds.iter().map(|x| side(&x.1, f64::INFINITY)).collect();
+            options.methods.retain(|m| *m != Method::MultiStart);
+            let mut z = guess.to_vec();
+            let method = "methods within bounds";
+            let led = solve(&mut Sys { machine: self, block: b, method }, &mut z, &options).is_ok();
+            self.set_unknowns(b, &z);
+            if !led || self.at_infinity(b) || self.at_edge(b) || !self.outside(b).is_empty() {
+                self.set_unknowns(b, &keep);
+                self.chain(&b.residual);
+                self.outside.extend(outside.into_iter().map(|k| b.cells[k]));
+            }
+        }
+        self.host.error = None;
     }
 
     fn solve_from_guess(&mut self, b: &SolveBlock) -> Result<(), Trouble> {
@@ -342,7 +388,7 @@ impl Machine {
             }
         }
         drop(guard);
-        if start.len() <= SINGULAR && self.solve_singular(b, &start) {
+        if !self.regular_only && start.len() <= SINGULAR && self.solve_singular(b, &start) {
             self.degenerate += 1;
             self.note(|| Note::End { solved: true, how: "minimum-norm steps; the Jacobian is singular".into() });
             return Ok(());
@@ -794,6 +840,7 @@ impl Machine {
         };
         let mut r = vec![0.0; n];
         let mut qr = PivotedQr::default();
+        let mut last = f64::INFINITY;
         for iteration in 0..12 {
             let mut values = vec![0.0; nnz];
             if !self.residual(b, &z, &mut r) || !self.jacobian(b, &mut values) {
@@ -818,9 +865,11 @@ impl Machine {
                 self.set_unknowns(b, &z);
                 return true;
             }
-            if iteration == 11 {
+            // Linear equations that do not agree stay where they are.
+            if iteration == 11 || (b.linear && worst > 0.5 * last) {
                 break;
             }
+            last = worst;
             qr.factor(n, n, &a, 1e-11);
             if qr.rank() == n && iteration == 0 {
                 return false; // regular: not this method's business

@@ -407,6 +407,8 @@ pub struct Machine {
     pub fresh: Vec<u32>,
     /// How often a block was solved where it is singular.
     pub degenerate: u64,
+    /// Blocks that are singular count as unsolved.
+    pub regular_only: bool,
     /// The values after the last event, while the equations are singular and steps are taken: what they leave open is then
     /// a function of states and time, not of what was evaluated before.
     pub held: Vec<f64>,
@@ -428,6 +430,8 @@ pub struct Machine {
     pub journal: Option<Box<dyn FnMut(Note)>>,
     /// Loops with several solutions: discrete unknowns, their values in the solution taken, and in another.
     pub ambiguous: Vec<(Vec<Cell>, Vec<f64>, Vec<f64>)>,
+    /// Unknowns for which the start found no value within their bounds.
+    pub outside: Vec<Cell>,
 }
 
 /// How often a loop is looked at for other solutions.
@@ -942,6 +946,7 @@ impl Machine {
         let free: Vec<u32> = m.discrete.iter().filter_map(relation).collect();
         // Where Newton's method does not lead no regular mode is.
         let patient = std::mem::take(&mut self.patient);
+        self.regular_only = true;
         // At zero either value will do, unless values beyond rounding decide.
         for slack in [1.0, 1e3] {
             self.slack = slack;
@@ -950,7 +955,7 @@ impl Machine {
                 break;
             }
         }
-        (self.slack, self.patient) = (1.0, patient);
+        (self.slack, self.patient, self.regular_only) = (1.0, patient, false);
     }
 
     /// Whether a solved loop settles in another mode once these relations are turned, and its equations are regular there. If
@@ -958,7 +963,7 @@ impl Machine {
     fn settles_regularly(&mut self, m: &MixedBlock, turned: &[u32]) -> bool {
         let keep = self.values.clone();
         let bits = |me: &Machine| -> Vec<f64> { m.slots.iter().map(|&s| me.values[s as usize]).collect() };
-        let (found, degenerate) = (bits(self), self.degenerate);
+        let found = bits(self);
         for &s in turned {
             self.values[s as usize] = 1.0 - keep[s as usize];
         }
@@ -969,11 +974,7 @@ impl Machine {
         let mut good = false;
         for _ in 0..if defined { 4 } else { 0 } {
             let before = bits(self);
-            if before == found
-                || self.run(&m.continuous).is_err()
-                || self.degenerate > degenerate
-                || self.run(&m.discrete).is_err()
-            {
+            if before == found || self.run(&m.continuous).is_err() || self.run(&m.discrete).is_err() {
                 break;
             }
             good = bits(self) == before;

@@ -345,6 +345,7 @@ impl Model {
             suspected: false,
             fresh: Vec::new(),
             degenerate: 0,
+            regular_only: false,
             held: Vec::new(),
             course: Default::default(),
             methods: crate::start::block_methods(&StartOptions::default()),
@@ -355,6 +356,7 @@ impl Model {
             stop: None,
             journal: None,
             ambiguous: Vec::new(),
+            outside: Vec::new(),
         };
         let mut m = Model {
             sys,

@@ -19,7 +19,7 @@ use crate::rhs::{Rhs, place};
 use crate::sliding::{Fate, Meeting, Parting, Sliding, Surface, first_positive};
 use crate::transport::{Line, Mark};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{HybridDae, Row, VarId, VarType, Variability};
+use saltus_dae::{HybridDae, VarId, VarType, Variability};
 use saltus_results::{Column, Kind, Sink};
 use saltus_solver::ode::{
     FIXED_STEP, Integrator, Multistep, OdeSystem, Options, Restart, Spectrum, StepError, make_integrator, spectrum,
@@ -2344,6 +2344,9 @@ impl Runner<'_> {
         for (cells, taken, other) in std::mem::take(&mut model.machine.ambiguous) {
             self.several(model, &cells, &taken, &other, observer);
         }
+        for (span, text) in model.outside_bounds() {
+            self.say(observer, &text, span, &text);
+        }
     }
 
     /// Says that the equations of a loop hold in more than one mode.
@@ -2369,14 +2372,7 @@ impl Runner<'_> {
     fn parameters_within(&mut self, model: &Model, observer: &mut dyn Observer) {
         let dae = &model.sys.dae;
         for (id, v) in dae.vars.iter().filter(|(_, v)| v.variability == Variability::Parameter) {
-            let bound = |r: &Option<Row>| r.as_ref().and_then(|r| dae.row_constant(r));
-            let (min, max) = (bound(&v.min), bound(&v.max));
-            let Some(x) = model.value(id, 0).filter(|_| min.is_some() || max.is_some()) else { continue };
-            let outside = match (min, max) {
-                (Some(min), _) if x < min => format!("below its min {min:?}"),
-                (_, Some(max)) if x > max => format!("above its max {max:?}"),
-                _ => continue,
-            };
+            let Some((x, outside)) = model.beyond_bounds(id) else { continue };
             let text = format!("parameter {} = {x:?} lies {outside}", v.name);
             self.say(observer, &text, v.origin.span.unwrap_or(Span::NONE), &text);
         }

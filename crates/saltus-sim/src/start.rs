@@ -163,6 +163,34 @@ impl Model {
         self.find_start(start).map_err(|d| self.interrupted(d, start))
     }
 
+    /// Unknowns for which no value within their bounds was found, told once: where they are declared, and what is wrong.
+    pub fn outside_bounds(&mut self) -> Vec<(Span, String)> {
+        let mut out: Vec<(Span, String)> = Vec::new();
+        for cell in std::mem::take(&mut self.machine.outside) {
+            let Some((x, beyond)) = self.beyond_bounds(cell.var) else { continue };
+            let v = &self.sys.dae.vars[cell.var];
+            let text = format!("{} = {x:?} at the start lies {beyond}: no solution inside was found", v.name);
+            let span = v.origin.span.unwrap_or(Span::NONE);
+            if !out.iter().any(|o| o.1 == text) {
+                out.push((span, text));
+            }
+        }
+        out
+    }
+
+    /// The value of a variable outside its constant bounds, and which one it is beyond.
+    pub(crate) fn beyond_bounds(&self, id: VarId) -> Option<(f64, String)> {
+        let dae = &self.sys.dae;
+        let bound = |r: &Option<Row>| r.as_ref().and_then(|r| dae.row_constant(r));
+        let (min, max) = (bound(&dae.vars[id].min), bound(&dae.vars[id].max));
+        let x = self.value(id, 0).filter(|_| min.is_some() || max.is_some())?;
+        match (min, max) {
+            (Some(min), _) if x < min => Some((x, format!("below its min {min:?}"))),
+            (_, Some(max)) if x > max => Some((x, format!("above its max {max:?}"))),
+            _ => None,
+        }
+    }
+
     /// Why there are no initial values, if somebody wanted the search to end.
     fn interrupted(&self, failure: Diagnostic, start: f64) -> Diagnostic {
         if !self.machine.stopped() {

@@ -151,6 +151,19 @@ exit: 5
 warning: parameter p = -1.0 lies below its min 0.0
 error: assertion failed at time 0.0: x is not positive
 
+--- start-outside-bounds error simulate --stop 1 ---
+model M
+  Real x(start = 0.1, min = 5);
+equation
+  x^2 - x - 6 = 0;
+  assert(time < 0.5, "enough");
+end M;
+--- expect ---
+exit: 6
+warning: x = -2.0 at the start lies below its min 5.0: no solution inside was found
+--> model.mo:2:8
+error: assertion failed at time 0.5: enough
+
 --- assertions-hold-where-their-branch-is-not-chosen error simulate --stop 2 ---
 model M
   Real x(start = 0, fixed = true), c, d;
