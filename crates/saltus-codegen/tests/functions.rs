@@ -690,7 +690,7 @@ fn c_agrees() {
     let calls = calls.chain(seconds.iter().map(|&func| Called { func, dual: true, args: 12, outs: 13 }));
     let mut executor = Executor::new(&all);
     let mut source = String::from(PRELUDE_C);
-    source.push_str(&functions_c(&all, &called(calls), &[], &[], &[]).expect("C"));
+    source.push_str(&functions_c(&all, &called(calls), &[], &[], &[], &[]).expect("C"));
     let mut expected = String::new();
     let bits = |v: f64| {
         if v.is_nan() {
