@@ -410,3 +410,46 @@ fn a_crossing_is_counted_once() {
         }
     }
 }
+
+/// Three masses with friction to the ground and to each other, pushed to and fro: five surfaces of three functions. The values are
+/// those of implicit steps of 2.5e-4 of the velocities (Moreau), each the minimum of a convex function.
+#[test]
+fn more_surfaces_than_directions_are_slid_on_by_every_method() {
+    let model = "model M
+        Real v1(start = 1, fixed = true), v2(start = 1, fixed = true), v3(start = -0.5, fixed = true);
+        equation
+        der(v1) = 1.3*sin(time) - 0.4*sign(v1) - 0.5*sign(v1 - v2);
+        2*der(v2) = cos(1.7*time) - 0.6*sign(v2) + 0.5*sign(v1 - v2) - 0.3*sign(v2 - v3);
+        der(v3) = 0.2 - 0.4*sign(v3) + 0.3*sign(v2 - v3);
+        end M;";
+    let folder = Folder::new("friction", model);
+    for solver in "auto bdf dae radau esdirk rosenbrock lsoda dopri5 tsit5 rkf45".split(' ') {
+        for tolerance in ["1e-4", "1e-6", "1e-8"] {
+            let (code, text) = folder.simulate(&format!("--stop 9 --solver {solver} --tolerance {tolerance}"));
+            assert_eq!(code, 0, "{solver} {tolerance}: {text}");
+            for (name, value) in [("v1", 0.41329), ("v2", 0.0), ("v3", 0.0)] {
+                let found = folder.last(name);
+                assert!((found - value).abs() < 2e-3, "{solver} {tolerance}: {name} = {found}, not {value}");
+            }
+        }
+    }
+}
+
+/// A difference in time must be one at large times, too.
+#[test]
+fn large_times_are_no_trouble() {
+    let model = "model M
+        Real x(start = 0, fixed = true), v(start = 1, fixed = true);
+        Integer n(start = 0, fixed = true);
+        equation
+        der(x) = v;
+        der(v) = -x;
+        when x > 0 then n = pre(n) + 1; end when;
+        end M;";
+    let folder = Folder::new("late", model);
+    for solver in "auto bdf dae radau esdirk rosenbrock lsoda dopri5 tsit5 rkf45 qss".split(' ') {
+        let (code, text) = folder.simulate(&format!("--start 1e9 --stop 1000000100 --solver {solver}"));
+        assert_eq!(code, 0, "{solver}: {text}");
+        assert_eq!(folder.last("n"), 16.0, "{solver}");
+    }
+}

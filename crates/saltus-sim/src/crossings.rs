@@ -395,3 +395,8 @@ pub(crate) fn positive_side(kind: &RelationKind, bit: f64) -> bool {
         RelationKind::Floor => true,
     }
 }
+
+/// The truth value of a relation where g > 0 (`up`) or g < 0.
+pub(crate) fn side_value(kind: &RelationKind, up: bool) -> f64 {
+    f64::from(positive_side(kind, 1.0) == up)
+}

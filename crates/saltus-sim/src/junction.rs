@@ -8,11 +8,23 @@
 //!   λ_k = 0 and h_k ≤ 0,   or   λ_k = 1 and h_k ≥ 0,   or   0 ≤ λ_k ≤ 1 and h_k = 0,
 //!
 //! h_k the rate at which the mix moves towards the second side of k.
+//!
+//! Where more surfaces meet than there are directions across them, some functions are combinations of others, and shares that hold
+//! them are not unique. The nearest to the middle are taken. What they mix is unique where the sides attract (a maximal
+//! monotone field, such as friction).
+
+use saltus_solver::lcp::lemke;
 
 /// Up to so many surfaces all corners are looked at, whether the fields add up or not.
 pub(crate) const BLENDED: usize = 3;
 /// So many at most where they do not add up, and for choices between sliding and passing.
 pub(crate) const MOST_BLENDED: usize = 6;
+/// So many at most meet, whose fields add up.
+pub(crate) const MOST_SURFACES: usize = 40;
+/// A function is a combination of others up to this part of it.
+const COMBINED: f64 = 1e-6;
+/// What a share outside of [0, 1] costs against shares away from the middle.
+const ELASTIC: f64 = 1e4;
 /// Rates below this part of the largest are none.
 const NO_RATE: f64 = 1e-9;
 /// Iterations for the shares; one is enough where the fields add up.
@@ -108,6 +120,29 @@ impl Junction {
         }
     }
 
+    /// The shares that give the functions of `base` their wanted rates, those of the others being combinations of them: as near
+    /// to the middle as possible, and outside of [0, 1] only as far as necessary.
+    pub fn hold(&self, shares: &mut [f64], base: &[usize], wanted: &[f64]) {
+        if base.len() == shares.len() {
+            return self.solve(shares, base, wanted);
+        }
+        for _ in 0..MOST_ITERATIONS {
+            let (h, slopes) = (self.towards(shares), self.slopes(shares));
+            let rows: Vec<&Vec<f64>> = base.iter().map(|&j| &slopes[j]).collect();
+            let off = |r: &Vec<f64>| r.iter().zip(&*shares).map(|(r, s)| r * (s - 0.5)).sum::<f64>();
+            let b = base.iter().zip(&rows).map(|(&j, r)| wanted[j] - h[j] + off(r)).collect();
+            let Some(z) = nearest(&rows, b) else { break };
+            let mut far = 0.0f64;
+            for (s, z) in shares.iter_mut().zip(z) {
+                far = far.max((0.5 + z - *s).abs());
+                *s = 0.5 + z;
+            }
+            if !self.corners.blended || !(far > 1e-12) {
+                break;
+            }
+        }
+    }
+
     /// How firmly each surface is held by what slides on these: below zero something leads away. Surfaces that act on each
     /// other are judged together.
     pub fn holds(&self, shares: &[f64], free: &[usize]) -> Vec<f64> {
@@ -124,14 +159,13 @@ impl Junction {
     }
 
     /// What the solution does: the fewest surfaces to slide on, then the nearest to the present sides. Shares may leave [0, 1] by
-    /// the margins.
-    pub fn resolve(&self, present: &[bool], margins: &[f64]) -> Option<Vec<Course>> {
+    /// the margins; `ways` tell which functions are combinations of others: where those are held, they are.
+    pub fn resolve(&self, present: &[bool], margins: &[f64], ways: &[Vec<f64>]) -> Option<Vec<Course>> {
         let m = present.len();
         if m > MOST_BLENDED {
-            return None;
+            return self.pivoted(ways);
         }
-        let size = |j: usize| self.rates.iter().map(|r| r[j].abs()).fold(0.0f64, f64::max);
-        let sizes: Vec<f64> = (0..m).map(size).collect();
+        let sizes = self.sizes(m);
         let mut choices: Vec<Vec<u8>> = vec![Vec::new()];
         for _ in 0..m {
             choices = choices.iter().flat_map(|c| [0, 1, 2].map(|v| [&c[..], &[v]].concat())).collect();
@@ -139,26 +173,152 @@ impl Junction {
         // 0: where it is, 1: the other side, 2: on the surface.
         let count = |c: &Vec<u8>, v: u8| c.iter().filter(|&&x| x == v).count();
         choices.sort_by_key(|c| (count(c, 2), count(c, 1)));
-        choices.into_iter().find_map(|choice| {
-            let free: Vec<usize> = (0..m).filter(|&k| choice[k] == 2).collect();
-            let second = |k: usize| present[k] != (choice[k] == 1);
-            let mut shares: Vec<f64> =
-                (0..m).map(|k| if choice[k] == 2 { 0.5 } else { f64::from(second(k)) }).collect();
-            self.solve(&mut shares, &free, &vec![0.0; m]);
-            let h = self.towards(&shares);
-            let fits = |k: usize| match choice[k] {
-                2 => {
-                    let inside = shares[k] >= -margins[k] && shares[k] <= 1.0 + margins[k];
-                    inside && h[k].abs() <= 1e-6 * sizes[k]
-                }
-                _ if second(k) => h[k] >= -NO_RATE * sizes[k],
-                _ => h[k] <= NO_RATE * sizes[k],
-            };
-            let held = || self.holds(&shares, &free).iter().zip(&free).all(|(h, &k)| *h > NO_RATE * sizes[k]);
-            let course = |k: usize| if choice[k] == 2 { Course::Slides(shares[k]) } else { Course::Side(second(k)) };
-            ((0..m).all(fits) && held()).then(|| (0..m).map(course).collect())
+        // A rate of zero tells of no side: where it happens to be that on the surface as well, that is taken.
+        [NO_RATE, -NO_RATE].iter().find_map(|clear| {
+            choices.iter().find_map(|choice| {
+                let free: Vec<usize> = (0..m).filter(|&k| choice[k] == 2).collect();
+                let second = |k: usize| present[k] != (choice[k] == 1);
+                let mut shares: Vec<f64> =
+                    (0..m).map(|k| if choice[k] == 2 { 0.5 } else { f64::from(second(k)) }).collect();
+                self.solve(&mut shares, &free, &vec![0.0; m]);
+                let h = self.towards(&shares);
+                let fits = |k: usize| match choice[k] {
+                    2 => {
+                        let inside = shares[k] >= -margins[k] && shares[k] <= 1.0 + margins[k];
+                        inside && h[k].abs() <= 1e-6 * sizes[k]
+                    }
+                    _ if second(k) && h[k] >= clear * sizes[k] => true,
+                    _ if !second(k) && h[k] <= -clear * sizes[k] => true,
+                    _ => h[k].abs() <= 1e-6 * sizes[k] && held_by(ways, &free, k),
+                };
+                let held = || self.holds(&shares, &free).iter().zip(&free).all(|(h, &k)| *h > NO_RATE * sizes[k]);
+                ((0..m).all(fits) && held()).then(|| courses(&shares, &free, ways))
+            })
         })
     }
+
+    /// The largest rate of each function.
+    fn sizes(&self, m: usize) -> Vec<f64> {
+        (0..m).map(|j| self.rates.iter().map(|r| r[j].abs()).fold(0.0f64, f64::max)).collect()
+    }
+
+    /// What the solution does about many surfaces whose fields add up: a linear complementarity problem of λ and of what keeps
+    /// λ ≤ 1.
+    fn pivoted(&self, ways: &[Vec<f64>]) -> Option<Vec<Course>> {
+        let m = ways.len();
+        let (c, slopes, sizes) = (self.towards(&vec![0.0; m]), self.slopes(&vec![0.0; m]), self.sizes(m));
+        if self.corners.blended {
+            return None;
+        }
+        let n = 2 * m;
+        let (mut a, mut q) = (vec![0.0; n * n], vec![1.0; n]);
+        for j in 0..m {
+            let size = sizes[j].max(f64::MIN_POSITIVE);
+            q[j] = -c[j] / size;
+            (0..m).for_each(|k| a[j + k * n] = -slopes[j][k] / size);
+            a[j + (m + j) * n] = 1.0;
+            a[m + j + j * n] = -1.0;
+        }
+        let shares = lemke(&a, &q).ok()?.z[..m].to_vec();
+        let h = self.towards(&shares);
+        let inside = |k: usize| shares[k] > 1e-9 && shares[k] < 1.0 - 1e-9;
+        let free: Vec<usize> = (0..m).filter(|&k| inside(k) && h[k].abs() <= 1e-6 * sizes[k]).collect();
+        Some(courses(&shares, &free, ways))
+    }
+}
+
+/// Sliding on `free` and on what they hold, and the sides of the others.
+fn courses(shares: &[f64], free: &[usize], ways: &[Vec<f64>]) -> Vec<Course> {
+    let course = |k: usize| match free.contains(&k) || held_by(ways, free, k) {
+        true => Course::Slides(shares[k]),
+        false => Course::Side(shares[k] > 0.5),
+    };
+    (0..shares.len()).map(course).collect()
+}
+
+/// Whether function k is a combination of these.
+fn held_by(ways: &[Vec<f64>], of: &[usize], k: usize) -> bool {
+    !of.is_empty() && made_of(&of.iter().map(|&j| ways[j].clone()).collect::<Vec<_>>(), &ways[k]).is_some()
+}
+
+/// The coefficients of a function as a combination of others, by the rates of all in some directions; the fewest others that
+/// come first.
+pub(crate) fn made_of(others: &[Vec<f64>], way: &[f64]) -> Option<Vec<f64>> {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let size = |a: &[f64]| dot(a, a).sqrt();
+    // Each other one as what it adds to those before (of length 1), and as a combination of the given ones.
+    let mut basis: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
+    let reduce = |basis: &[(Vec<f64>, Vec<f64>)], way: &[f64]| {
+        let (mut rest, mut parts) = (way.to_vec(), vec![0.0; others.len()]);
+        // Twice, for rounding.
+        for (q, of) in basis.iter().chain(basis) {
+            let f = dot(q, &rest);
+            rest.iter_mut().zip(q).for_each(|(r, q)| *r -= f * q);
+            parts.iter_mut().zip(of).for_each(|(p, o)| *p += f * o);
+        }
+        (rest, parts)
+    };
+    for (k, other) in others.iter().enumerate() {
+        let (rest, mut parts) = reduce(&basis, other);
+        let left = size(&rest);
+        if left > COMBINED * size(other) {
+            parts.iter_mut().for_each(|p| *p = -*p / left);
+            parts[k] += 1.0 / left;
+            basis.push((rest.iter().map(|r| r / left).collect(), parts));
+        }
+    }
+    let (rest, parts) = reduce(&basis, way);
+    (size(&rest) <= COMBINED * size(way)).then_some(parts)
+}
+
+/// The first functions of which all are combinations.
+pub(crate) fn base(ways: &[Vec<f64>]) -> Vec<usize> {
+    let mut found: Vec<usize> = Vec::new();
+    for k in 0..ways.len() {
+        if !held_by(ways, &found, k) {
+            found.push(k);
+        }
+    }
+    found
+}
+
+/// The smallest z with A z = b and |z_k| ≤ ½ (23b): outside of that only as far as necessary.
+fn nearest(rows: &[&Vec<f64>], b: Vec<f64>) -> Option<Vec<f64>> {
+    let m = rows.first()?.len();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let gram: Vec<Vec<f64>> = rows.iter().map(|r| rows.iter().map(|s| dot(r, s)).collect()).collect();
+    // Aᵀ (A Aᵀ)⁻¹ v.
+    let back = |v: Vec<f64>| -> Vec<f64> {
+        let y: Vec<f64> = solve_small(gram.clone(), v).into_iter().map(|y| y.unwrap_or(0.0)).collect();
+        (0..m).map(|k| rows.iter().zip(&y).map(|(r, y)| r[k] * y).sum()).collect()
+    };
+    let z = back(b);
+    if z.iter().all(|z| z.abs() <= 0.5) {
+        return Some(z);
+    }
+    // What moves z and not A z: one column of the projection for each share.
+    let column = |k: usize| {
+        let mut c: Vec<f64> = back(rows.iter().map(|r| r[k]).collect()).iter().map(|v| -v).collect();
+        c[k] += 1.0;
+        c
+    };
+    let free: Vec<Vec<f64>> = (0..m).map(column).collect();
+    // Multipliers of z ≤ ½ + s and of −z ≤ ½ + s, and s itself.
+    let n = 2 * m + 1;
+    let (mut a, mut q) = (vec![0.0; n * n], vec![ELASTIC; n]);
+    for j in 0..m {
+        for k in 0..m {
+            let p = free[k][j];
+            (a[j + k * n], a[j + (m + k) * n], a[m + j + k * n], a[m + j + (m + k) * n]) = (p, -p, -p, p);
+        }
+        for i in [j, m + j] {
+            (a[i + 2 * m * n], a[2 * m + i * n]) = (1.0, -1.0);
+        }
+        (q[j], q[m + j]) = (0.5 - z[j], 0.5 + z[j]);
+    }
+    let Ok(found) = lemke(&a, &q) else { return Some(z) };
+    let moved = |j: usize| (0..m).map(|k| free[k][j] * (found.z[k] - found.z[m + k])).sum::<f64>();
+    Some((0..m).map(|j| z[j] - moved(j)).collect())
 }
 
 /// Surfaces that act on each other, directly or through others, in both directions.
@@ -314,12 +474,17 @@ mod tests {
         Junction { corners, rates }
     }
 
+    /// Functions that have nothing to do with each other.
+    fn apart(m: usize) -> Vec<Vec<f64>> {
+        (0..m).map(|j| (0..m).map(|k| f64::from(j == k)).collect()).collect()
+    }
+
     #[test]
     fn shares_are_those_of_the_equivalent_control() {
         // s = −B⁻¹ c by hand: B = [-2 1; 1 -3], c = (0.5, 0.25): s = (0.35, 0.2).
         for blended in [false, true] {
             let j = relays(&[&[-2.0, 1.0], &[1.0, -3.0]], &[0.5, 0.25], blended);
-            let courses = j.resolve(&[true, true], &[1e-6; 2]).unwrap();
+            let courses = j.resolve(&[true, true], &[1e-6; 2], &apart(2)).unwrap();
             let share = |c: &Course| if let Course::Slides(s) = c { *s } else { f64::NAN };
             assert!((share(&courses[0]) - 0.675).abs() < 1e-12 && (share(&courses[1]) - 0.6).abs() < 1e-12);
         }
@@ -329,7 +494,7 @@ mod tests {
     fn one_of_two_surfaces_is_passed() {
         // The second relay is overruled: c₂ = 5.
         let j = relays(&[&[-2.0, 1.0], &[1.0, -3.0]], &[0.5, 5.0], false);
-        let courses = j.resolve(&[true, false], &[1e-6; 2]).unwrap();
+        let courses = j.resolve(&[true, false], &[1e-6; 2], &apart(2)).unwrap();
         assert_eq!(courses[1], Course::Side(true));
         assert!(matches!(courses[0], Course::Slides(s) if (s - 0.875).abs() < 1e-12)); // s₁ = (0.5 + 1)/2
     }
@@ -349,13 +514,43 @@ mod tests {
     }
 
     #[test]
+    fn where_functions_depend_on_each_other_shares_stay_in_their_bounds() {
+        // Two masses with friction to the ground (0.3, 1) and between them (0.5), pushed by p: v₁, v₂, v₁ − v₂. Both stay if
+        // some r in [−0.5, 0.5] has |p₁ − r| ≤ 0.3 and |p₂ + r| ≤ 1.
+        for (p, stay) in [([0.7, 0.4], true), ([0.7, 0.55], true), ([0.7, 0.65], false), ([0.85, 0.0], false)] {
+            let friction = |v: [f64; 3]| [p[0] - 0.3 * v[0] - 0.5 * v[2], p[1] - v[1] + 0.5 * v[2]];
+            let corners = Corners::new(3, true);
+            let rate = |&c: &u64| {
+                let f = friction([0, 1, 2].map(|k| if c >> k & 1 == 1 { 1.0 } else { -1.0 }));
+                vec![f[0], f[1], f[0] - f[1]]
+            };
+            let rates = corners.list.iter().map(rate).collect();
+            let ways = vec![vec![1.0, 0.0], vec![0.0, 1.0], vec![1.0, -1.0]];
+            assert_eq!(made_of(&ways[..2], &ways[2]), Some(vec![1.0, -1.0]));
+            let base = base(&ways);
+            let junction = Junction { corners, rates };
+            let mut shares = vec![0.5; 3];
+            junction.hold(&mut shares, &base, &[0.0; 3]);
+            assert!(junction.towards(&shares).iter().all(|h| h.abs() < 1e-9), "{shares:?}");
+            assert_eq!(shares.iter().all(|s| (-1e-9..=1.0 + 1e-9).contains(s)), stay, "{shares:?}");
+            let courses = junction.resolve(&[true; 3], &[1e-6; 3], &ways).unwrap();
+            assert_eq!(courses.iter().all(|c| matches!(c, Course::Slides(_))), stay, "{courses:?}");
+            let blended = Corners::new(3, false);
+            let rates = blended.list.iter().map(rate).collect();
+            let pivoted = Junction { corners: blended, rates }.pivoted(&ways).unwrap();
+            let kind = |c: &Course| if let Course::Side(s) = c { Some(*s) } else { None };
+            assert!(pivoted.iter().map(kind).eq(courses.iter().map(kind)), "{pivoted:?} {courses:?}");
+        }
+    }
+
+    #[test]
     fn a_product_of_relays_is_mixed_by_all_corners() {
         // ẋ = −s₁ + 0.5 s₁ s₂ + 0.3, ẏ = −s₂ + 0.2: s₂ = 0.2, s₁ = 0.3 / 0.9.
         let corners = Corners::new(2, true);
         let side = |c: u64, k: usize| if c >> k & 1 == 1 { 1.0 } else { -1.0 };
         let rate = |c: u64| vec![-side(c, 0) + 0.5 * side(c, 0) * side(c, 1) + 0.3, -side(c, 1) + 0.2];
         let rates = corners.list.iter().map(|&c| rate(c)).collect();
-        let courses = Junction { corners, rates }.resolve(&[false, false], &[1e-6; 2]).unwrap();
+        let courses = Junction { corners, rates }.resolve(&[false, false], &[1e-6; 2], &apart(2)).unwrap();
         let sign = |c: &Course| if let Course::Slides(s) = c { 2.0 * s - 1.0 } else { f64::NAN };
         assert!((sign(&courses[0]) - 1.0 / 3.0).abs() < 1e-12 && (sign(&courses[1]) - 0.2).abs() < 1e-12);
     }

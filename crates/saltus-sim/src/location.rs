@@ -419,14 +419,15 @@ impl Location {
         *a = a.max(far).max(f64::MIN_POSITIVE);
     }
 
-    /// A function is as large as this somewhere in the step.
-    fn note(&mut self, m: &mut Machine, relation: usize, big: f64) {
+    /// A function begins the step (or a part of it) with this value and is as large as that somewhere in it. What was released must
+    /// begin clear of where that was: the step in which it gets there may begin on the wrong side.
+    fn note(&mut self, m: &mut Machine, relation: usize, begin: f64, big: f64) {
         let r = &mut m.relations[relation];
         r.size = r.size.max(big);
         if r.floor > 0.0 {
             self.released.entry(relation).or_insert(r.floor);
         }
-        if !self.released.is_empty() && self.released.get(&relation).is_some_and(|b| big > 100.0 * b) {
+        if !self.released.is_empty() && self.released.get(&relation).is_some_and(|b| begin.abs() > 100.0 * b) {
             self.released.remove(&relation);
             r.floor = 0.0;
         }
@@ -554,7 +555,7 @@ impl Location {
             if !(first.is_finite() && last.is_finite()) {
                 continue;
             }
-            self.note(&mut model.machine, i, first.abs().max(last.abs()));
+            self.note(&mut model.machine, i, first, first.abs().max(last.abs()));
             self.went(i, first.abs());
             let side = self.side(model, step, k);
             // The ends have errors, too, a good deal less than the tolerance: what has crossed does not come back within them.
@@ -697,7 +698,7 @@ impl Location {
                 self.append(k);
                 return false;
             }
-            self.note(&mut model.machine, i, g.abs());
+            self.note(&mut model.machine, i, g, g.abs());
             self.went(i, g.abs());
             let side = self.side(model, step, k);
             let roads = self.exclusion.far(&mut model.machine, step, k, &self.reach, |g| side.clear(g));
@@ -781,7 +782,7 @@ impl Location {
         {
             let mut g = [f64::NAN];
             model.machine.crossing_values(&[i], &mut g);
-            self.note(&mut model.machine, i, if g[0].is_finite() { g[0].abs() } else { 0.0 });
+            self.note(&mut model.machine, i, 0.0, if g[0].is_finite() { g[0].abs() } else { 0.0 });
             self.went(i, if g[0].is_finite() { g[0].abs() } else { 0.0 });
         }
         true
@@ -882,7 +883,7 @@ impl Location {
         if !(side > 2.0 * far + margin) {
             return None;
         }
-        self.note(&mut model.machine, i, g.abs());
+        self.note(&mut model.machine, i, g, g.abs());
         self.went(i, g.abs());
         Some(side - margin)
     }
@@ -956,7 +957,7 @@ impl Location {
             substitute_affine(&mut self.coefficients, 1.0 - begin, begin);
         }
         let ends = [poly::evaluate(&self.coefficients, 0.0), poly::evaluate(&self.coefficients, 1.0)];
-        self.note(&mut model.machine, i, ends[0].abs().max(ends[1].abs()));
+        self.note(&mut model.machine, i, ends[0], ends[0].abs().max(ends[1].abs()));
         let band = self.band(&model.machine, step, &step.program.crossings.functions[k]);
         let tight = model.machine.band(i);
         let (kind, bit) = {
@@ -987,7 +988,13 @@ impl Location {
             let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
             let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
             self.coefficients[0] = c0;
-            let found = poly::first_crossing(&self.coefficients, side, &options).filter(|c| !c.touching);
+            let mut found = poly::first_crossing(&self.coefficients, side, &options).filter(|c| !c.touching);
+            if found.is_some_and(|c| c.at_left) && self.released.contains_key(&i) {
+                // Released to a side that it does not get to: it crosses where it leaves what it was released within.
+                self.coefficients[0] = c0 + sigma * band;
+                found = poly::first_crossing(&self.coefficients, side, &options).filter(|c| !c.touching && !c.at_left);
+                self.coefficients[0] = c0;
+            }
             if let Some(c) = found
                 && self.amplifies(model, step, k, weight)
                 && self.suffers(model, step, step.t0 + (begin + c.s_after * (1.0 - begin)) * h)
@@ -1126,7 +1133,7 @@ impl Location {
         for (j, &k) in s.which.iter().enumerate() {
             let (i, samples) = (relation(k), s.values[j]);
             let big = samples.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
-            self.note(&mut model.machine, i, big);
+            self.note(&mut model.machine, i, samples[0], big);
             if !open.contains(&k) {
                 self.approaching.remove(&i);
                 self.went(i, samples[END].abs());

@@ -102,7 +102,8 @@ impl Rhs<'_> {
             }
         }
         let scale = x.iter().zip(dx).map(|(x, d)| (x.abs() + 1.0) / (d.abs() + 1e-30)).fold(1e3f64, f64::min);
-        let h = 1e-7 * scale;
+        // As far as time tells apart, at large times.
+        let h = t + (1e-7 * scale).max(64.0 * f64::EPSILON * t.abs()) - t;
         let mut other = vec![0.0; x.len()];
         self.field(t, x, &mut other)?;
         let before = self.value(relation);

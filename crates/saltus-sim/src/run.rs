@@ -5,7 +5,7 @@ use crate::block::SolveBlock;
 use crate::choice::{Choice, SOLVERS};
 use crate::compile::Step;
 use crate::course::Course as Trail;
-use crate::crossings::positive_side;
+use crate::crossings::{positive_side, side_value};
 use crate::events::brief;
 use crate::fold;
 use crate::forward::Forward;
@@ -1900,11 +1900,15 @@ impl Runner<'_> {
     }
 
     /// One more surface that the solution slides on.
-    fn slides_on(&mut self, model: &Model, surface: Surface, t: f64, observer: &mut dyn Observer) {
+    fn slides_on(&mut self, model: &mut Model, surface: Surface, t: f64, observer: &mut dyn Observer) {
         let (span, lead) = (self.span(), surface.relations[0].0);
         let r = &model.sys.relations[lead];
         let text = format!("sliding along the boundary of {} from time {t:?}", r.text);
         self.say(observer, &text, r.origin.span.unwrap_or(Span::NONE), &format!("slide {lead}"));
+        for i in surface.held() {
+            self.location.released.remove(&i);
+            model.machine.relations[i].floor = 0.0;
+        }
         self.sliding.get_or_insert_with(|| Sliding::new(span)).surfaces.push(surface);
     }
 
@@ -1951,34 +1955,41 @@ impl Runner<'_> {
         let held = |i: usize| self.sliding.iter().flat_map(|s| &s.surfaces).any(|s| s.held().any(|k| k == i));
         fresh.retain(|s| !held(s.0));
         let old = self.sliding.as_ref().map_or(0, |s| s.surfaces.len());
-        if old + fresh.len() < 2 {
+        if old + fresh.len() == 0 {
             return Ok(None);
         }
         let groups = surfaces_of(model, program, fresh, t);
         let fresh: Vec<Surface> = groups.into_iter().filter_map(|g| model.prospect(program, g, t)).collect();
-        if old + fresh.len() < 2 {
-            return Ok(None);
-        }
         let mut surfaces = self.sliding.as_mut().map_or(Vec::new(), |s| std::mem::take(&mut s.surfaces));
         surfaces.extend(fresh);
-        let Some(courses) = model.meet(program, &surfaces, t) else {
+        let known = surfaces.len();
+        surfaces.extend(model.nearby(program, &surfaces, t, self.near()));
+        let courses = if surfaces.len() > 1 { model.meet(program, &surfaces, t) } else { None };
+        let Some(courses) = courses else {
             if let Some(sliding) = &mut self.sliding {
                 surfaces.truncate(old);
                 sliding.surfaces = surfaces;
             }
             return Ok(None);
         };
-        self.go_on(model, program, surfaces, &courses, old, t, observer).map(Some)
+        self.go_on(model, program, surfaces, &courses, (old, known), t, observer).map(Some)
     }
 
-    /// Follows what was found about surfaces that meet, of which the first `old` ones were slid on. Whether that is new.
+    /// How close to zero a function counts as there where surfaces meet.
+    fn near(&self) -> impl Fn(&Model, usize) -> f64 + use<> {
+        let part = 0.1 * self.tolerance.min(1e-3);
+        move |model, i| part * model.machine.relations[i].size
+    }
+
+    /// Follows what was found about surfaces that meet, of which the first `old` ones were slid on, and those after `known` have
+    /// not crossed. Whether that is new.
     fn go_on(
         &mut self,
         model: &mut Model,
         program: &Rc<ModeProgram>,
         surfaces: Vec<Surface>,
         courses: &[Course],
-        old: usize,
+        (old, known): (usize, usize),
         t: f64,
         observer: &mut dyn Observer,
     ) -> Result<bool, Diagnostic> {
@@ -1997,7 +2008,7 @@ impl Runner<'_> {
                 Course::Side(second) => {
                     let (lead, _, other) = surface.relations[0];
                     let there = (model.machine.values[model.machine.relations[lead].var as usize] == other) == second;
-                    if k < old || !there {
+                    if k < old || k >= known || !there {
                         left.push((surface, Parting { second, repelled: false }));
                     }
                 }
@@ -2014,9 +2025,7 @@ impl Runner<'_> {
             s.freeze(model, true);
         }
         changed |= !left.is_empty();
-        for (surface, parting) in left {
-            self.part(model, program, surface, parting, t, observer)?;
-        }
+        self.part(model, program, left, t, observer)?;
         if let Some(s) = &self.sliding {
             s.freeze(model, false);
         }
@@ -2068,16 +2077,19 @@ impl Runner<'_> {
         if self.sliding.as_ref().is_some_and(|s| s.surfaces.is_empty()) {
             self.sliding = None;
         }
-        for s in surfaces {
+        let side = |s: Surface| {
             let (lead, first, _) = s.relations[0];
             let up = gone(lead).is_some_and(|g| g > 0.0);
             let second = up != positive_side(&model.machine.relations[lead].kind, first);
-            let held: Vec<usize> = s.held().collect();
-            self.release(model, program, s, second, observer)?;
-            // Not near zero any more.
-            for i in &held {
-                self.location.released.remove(i);
-            }
+            (s, second)
+        };
+        let surfaces: Vec<(Surface, bool)> = surfaces.into_iter().map(side).collect();
+        let held: Vec<usize> = surfaces.iter().flat_map(|s| s.0.held()).collect();
+        self.release(model, program, surfaces, observer)?;
+        // Not near zero any more.
+        for i in held {
+            self.location.released.remove(&i);
+            model.machine.relations[i].floor = 0.0;
         }
         Ok(true)
     }
@@ -2101,9 +2113,7 @@ impl Runner<'_> {
                 }
             }
             changed |= !left.is_empty();
-            for (surface, parting) in left {
-                self.part(model, program, surface, parting, t, observer)?;
-            }
+            self.part(model, program, left, t, observer)?;
             self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
         }
         let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
@@ -2121,18 +2131,17 @@ impl Runner<'_> {
         Ok(changed)
     }
 
-    /// Leaves a surface, and tells if there was a choice of sides.
+    /// Leaves surfaces, and tells where there was a choice of sides.
     fn part(
         &mut self,
         model: &mut Model,
         program: &Rc<ModeProgram>,
-        surface: Surface,
-        parting: Parting,
+        left: Vec<(Surface, Parting)>,
         t: f64,
         observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
-        let (lead, first, second) = surface.relations[0];
-        if parting.repelled {
+        for (surface, parting) in left.iter().filter(|l| l.1.repelled) {
+            let (lead, first, second) = surface.relations[0];
             let r = &model.sys.relations[lead];
             let side = if parting.second { second } else { first } != 0.0;
             let text = format!(
@@ -2142,30 +2151,36 @@ impl Runner<'_> {
             let place = r.origin.span.unwrap_or(Span::NONE);
             self.say(observer, &text, place, &format!("repelled {lead}"));
         }
-        self.release(model, program, surface, parting.second, observer)
+        self.release(model, program, left.into_iter().map(|(s, p)| (s, p.second)).collect(), observer)
     }
 
-    /// Goes to one side of a surface that was slid on; g is near zero still.
+    /// Goes to one side (`true`: the second) of each of these surfaces, all at once; their functions are near zero still.
     fn release(
         &mut self,
         model: &mut Model,
         program: &Rc<ModeProgram>,
-        surface: Surface,
-        second: bool,
+        surfaces: Vec<(Surface, bool)>,
         observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
-        let (lead, a, b) = surface.relations[0];
-        let up = positive_side(&model.machine.relations[lead].kind, if second { b } else { a });
-        let side = |&(i, a, b): &(usize, f64, f64)| (i, if second { b } else { a });
-        let twin = |&i: &usize| (i, f64::from(positive_side(&model.machine.relations[i].kind, 1.0) == up));
-        let relations: Vec<(usize, f64)> =
-            surface.relations.iter().map(side).chain(surface.twins.iter().map(twin)).collect();
+        let mut relations: Vec<(usize, f64)> = Vec::new();
+        for (surface, second) in &surfaces {
+            let (lead, a, b) = surface.relations[0];
+            let up = positive_side(&model.machine.relations[lead].kind, if *second { b } else { a });
+            relations.extend(surface.relations.iter().map(|&(i, a, b)| (i, if *second { b } else { a })));
+            let twin = |&(i, alike): &(usize, bool)| (i, side_value(&model.machine.relations[i].kind, up == alike));
+            relations.extend(surface.twins.iter().map(twin));
+        }
+        if relations.is_empty() {
+            return Ok(());
+        }
         for &(i, value) in &relations {
             let slot = model.machine.relations[i].var as usize;
             model.machine.values[slot] = value;
             let mut g = [0.0];
             model.machine.crossing_values(&[i], &mut g);
+            // On this side, whatever is left of the function, until it has gone clear of that.
             self.location.released.insert(i, 4.0 * g[0].abs());
+            model.machine.relations[i].floor = 4.0 * g[0].abs();
             model.machine.relations[i].frozen = true;
             self.flips.remove(&i);
         }
@@ -2232,27 +2247,32 @@ impl Runner<'_> {
             left = sliding.take_left();
             let gone = left.len();
             // The others may not hold the solution without those that are left.
-            if gone + sliding.surfaces.len() > 1 && !left.iter().any(|l| l.1.repelled) {
+            if gone > 0 && !left.iter().any(|l| l.1.repelled) {
                 let sides: Vec<Parting> = left.iter().map(|l| l.1).collect();
                 let mut surfaces: Vec<Surface> = left.drain(..).map(|l| l.0).collect();
                 surfaces.append(&mut sliding.surfaces);
-                let courses = model.meet(program, &surfaces, t);
-                let fits = |c: &Vec<Course>| c[..gone].iter().all(|c| matches!(c, Course::Side(_)));
-                let mut courses = courses.filter(fits).into_iter().flatten();
-                for (k, mut surface) in surfaces.into_iter().enumerate() {
-                    match courses.next() {
-                        Some(Course::Side(second)) => left.push((surface, Parting { second, repelled: false })),
-                        Some(Course::Slides(share)) => {
-                            surface.slides(share);
-                            sliding.surfaces.push(surface);
-                        }
-                        None if k < gone => left.push((surface, sides[k])),
-                        None => sliding.surfaces.push(surface),
+                let old = surfaces.len();
+                surfaces.extend(model.nearby(program, &surfaces, t, self.near()));
+                let courses = if surfaces.len() > 1 { model.meet(program, &surfaces, t) } else { None };
+                let fits = |c: &Vec<Course>| c[..gone].iter().any(|c| matches!(c, Course::Side(_)));
+                self.sliding = Some(sliding);
+                if let Some(courses) = courses.filter(fits) {
+                    self.go_on(model, program, surfaces, &courses, (old, old), t, observer)?;
+                } else {
+                    surfaces.truncate(old);
+                    let kept = surfaces.split_off(gone);
+                    left = surfaces.into_iter().zip(sides).collect();
+                    match &mut self.sliding {
+                        Some(s) if !kept.is_empty() => s.surfaces = kept,
+                        other => *other = None,
                     }
                 }
+            } else {
+                self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
             }
-            sliding.freeze(model, true);
-            self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
+            if let Some(s) = &self.sliding {
+                s.freeze(model, true);
+            }
         }
         let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
         let mut resting = std::mem::take(&mut self.resting);
@@ -2264,9 +2284,7 @@ impl Runner<'_> {
             stays
         });
         self.resting = resting;
-        for (surface, parting) in left {
-            self.part(model, program, surface, parting, t, observer)?;
-        }
+        self.part(model, program, left, t, observer)?;
         let h = model.handle_event(program, &[], &[], EventKind::State, observer)?;
         if let Some(s) = &self.sliding {
             s.freeze(model, false);

@@ -5,12 +5,13 @@
 //! staying is a solution there, too, but one that nothing holds. Several surfaces have a share λ each, found together
 //! (mathematics 23, `junction`).
 
-use crate::crossings::positive_side;
-use crate::junction::{BLENDED, Corners, Course, Junction, MOST_BLENDED};
+use crate::crossings::{positive_side, side_value};
+use crate::junction::{BLENDED, Corners, Course, Junction, MOST_BLENDED, MOST_SURFACES, base, made_of};
 use crate::model::{ModeProgram, Model};
 use crate::rhs::Rhs;
 use saltus_solver::ode::EvalError;
 use saltus_solver::roots::bracket::sign_change;
+use saltus_structure::RelationKind;
 
 /// A surface is repelling if its fields part faster than this part of its firmest hold.
 const REPELLING: f64 = 1e-9;
@@ -19,8 +20,9 @@ const REPELLING: f64 = 1e-9;
 pub(crate) struct Surface {
     /// The relations that switch there: index, value on the first side, value on the second. The first one leads.
     pub relations: Vec<(usize, f64, f64)>,
-    /// Other relations of the same function: noise about zero must not switch them.
-    pub twins: Vec<usize>,
+    /// Other relations of the same function (or of a multiple, and whether that has the same sign): noise about zero must not
+    /// switch them.
+    pub twins: Vec<(usize, bool)>,
     /// All discrete values that differ between the sides: slot, first, second.
     bits: Vec<(u32, f64, f64)>,
     /// λ: share of the second side, as last computed (not yet cut to [0, 1]).
@@ -37,6 +39,8 @@ pub(crate) struct Surface {
 /// The surfaces the solution slides on.
 pub(crate) struct Sliding {
     pub surfaces: Vec<Surface>,
+    /// Of these, some that hold all of them: the functions of the others are zero where theirs are.
+    base: Vec<usize>,
     corners: Corners,
     /// At each corner, the discrete values that differ between corners: slot, value.
     values: Vec<Vec<(u32, f64)>>,
@@ -92,7 +96,7 @@ impl Surface {
 
     /// All relations whose function is kept at zero.
     pub fn held(&self) -> impl Iterator<Item = usize> + '_ {
-        self.relations.iter().map(|r| r.0).chain(self.twins.iter().copied())
+        self.relations.iter().map(|r| r.0).chain(self.twins.iter().map(|t| t.0))
     }
 
     /// How far the share is outside of what is allowed; positive: it has left.
@@ -114,12 +118,15 @@ impl Surface {
 impl Sliding {
     /// On no surface yet, for a run over `span` of time.
     pub fn new(span: f64) -> Sliding {
-        Sliding { surfaces: Vec::new(), corners: Corners::new(0, false), values: vec![Vec::new()], pull: 100.0 / span }
+        let corners = Corners::new(0, false);
+        Sliding { surfaces: Vec::new(), base: Vec::new(), corners, values: vec![Vec::new()], pull: 100.0 / span }
     }
 
     /// After other surfaces, or other discrete values: which sides are mixed, and what they are.
     pub fn arrange(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> Option<()> {
         (self.corners, self.values) = model.corners(program, &self.surfaces, t)?;
+        let leads: Vec<usize> = self.surfaces.iter().map(|s| s.relations[0].0).collect();
+        self.base = base(&model.ways(program, &leads, t)?);
         Some(())
     }
 
@@ -147,20 +154,22 @@ impl Sliding {
         let (fields, rates) = sides(rhs, &self.surfaces, &self.values, t, x, &mut seen)?;
         let junction = Junction { corners: self.corners.clone(), rates };
         // The shares that hold the functions still decide. What is left of them is drawn to zero as well.
-        let free: Vec<usize> = (0..m).collect();
         let mut shares: Vec<f64> = self.surfaces.iter().map(|s| s.share.clamp(0.0, 1.0)).collect();
         if m == 1 {
             shares[0] = 0.5;
         }
-        junction.solve(&mut shares, &free, &vec![0.0; m]);
-        let holds = junction.holds(&shares, &free);
+        junction.hold(&mut shares, &self.base, &vec![0.0; m]);
+        let held = junction.holds(&shares, &self.base);
         let mut drawn = shares.clone();
-        junction.solve(&mut drawn, &free, &g.iter().map(|g| -self.pull * g).collect::<Vec<f64>>());
+        junction.hold(&mut drawn, &self.base, &g.iter().map(|g| -self.pull * g).collect::<Vec<f64>>());
         drawn.iter_mut().for_each(|d| *d = d.clamp(0.0, 1.0));
         mix(&junction.corners.weights(&drawn, None), &fields, dx);
-        for ((s, share), hold) in self.surfaces.iter_mut().zip(shares).zip(holds) {
-            (s.share, s.hold) = (share, hold);
-            s.firmest = s.firmest.max(hold);
+        for (s, share) in self.surfaces.iter_mut().zip(shares) {
+            (s.share, s.hold) = (share, s.firmest);
+        }
+        for (&k, hold) in self.base.iter().zip(held) {
+            let s = &mut self.surfaces[k];
+            (s.hold, s.firmest) = (hold, s.firmest.max(hold));
         }
         if let Some(values) = values {
             let shares: Vec<f64> = self.surfaces.iter().map(|s| s.share.clamp(0.0, 1.0)).collect();
@@ -405,18 +414,19 @@ impl Model {
 
     /// What the solution does where these surfaces meet.
     pub(crate) fn meet(&mut self, program: &ModeProgram, surfaces: &[Surface], t: f64) -> Option<Vec<Course>> {
-        if surfaces.len() > MOST_BLENDED {
+        if surfaces.len() > MOST_SURFACES {
             return None;
         }
         let (corners, values) = self.corners(program, surfaces, t)?;
         let rates = self.seen_from(program, surfaces, &values, t)?.1;
+        let ways = self.ways(program, &surfaces.iter().map(|s| s.relations[0].0).collect::<Vec<_>>(), t)?;
         let second = |s: &Surface| {
             let (lead, _, second) = s.relations[0];
             self.machine.values[self.machine.relations[lead].var as usize] == second
         };
         let present: Vec<bool> = surfaces.iter().map(second).collect();
         let margins: Vec<f64> = surfaces.iter().map(|s| s.margin).collect();
-        Junction { corners, rates }.resolve(&present, &margins)
+        Junction { corners, rates }.resolve(&present, &margins, &ways)
     }
 
     /// The surface of these relations, if the derivatives depend on its side and are not one field there. It may not hold the
@@ -428,33 +438,129 @@ impl Model {
         t: f64,
     ) -> Option<Surface> {
         let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
-        let bits = self.both_sides(program, &relations)?;
+        let (relations, twins, bits) = self.complete(program, relations, t)?;
         if x.is_empty() || !bits.iter().any(|b| program.sensitivity.slots.contains(&b.0)) {
             return None;
         }
         let &(lead, _, _) = relations.first()?;
         let rates = self.side_rates(program, lead, &bits, t, &x)?;
-        if self.continuous(program, lead, &bits, t, &x, &rates) {
+        let still = rates.iter().flatten().all(|r| *r == 0.0);
+        if still || self.continuous(program, lead, &bits, t, &x, &rates) {
             return None;
         }
-        Some(self.with_twins(relations, bits, 1e-6, 0.0))
+        Some(Surface { relations, twins, bits, share: 0.5, margin: 1e-6, hold: 0.0, firmest: 0.0 })
     }
 
-    fn with_twins(
-        &self,
-        relations: Vec<(usize, f64, f64)>,
-        bits: Vec<(u32, f64, f64)>,
-        margin: f64,
-        hold: f64,
-    ) -> Surface {
-        let lead = relations[0].0;
-        let among = |i: &usize| relations.iter().any(|r| r.0 == *i);
-        let alike = |i: &usize| {
-            let r = &self.sys.relations[*i];
-            matches!(r.kind, saltus_structure::RelationKind::Sign(_)) && r.g == self.sys.relations[lead].g
-        };
-        let twins = (0..self.sys.relations.len()).filter(|i| !among(i) && alike(i)).collect();
-        Surface { relations, twins, bits, share: 0.5, margin, hold, firmest: hold }
+    /// The other surfaces that the solution is on, within `near` (of a relation): those that the given ones hold at zero together
+    /// are among them, whether they have crossed or not.
+    pub(crate) fn nearby(
+        &mut self,
+        program: &ModeProgram,
+        surfaces: &[Surface],
+        t: f64,
+        near: impl Fn(&Model, usize) -> f64,
+    ) -> Vec<Surface> {
+        let mut known: Vec<usize> = surfaces.iter().flat_map(Surface::held).collect();
+        let mut held = vec![0.0; surfaces.len()];
+        let leads: Vec<usize> = surfaces.iter().map(|s| s.relations[0].0).collect();
+        self.machine.crossing_values(&leads, &mut held);
+        let rest = held.iter().fold(0.0f64, |s, v| s.max(v.abs()));
+        let mut found = Vec::new();
+        for i in program.crossings.relations() {
+            if known.contains(&i) || !matches!(self.machine.relations[i].kind, RelationKind::Sign(_)) {
+                continue;
+            }
+            let mut g = [0.0];
+            self.machine.crossing_values(&[i], &mut g);
+            if !(g[0].abs() <= near(self, i).max(4.0 * rest)) {
+                continue;
+            }
+            let bit = self.machine.values[self.machine.relations[i].var as usize];
+            let surface = self.prospect(program, vec![(i, bit, f64::from(bit == 0.0))], t);
+            if let Some(surface) = surface.filter(|s| self.without_memory(program, &s.bits)) {
+                known.extend(surface.held());
+                found.push(surface);
+            }
+        }
+        found
+    }
+
+    /// The relations whose functions are multiples of this one's, and whether they have the same sign.
+    fn multiples(&mut self, program: &ModeProgram, lead: usize, t: f64) -> Vec<(usize, bool)> {
+        let sign = |r: &RelationKind| matches!(r, RelationKind::Sign(_));
+        let others: Vec<usize> =
+            program.crossings.relations().filter(|&i| i != lead && sign(&self.machine.relations[i].kind)).collect();
+        let mut found = Vec::new();
+        for i in others {
+            if self.sys.relations[i].g == self.sys.relations[lead].g {
+                found.push((i, true));
+                continue;
+            }
+            let mut g = [0.0; 2];
+            self.machine.crossing_values(&[lead, i], &mut g);
+            let rounding = 1e-9 * self.machine.relations[i].size;
+            if g[1].abs() > 1e3 * g[0].abs() + rounding {
+                continue;
+            }
+            let Some(ways) = self.ways(program, &[lead, i], t) else { continue };
+            let Some(factor) = made_of(&ways[..1], &ways[1]).map(|f| f[0]) else { continue };
+            if (g[1] - factor * g[0]).abs() <= 1e-6 * (factor * g[0]).abs() + rounding {
+                found.push((i, factor > 0.0));
+            }
+        }
+        found
+    }
+
+    /// How fast the functions of relations move in so many directions that they are independent where these numbers are.
+    fn ways(&mut self, program: &ModeProgram, relations: &[usize], t: f64) -> Option<Vec<Vec<f64>>> {
+        let kept = self.machine.values.clone();
+        let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
+        let mut rhs = Rhs::new(&mut self.machine, program);
+        // Directions that have nothing to do with each other.
+        let part = |k: usize, d: usize| ((k + 1) * (d + 1) * 7919 + k * k * 104_729) % 1009;
+        let direction = |d: usize| (0..x.len()).map(|k| part(k, d) as f64 / 504.5 - 1.0).collect::<Vec<f64>>();
+        let directions: Vec<Vec<f64>> = (0..relations.len() + 1).map(direction).collect();
+        let of = |&i: &usize| directions.iter().map(|d| rhs.rate(i, t, &x, d)).collect();
+        let found: Result<_, EvalError> = relations.iter().map(of).collect();
+        self.machine.values = kept;
+        self.machine.host.error = None;
+        found.ok()
+    }
+
+    /// A surface with all relations of its function, others that must not switch by noise, and the discrete values that differ
+    /// between its sides. Relations that something with a memory reads are such others.
+    fn complete(
+        &mut self,
+        program: &ModeProgram,
+        mut relations: Vec<(usize, f64, f64)>,
+        t: f64,
+    ) -> Option<(Vec<(usize, f64, f64)>, Vec<(usize, bool)>, Vec<(u32, f64, f64)>)> {
+        let &(lead, first, _) = relations.first()?;
+        let up = positive_side(&self.machine.relations[lead].kind, first);
+        let mut bits = self.both_sides(program, &relations)?;
+        let mut twins = Vec::new();
+        for (i, alike) in self.multiples(program, lead, t) {
+            if relations.iter().any(|r| r.0 == i) {
+                continue;
+            }
+            let kind = &self.machine.relations[i].kind;
+            relations.push((i, side_value(kind, up == alike), side_value(kind, up != alike)));
+            match self.both_sides(program, &relations).filter(|b| self.without_memory(program, b)) {
+                Some(more) => bits = more,
+                None => {
+                    relations.pop();
+                    twins.push((i, alike));
+                }
+            }
+        }
+        Some((relations, twins, bits))
+    }
+
+    /// Whether discrete values follow from what is there now, and leave the mode as it is.
+    fn without_memory(&self, program: &ModeProgram, bits: &[(u32, f64, f64)]) -> bool {
+        let key = self.modes.values(&program.plan.key);
+        let among = |slot: u32| self.discrete.iter().filter(move |d| d.0 == slot);
+        bits.iter().all(|b| among(b.0).all(|d| self.memoryless(d.2) && !key.contains_key(&d.2)))
     }
 
     /// Rates of a relation's function: [side whose function it is][side whose field moves the states].
@@ -542,7 +648,7 @@ impl Model {
         loose: bool,
     ) -> Option<Meeting> {
         let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
-        let bits = self.both_sides(program, &relations)?;
+        let (relations, twins, bits) = self.complete(program, relations, t)?;
         if x.is_empty() || !bits.iter().any(|b| program.sensitivity.slots.contains(&b.0)) {
             return None;
         }
@@ -564,7 +670,8 @@ impl Model {
         if a.min(b) > 1e-9 * size && across > 0.5 * a && back > 0.5 * b {
             return Some(Meeting::Folds);
         }
-        Some(Meeting::Slides(self.with_twins(relations, bits, margin, a + b)))
+        let hold = a + b;
+        Some(Meeting::Slides(Surface { relations, twins, bits, share: 0.5, margin, hold, firmest: hold }))
     }
 
     /// Whether the fields of both sides are one field where g is zero: what tells them apart here goes with the distance.
