@@ -122,7 +122,9 @@ impl Rodas {
         self.jac.eval(sys, &mut core.stats, core.t, &core.x, &core.dx, &core.w, h)?;
         let t = core.t;
         for sign in [1.0, -1.0] {
-            let tp = t + sign * (f64::EPSILON * t.abs().max(1e-5)).sqrt().min(0.1 * h.max(f64::EPSILON * t.abs()));
+            // A part of the step, or of what time is told apart by at large times.
+            let by = (f64::EPSILON * t.abs().max(1e-5)).sqrt().min(0.1 * h).max(64.0 * f64::EPSILON * t.abs());
+            let tp = t + sign * by;
             match eval_rhs(sys, &mut core.stats, tp, &core.x, &mut self.f) {
                 Ok(()) => {
                     for i in 0..core.n {
