@@ -1740,11 +1740,16 @@ impl Runner<'_> {
                 let small = amplitude.is_some_and(|a| a < 100.0 * self.tolerance * size);
                 let impact = bit == 0.0 && model.machine.values[var as usize] != 0.0;
                 let accumulates = self.zeno.record(i, t, self.span(), small);
-                if let Some(at) = accumulates.or_else(|| self.sticks(model, &program_after, i, t).filter(|_| impact)) {
-                    let held = model.turned(&program_after, i, &h.reinitialized, t);
-                    if !held.is_empty() {
-                        self.accumulate(model, &program_after, i, held, at, observer)?;
-                    }
+                let sticks = if impact { self.sticks(model, &program_after, i, t) } else { None };
+                let held = model.turned(&program_after, i, &h.reinitialized, t);
+                if held.is_empty() {
+                    continue;
+                }
+                // It has a new course, whatever was in doubt about the old one.
+                self.location.released.remove(&i);
+                model.machine.relations[i].floor = 0.0;
+                if let Some(at) = accumulates.or(sticks) {
+                    self.accumulate(model, &program_after, i, held, at, observer)?;
                 }
             }
         }
