@@ -460,6 +460,11 @@ impl Model {
         t: f64,
         near: impl Fn(&Model, usize) -> f64,
     ) -> Vec<Surface> {
+        // Functions through solved equations are not: their branches may end where they are zero.
+        let plain = |i: usize| program.crossings.functions.iter().any(|f| f.relation == i && f.gradient.is_some());
+        if !surfaces.iter().all(|s| plain(s.relations[0].0)) {
+            return Vec::new();
+        }
         let mut known: Vec<usize> = surfaces.iter().flat_map(Surface::held).collect();
         let mut held = vec![0.0; surfaces.len()];
         let leads: Vec<usize> = surfaces.iter().map(|s| s.relations[0].0).collect();
@@ -467,7 +472,7 @@ impl Model {
         let rest = held.iter().fold(0.0f64, |s, v| s.max(v.abs()));
         let mut found = Vec::new();
         for i in program.crossings.relations() {
-            if known.contains(&i) || !matches!(self.machine.relations[i].kind, RelationKind::Sign(_)) {
+            if known.contains(&i) || !plain(i) || !matches!(self.machine.relations[i].kind, RelationKind::Sign(_)) {
                 continue;
             }
             let mut g = [0.0];

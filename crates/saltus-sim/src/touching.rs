@@ -81,9 +81,9 @@ pub(crate) fn sampled(
     // A dip beyond zero that is too shallow to be a crossing is a touch.
     let at = found.filter(|c| c.touching || !crosses).map(|c| c.s_after);
     let at = at.filter(|t| sigma * g(0.5 * (from + t)) > 2.0 * close);
-    // What crosses has touched before only if it has gone away in between.
-    let mut away = |t: f64| (1..8).any(|j| sigma * g(t + 0.125 * f64::from(j) * (to - t)) > 2.0 * close);
-    let at = at.filter(|t| !crosses || away(*t));
+    // What has touched zero has gone away from it, before it crosses, too.
+    let mut away = |t: f64| (1..=8).any(|j| sigma * g(t + 0.125 * f64::from(j) * (to - t)) > 2.0 * close);
+    let at = at.filter(|t| away(*t));
     // What is close to zero at the end may go on: the next step tells.
     *near = !crosses && first > 2.0 * close && last <= 2.0 * close;
     at.filter(|_| !*near)
@@ -178,6 +178,10 @@ mod tests {
 
     #[test]
     fn coming_and_staying_is_no_touch() {
+        // Zero from 0.5 on.
+        let mut near = false;
+        assert_eq!(sampled(&mut |s: f64| (s - 0.5).min(0.0), -1.0, 1e-6, (0.0, 1.0), false, &mut near), None);
+        assert!(near);
         // −e^(−20 s) comes close and stays.
         let mut near = false;
         assert_eq!(sampled(&mut |s: f64| -(-20.0 * s).exp(), -1.0, 1e-6, (0.0, 1.0), false, &mut near), None);

@@ -187,24 +187,38 @@ impl Profile {
         (left, right)
     }
 
-    /// The polynomial that holds between two neighbours, through the nearest points of the same smooth piece.
-    fn polynomial(&self, mut left: usize, mut right: usize, a: usize, b: usize) -> Newton {
-        let middle = 0.5 * (self.points[left].s + self.points[right].s);
-        loop {
-            let more_left = left > a && self.points[left].joint == Joint::Smooth;
-            let more_right = right + 1 < b && self.points[right].joint == Joint::Smooth;
-            if right - left + 1 >= STENCIL || !(more_left || more_right) {
-                break;
+    /// The polynomial that holds between two neighbours, through the nearest points of the same smooth piece. Points much closer to
+    /// each other than these are passed over (a very short step has written them): differences would be all rounding.
+    fn polynomial(&self, left: usize, right: usize, a: usize, b: usize) -> Newton {
+        let place = |k: usize| self.points[k].s;
+        let smooth = |k: usize| self.points[k].joint == Joint::Smooth;
+        let (middle, apart) = (0.5 * (place(left) + place(right)), 0.05 * (place(right) - place(left)));
+        let (mut taken, mut n) = ([0; STENCIL], 2);
+        (taken[0], taken[1]) = (left, right);
+        let (mut low, mut high) = (left, right);
+        let mut below = next_apart(low, apart, |k| (k > a && smooth(k)).then(|| k - 1), place);
+        let mut above = next_apart(high, apart, |k| (k + 1 < b && smooth(k)).then_some(k + 1), place);
+        while n < STENCIL && (below.is_some() || above.is_some()) {
+            let closer = match (below, above) {
+                (Some(l), Some(r)) => middle - place(l) <= place(r) - middle,
+                (l, _) => l.is_some(),
+            };
+            let next = if closer { below } else { above };
+            let Some(next) = next else { break };
+            (taken[n], n) = (next, n + 1);
+            if closer {
+                low = next;
+                below = next_apart(low, apart, |k| (k > a && smooth(k)).then(|| k - 1), place);
+            } else {
+                high = next;
+                above = next_apart(high, apart, |k| (k + 1 < b && smooth(k)).then_some(k + 1), place);
             }
-            let closer =
-                !more_right || (more_left && middle - self.points[left - 1].s <= self.points[right + 1].s - middle);
-            if closer { left -= 1 } else { right += 1 }
         }
+        taken[..n].sort_unstable();
         // Newton's divided differences.
-        let n = right - left + 1;
         let (mut c, mut x) = ([0.0; STENCIL], [0.0; STENCIL]);
         for k in 0..n {
-            (x[k], c[k]) = (self.points[left + k].s, self.points[left + k].v);
+            (x[k], c[k]) = (place(taken[k]), self.points[taken[k]].v);
         }
         for j in 1..n {
             for k in (j..n).rev() {
@@ -249,6 +263,20 @@ impl Profile {
         let slack = 8.0 * f64::EPSILON * found.magnitude();
         Interval { lo: found.lo - slack, hi: found.hi + slack }
     }
+}
+
+/// The first point in a direction that is this far away from a point.
+fn next_apart(
+    from: usize,
+    apart: f64,
+    next: impl Fn(usize) -> Option<usize>,
+    place: impl Fn(usize) -> f64,
+) -> Option<usize> {
+    let mut k = next(from)?;
+    while (place(k) - place(from)).abs() < apart {
+        k = next(k)?;
+    }
+    Some(k)
 }
 
 /// A polynomial in Newton's form.
