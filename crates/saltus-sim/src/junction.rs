@@ -173,8 +173,9 @@ impl Junction {
         // 0: where it is, 1: the other side, 2: on the surface.
         let count = |c: &Vec<u8>, v: u8| c.iter().filter(|&&x| x == v).count();
         choices.sort_by_key(|c| (count(c, 2), count(c, 1)));
-        // A rate of zero tells of no side: where it happens to be that on the surface as well, that is taken.
-        [NO_RATE, -NO_RATE].iter().find_map(|clear| {
+        // A rate of zero tells of no side: where functions depend on each other, the solution is on the surface if it can be.
+        let clear: &[f64] = if base(ways).len() < m { &[NO_RATE, -NO_RATE] } else { &[-NO_RATE] };
+        clear.iter().find_map(|clear| {
             choices.iter().find_map(|choice| {
                 let free: Vec<usize> = (0..m).filter(|&k| choice[k] == 2).collect();
                 let second = |k: usize| present[k] != (choice[k] == 1);

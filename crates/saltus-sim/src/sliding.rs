@@ -314,6 +314,12 @@ fn mix(weights: &[f64], fields: &[Vec<f64>], dx: &mut [f64]) {
     }
 }
 
+/// Whether the function of a relation is one of states and time, without equations to solve.
+fn explicit(program: &ModeProgram, relation: usize) -> bool {
+    let function = program.crossings.by_relation.get(&relation);
+    function.is_some_and(|&k| program.crossings.functions[k].gradient.is_some())
+}
+
 impl Model {
     /// All discrete values that follow without memory if relations have these values.
     fn discrete_with(
@@ -461,8 +467,7 @@ impl Model {
         near: impl Fn(&Model, usize) -> f64,
     ) -> Vec<Surface> {
         // Functions through solved equations are not: their branches may end where they are zero.
-        let plain = |i: usize| program.crossings.functions.iter().any(|f| f.relation == i && f.gradient.is_some());
-        if !surfaces.iter().all(|s| plain(s.relations[0].0)) {
+        if !surfaces.iter().all(|s| explicit(program, s.relations[0].0)) {
             return Vec::new();
         }
         let mut known: Vec<usize> = surfaces.iter().flat_map(Surface::held).collect();
@@ -472,7 +477,10 @@ impl Model {
         let rest = held.iter().fold(0.0f64, |s, v| s.max(v.abs()));
         let mut found = Vec::new();
         for i in program.crossings.relations() {
-            if known.contains(&i) || !plain(i) || !matches!(self.machine.relations[i].kind, RelationKind::Sign(_)) {
+            if known.contains(&i)
+                || !explicit(program, i)
+                || !matches!(self.machine.relations[i].kind, RelationKind::Sign(_))
+            {
                 continue;
             }
             let mut g = [0.0];
@@ -501,6 +509,9 @@ impl Model {
                 found.push((i, true));
                 continue;
             }
+            if !(explicit(program, lead) && explicit(program, i)) {
+                continue;
+            }
             let mut g = [0.0; 2];
             self.machine.crossing_values(&[lead, i], &mut g);
             let rounding = 1e-9 * self.machine.relations[i].size;
@@ -516,17 +527,28 @@ impl Model {
         found
     }
 
-    /// How fast the functions of relations move in so many directions that they are independent where these numbers are.
+    /// How fast the functions of relations move in so many directions that they are independent where these numbers are. A function
+    /// through solved equations is taken for independent.
     fn ways(&mut self, program: &ModeProgram, relations: &[usize], t: f64) -> Option<Vec<Vec<f64>>> {
         let kept = self.machine.values.clone();
-        let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
+        let (x, m): (Vec<f64>, _) = (program.states.iter().map(|s| kept[s.0 as usize]).collect(), relations.len());
         let mut rhs = Rhs::new(&mut self.machine, program);
         // Directions that have nothing to do with each other.
         let part = |k: usize, d: usize| ((k + 1) * (d + 1) * 7919 + k * k * 104_729) % 1009;
         let direction = |d: usize| (0..x.len()).map(|k| part(k, d) as f64 / 504.5 - 1.0).collect::<Vec<f64>>();
-        let directions: Vec<Vec<f64>> = (0..relations.len() + 1).map(direction).collect();
-        let of = |&i: &usize| directions.iter().map(|d| rhs.rate(i, t, &x, d)).collect();
-        let found: Result<_, EvalError> = relations.iter().map(of).collect();
+        let directions: Vec<Vec<f64>> = (0..m + 1).map(direction).collect();
+        let mut of = |(k, &i): (usize, &usize)| {
+            let mut way = vec![0.0; directions.len() + m];
+            if explicit(program, i) {
+                for (w, d) in way.iter_mut().zip(&directions) {
+                    *w = rhs.rate(i, t, &x, d)?;
+                }
+            } else {
+                way[directions.len() + k] = 1.0;
+            }
+            Ok(way)
+        };
+        let found: Result<_, EvalError> = relations.iter().enumerate().map(&mut of).collect();
         self.machine.values = kept;
         self.machine.host.error = None;
         found.ok()
