@@ -453,3 +453,43 @@ fn large_times_are_no_trouble() {
         assert_eq!(folder.last("n"), 16.0, "{solver}");
     }
 }
+
+/// A triangle wave that is driven by its own past turns at 1, 2 and 3, whatever the step.
+#[test]
+fn kinks_in_the_past_are_read_by_every_fixed_step() {
+    let model = "model M
+        Real x(start = 0.5, fixed = true), d = delay(x, 0.5);
+        equation
+        der(x) = if d < 1 then 1 else -1;
+        end M;";
+    let folder = Folder::new("kinks", model);
+    for solver in "euler heun rk4 ab4 milne backward-euler trapezoid".split(' ') {
+        for step in ["0.1", "0.03", "0.01", "0.007"] {
+            let (code, text) = folder.simulate(&format!("--stop 4 --solver {solver} --step {step}"));
+            assert_eq!(code, 0, "{solver} {step}: {text}");
+            let x = folder.last("x");
+            assert!((x - 0.5).abs() < 1e-9, "{solver} {step}: {x}");
+        }
+    }
+}
+
+/// max(x, 0) min(x − 1, 0) is negative for x between 0 and 1 and zero elsewhere: it comes to zero once.
+#[test]
+fn what_comes_to_zero_and_stays_does_so_once() {
+    let model = "model M
+        Real x(start = -1, fixed = true), w = max(x, 0)*min(x - 1, 0);
+        Integer n(start = 0, fixed = true), m(start = 0, fixed = true);
+        equation
+        der(x) = 1;
+        when w < 0 then n = pre(n) + 1; end when;
+        when w >= 0 then m = pre(m) + 1; end when;
+        end M;";
+    let folder = Folder::new("stays", model);
+    for solver in "auto bdf dae radau esdirk rosenbrock lsoda dopri5 tsit5 rkf45 heun rk4".split(' ') {
+        for tolerance in ["1e-4", "1e-6", "1e-8"] {
+            let (code, text) = folder.simulate(&format!("--stop 3 --solver {solver} --tolerance {tolerance}"));
+            assert_eq!(code, 0, "{solver} {tolerance}: {text}");
+            assert_eq!([folder.last("n"), folder.last("m")], [1.0, 1.0], "{solver} {tolerance}");
+        }
+    }
+}
