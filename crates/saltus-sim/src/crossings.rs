@@ -254,7 +254,7 @@ impl Model {
                 }
                 _ => return None,
             };
-            if value.args.iter().any(|&a| Cell::of(a) == Some(cell)) {
+            if value.args.len() > MOST_ASSIGNMENTS || value.args.iter().any(|&a| Cell::of(a) == Some(cell)) {
                 return None;
             }
             row = compose(&mut self.sys.dae, &row, &FxHashMap::from_iter([(cell, value)]));

@@ -423,7 +423,9 @@ fn combining_conditions(
         all.dedup();
         all.retain(|v| !keyed.contains(v));
         let n = all.len();
-        if n == 0 || !ops.combines {
+        // One equation alone says nothing together, and what takes too long is not found out.
+        let size: usize = part.rows.iter().map(|&i| rows[i].1.args.len()).sum();
+        if n == 0 || !ops.combines || part.rows.len() < 2 || n * size > MOST_COMBINING {
             continue;
         }
         let mut said = |values: &[(VarId, bool)]| {
@@ -443,6 +445,9 @@ fn combining_conditions(
         }
     }
 }
+
+/// Conditions of a part times what its equations read, up to which each is tried.
+const MOST_COMBINING: usize = 200_000;
 
 /// Conditions of a part that are tried together.
 const MOST_JOINT: usize = 5;
