@@ -12,7 +12,7 @@
 
 use crate::lower::operand_key;
 use crate::modes::continuous_args;
-use crate::parts::{blocks, signature};
+use crate::parts::{blocks, incidence, signature};
 use crate::rows::{RowOps, tidy};
 use crate::system::{Role, System};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -69,22 +69,10 @@ pub(crate) fn combinations(
 
 /// Offsets of the rows for these variables, with their columns.
 fn offsets(sys: &System, rows: &[(usize, Row)], own: &FxHashSet<VarId>) -> Option<(Signature, Offsets, Vec<VarId>)> {
-    let (mut column, mut vars): (FxHashMap<VarId, u32>, Vec<VarId>) = Default::default();
-    let mut entries: Vec<Vec<(u32, i32)>> = Vec::with_capacity(rows.len());
-    for (_, row) in rows {
-        let mut list = Vec::new();
-        for (v, o) in continuous_args(sys, row).filter(|(v, _)| own.contains(v)) {
-            let j = *column.entry(v).or_insert_with(|| {
-                vars.push(v);
-                vars.len() as u32 - 1
-            });
-            list.push((j, i32::from(o)));
-        }
-        entries.push(list);
-    }
-    let s = Signature::from_rows(own.len(), &entries);
+    let incidence = incidence(sys, rows, own);
+    let s = Signature::from_rows(own.len(), &incidence.entries);
     let found = sigma_method(&s).ok()?;
-    Some((s, found, vars))
+    Some((s, found, incidence.vars))
 }
 
 /// A row of the part and the combination that takes its place.

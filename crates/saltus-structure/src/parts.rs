@@ -293,6 +293,30 @@ fn conditions_of(sys: &System, eq: usize) -> Vec<VarId> {
     out
 }
 
+/// Which of a part's variables its rows read, up to which derivative, by columns in the order they are met.
+pub(crate) struct Incidence {
+    pub entries: Vec<Vec<(u32, i32)>>,
+    pub vars: Vec<VarId>,
+    pub column: FxHashMap<VarId, u32>,
+}
+
+/// The incidence of rows that determine the variables `own`.
+pub(crate) fn incidence(sys: &System, rows: &[(usize, Row)], own: &FxHashSet<VarId>) -> Incidence {
+    let (mut column, mut vars): (FxHashMap<VarId, u32>, Vec<VarId>) = Default::default();
+    let mut entry = |(v, o): (VarId, u8)| {
+        let j = *column.entry(v).or_insert_with(|| {
+            vars.push(v);
+            vars.len() as u32 - 1
+        });
+        (j, i32::from(o))
+    };
+    let entries = rows
+        .iter()
+        .map(|(_, row)| continuous_args(sys, row).filter(|(v, _)| own.contains(v)).map(&mut entry).collect())
+        .collect();
+    Incidence { entries, vars, column }
+}
+
 impl Parts {
     fn part(
         &mut self,
@@ -304,20 +328,7 @@ impl Parts {
     ) -> Option<Rc<Part>> {
         let rows: Vec<(usize, Row)> = members.rows.iter().map(|&i| all[i].clone()).collect();
         let own = &members.own;
-        let mut column: FxHashMap<VarId, u32> = FxHashMap::default();
-        let mut vars: Vec<VarId> = Vec::new();
-        let mut entries: Vec<Vec<(u32, i32)>> = Vec::with_capacity(rows.len());
-        for (_, row) in &rows {
-            let mut list = Vec::new();
-            for (v, o) in continuous_args(sys, row).filter(|(v, _)| own.contains(v)) {
-                let j = *column.entry(v).or_insert_with(|| {
-                    vars.push(v);
-                    vars.len() as u32 - 1
-                });
-                list.push((j, i32::from(o)));
-            }
-            entries.push(list);
-        }
+        let Incidence { mut entries, vars, column } = incidence(sys, &rows, own);
         let asked: Vec<(VarId, u8)> =
             vars.iter().filter_map(|v| asked.get(v).filter(|k| **k > 0).map(|k| (*v, *k))).collect();
         let key = signature(&rows, own, &asked);
