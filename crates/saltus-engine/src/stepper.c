@@ -371,7 +371,8 @@ static void transient_values(NAME *m) {
     for (int i = 0; i < N_DISCRETE; i++) v[memory[i].slot] = m->decided[i];
 }
 
-static void let_go(NAME *m);
+static int carry_over(NAME *m);
+static double rest_sum(const NAME *m, int i);
 static int held_by(const NAME *m, int i, int reset);
 static void end_rest(NAME *m, int i);
 static int begin_rest(NAME *m, int i, int reset);
@@ -397,7 +398,7 @@ static int event_at(NAME *m) {
     for (int i = 0; i < N_DISCRETE; i++) m->prior[i] = v[memory[i].slot];
     remember(v);
     if (m->ending) v[TERMINAL % N_VALUES] = 1.0;
-    for (int i = 0; i < N_RELATIONS; i++) { crossing(v, i); m->left[i] = v[relations[i].g]; }
+    for (int i = 0; i < N_RELATIONS; i++) { crossing(v, i); m->left[i] = v[relations[i].g]; m->rested[i] = rest_sum(m, i); }
     for (int i = 0; i < N_RELATIONS; i++) {
         const saltus_relation *r = &relations[i];
         if (!m->fired[i]) continue;
@@ -481,7 +482,7 @@ static int event_at(NAME *m) {
     m->sudden = reset || changes;
     memset(m->signs, 0, sizeof m->signs);
     suit_states(m);
-    if (changes) let_go(m);
+    if (changes && (status = carry_over(m))) return status;
     for (int i = 0; i < N_RELATIONS; i++) {
         /* What is pushed away from where it rests does so no longer. */
         if (m->resting[i] && reset && !m->fired[i] && held_by(m, i, reset)) end_rest(m, i);
@@ -752,14 +753,12 @@ static void end_rest(NAME *m, int i) {
     set_free(m, i);
 }
 
-/* Brings to rest what the events of relation i have reset. */
-static int begin_rest(NAME *m, int i, int reset) {
+/* Brings to rest what relation i holds. */
+static int stand_still(NAME *m, int i) {
     double x[N_STATES + 1] = {0}, dx[N_STATES + 1] = {0}, rate[2], t = m->v[TIME];
-    int k, status;
-    m->holds[i] = 0;
-    for (int j = 0; j < reset; j++) m->hold[i][m->holds[i]++] = m->reset_done[j];
+    int k = held_state(m, i), status;
     NAME_get_states(m, x);
-    if ((k = held_state(m, i)) == -1) return SALTUS_ZENO;
+    if (k == -1) return SALTUS_ZENO;
     if (k >= 0) {
         /* The value for which g stands still: its rate is affine in it. */
         for (int one = 0; one < 2; one++) {
@@ -771,12 +770,26 @@ static int begin_rest(NAME *m, int i, int reset) {
     } else
         for (int s = 0; s < m->now->states; s++)
             for (int j = 0; j < m->holds[i]; j++) if (m->now->state[s].slot == m->hold[i][j]) x[s] = 0.0;
-    m->v[relations[i].var] = saltus_plain(relations[i].kind, relations[i].kind < 2 ? 1.0 : -1.0);
-    m->resting[i] = m->frozen[i] = 1;
-    m->rests++;
     status = NAME_derivatives(m, t, x, dx);
     remember(m->v);
     return status;
+}
+
+/* Rest where the events of relation i accumulate, of what they have reset. */
+static int begin_rest(NAME *m, int i, int reset) {
+    m->holds[i] = 0;
+    for (int j = 0; j < reset; j++) m->hold[i][m->holds[i]++] = m->reset_done[j];
+    m->v[relations[i].var] = saltus_plain(relations[i].kind, relations[i].kind < 2 ? 1.0 : -1.0);
+    m->resting[i] = m->frozen[i] = 1;
+    m->rests++;
+    return stand_still(m, i);
+}
+
+/* What changes if the states that rest on relation i do. */
+static double rest_sum(const NAME *m, int i) {
+    double sum = 0.0;
+    for (int j = 0; m->resting[i] && j < m->holds[i]; j++) sum += (j + 1) * m->v[m->hold[i][j]];
+    return sum;
 }
 
 /* Gives the model one side of a surface. */
@@ -934,10 +947,25 @@ static void leave_surface(NAME *m, int k) {
     for (int j = k; j < m->slides; j++) { m->surface[j] = m->surface[j + 1]; memcpy(m->sides[j], m->sides[j + 1], sizeof m->sides[j]); }
 }
 
-/* Ends all rests and slides. */
-static void let_go(NAME *m) {
+/* Into another mode: surfaces are found anew; what rests does so still if its states are part of the mode and were not set off. */
+static int carry_over(NAME *m) {
+    double x[N_STATES + 1] = {0}, dx[N_STATES + 1] = {0}, rate = 0.0, t = m->v[TIME];
+    int status;
     while (m->slides) leave_surface(m, m->slides - 1);
-    for (int i = 0; i < N_RELATIONS; i++) if (m->resting[i]) end_rest(m, i);
+    for (int i = 0; i < N_RELATIONS && m->rests; i++) {
+        int found = 0;
+        if (!m->resting[i]) continue;
+        for (int k = 0; k < m->now->states; k++)
+            for (int j = 0; j < m->holds[i]; j++) found += m->now->state[k].slot == m->hold[i][j];
+        if (found < m->holds[i]) { end_rest(m, i); continue; }
+        if (rest_sum(m, i) == m->rested[i]) continue;
+        NAME_get_states(m, x);
+        if ((status = NAME_derivatives(m, t, x, dx)) || (status = rates(m, 1, &i, t, x, dx, &rate))) return status;
+        NAME_derivatives(m, t, x, dx);
+        if ((relations[i].kind < 2 ? rate : -rate) > 0.0) end_rest(m, i);
+        else if ((status = stand_still(m, i))) return status;
+    }
+    return SALTUS_OK;
 }
 
 /* Whether relation j switches where relation i does: their functions are multiples of each other. The sign of the factor, or 0. */

@@ -31,6 +31,8 @@ pub struct Handled {
     pub memoryless: bool,
     /// Other modes were entered, even if the last of them is the one it came from: states may have jumped.
     pub switched: bool,
+    /// Relations whose impacts have accumulated: a mode of rest was entered.
+    pub accumulated: Vec<usize>,
 }
 
 const MAX_ITERATIONS: usize = 200;
@@ -198,6 +200,7 @@ impl Model {
         }
         let mut terminated = None;
         let mut impulses: Vec<(String, u8, f64)> = Vec::new();
+        let mut accumulated: Vec<usize> = Vec::new();
         let mut reinitialized: Vec<u32> = Vec::new();
         let mut mode_changes = 0;
         let mut micro = 0;
@@ -380,6 +383,7 @@ impl Model {
                     let moved = |k: &usize| self.machine.values[program.states[*k].0 as usize] != was[*k];
                     reinitialized.extend((0..was.len()).filter(moved).map(|k| program.states[k].0));
                     program = next;
+                    accumulated.extend(jump.accumulated);
                     add_impulses(&mut impulses, self.named(jump.impulses));
                     None
                 } else {
@@ -395,6 +399,7 @@ impl Model {
                     return Err(self.no_end(t, &keys));
                 }
                 keys.push(next.plan.key.clone());
+                accumulated.extend(jump.accumulated);
                 add_impulses(&mut impulses, self.named(jump.impulses));
                 program = next;
                 kind = EventKind::Mode;
@@ -494,7 +499,7 @@ impl Model {
         }
         let memoryless = !memory && reinitialized.is_empty() && mode_changes == 0 && ticked.is_empty() && !when_fired;
         let switched = mode_changes > 0;
-        Ok(Handled { program, terminated, record, reinitialized, changed: slots, memoryless, switched })
+        Ok(Handled { program, terminated, record, reinitialized, changed: slots, memoryless, switched, accumulated })
     }
 
     /// The name of a state by its slot.

@@ -4,6 +4,7 @@
 use crate::events::brief;
 use crate::machine::plain;
 use crate::model::{ModeProgram, Model};
+use crate::rhs::Rhs;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Stage};
 use saltus_dae::{Operand, Row, VarId};
@@ -17,6 +18,18 @@ pub struct Jump {
     /// Impulsive variables with ∫ over the instant, and of which order the impulse is: 1 is a Dirac impulse, 2 its
     /// derivative (a doublet, coefficient of ∂⁻²), and so on.
     pub impulses: Vec<(VarId, u8, f64)>,
+    /// Relations whose impulses are the last of infinitely many, too small to be told apart: they count as none.
+    pub accumulated: Vec<usize>,
+}
+
+/// A mode entered on trial.
+struct Attempt {
+    program: Rc<ModeProgram>,
+    jump: Jump,
+    /// What its guards ask for.
+    reached: ModeKey,
+    /// Relations that leave zero and are back before it can be told.
+    unresolved: Vec<usize>,
 }
 
 /// Modes tried at one change before giving up.
@@ -43,6 +56,8 @@ impl Model {
             return Ok((program, jump));
         }
         let base = self.machine.values.clone();
+        let judged_before = judged.clone();
+        let mut unresolved: Vec<usize> = Vec::new();
         let mut tried: Vec<ModeKey> = Vec::new();
         let mut todo: Vec<ModeKey> = vec![key.clone()];
         let mut failure: Option<Diagnostic> = None;
@@ -54,9 +69,12 @@ impl Model {
                 continue;
             }
             tried.push(candidate.clone());
-            match self.try_mode_change(&base, &candidate, t, judged) {
-                Ok((program, jump, reached)) if reached == candidate => return Ok((program, jump)),
-                Ok((.., reached)) => todo.insert(at, reached),
+            match self.try_mode_change(&base, &candidate, t, judged, &[]) {
+                Ok(Attempt { program, jump, reached, .. }) if reached == candidate => return Ok((program, jump)),
+                Ok(attempt) => {
+                    todo.insert(at, attempt.reached);
+                    unresolved.extend(attempt.unresolved);
+                }
                 Err(e) => {
                     failure.get_or_insert(e);
                 }
@@ -67,6 +85,17 @@ impl Model {
                 let mut other = self.modes.values(&candidate);
                 other.entry(v).and_modify(|b| *b = !*b);
                 todo.push(self.key_with(&other));
+            }
+        }
+        // Impacts that part bodies for less than can be told have accumulated: the bodies stay together.
+        unresolved.sort_unstable();
+        unresolved.dedup();
+        for candidate in tried.iter().filter(|_| !unresolved.is_empty()) {
+            *judged = judged_before.clone();
+            if let Ok(attempt) = self.try_mode_change(&base, candidate, t, judged, &unresolved)
+                && attempt.reached == *candidate
+            {
+                return Ok((attempt.program, Jump { accumulated: unresolved, ..attempt.jump }));
             }
         }
         self.machine.values[..base.len()].copy_from_slice(&base);
@@ -148,14 +177,16 @@ impl Model {
         })
     }
 
-    /// Restarts in a mode from the given left limits and says which mode its guards then ask for.
+    /// Restarts in a mode from the given left limits and says which mode its guards then ask for. Impulses do not push the relations
+    /// `unpushed`.
     fn try_mode_change(
         &mut self,
         base: &[f64],
         key: &ModeKey,
         t: f64,
         judged: &mut FxHashSet<(usize, ModeKey)>,
-    ) -> Result<(Rc<ModeProgram>, Jump, ModeKey), Diagnostic> {
+        unpushed: &[usize],
+    ) -> Result<Attempt, Diagnostic> {
         let next = self.mode(key).map_err(|d| self.at_run_time(d))?;
         self.machine.values[..base.len()].copy_from_slice(base);
         for (v, b) in self.modes.values(key) {
@@ -167,10 +198,10 @@ impl Model {
         let program = self.reselect(&next)?.unwrap_or(next);
         let failed = |me: &Model, e| me.explain(&e, Stage::Run, t, "the restart failed");
         self.machine.run(&program.continuous).map_err(|e| failed(self, e))?;
-        self.leave_zero(&program, judged);
+        let unresolved = self.leave_zero(&program, judged);
         let keep = self.machine.values.clone();
         for i in program.crossings.relations() {
-            let push = self.impulse_of(i, &jump.impulses);
+            let push = if unpushed.contains(&i) { 0.0 } else { self.impulse_of(i, &jump.impulses) };
             if push != 0.0 {
                 let r = &self.machine.relations[i];
                 self.machine.values[r.var as usize] = plain(&r.kind, push);
@@ -184,7 +215,7 @@ impl Model {
             // Discrete values are settled by the event iteration, from what they were.
             self.machine.values.copy_from_slice(&keep);
         }
-        Ok((program, jump, reached))
+        Ok(Attempt { program, jump, reached, unresolved })
     }
 
     /// What impulses do to a crossing function.
@@ -323,13 +354,15 @@ impl Model {
 
     /// Relations that are at zero as a mode begins are judged by where the new mode takes them (MODRIO 2.3, the
     /// lexicographic order of a function and its derivatives): a rope that has just gone slack is not taut again because
-    /// its length is still exactly L. The first derivative that is not zero shows in a short look ahead.
-    pub fn leave_zero(&mut self, program: &ModeProgram, judged: &mut FxHashSet<(usize, ModeKey)>) {
+    /// its length is still exactly L. The first derivative that is not zero shows in a short look ahead. Returns those that
+    /// the rate of the moment leads the other way: they are back within the look ahead.
+    pub fn leave_zero(&mut self, program: &ModeProgram, judged: &mut FxHashSet<(usize, ModeKey)>) -> Vec<usize> {
+        let mut back = Vec::new();
         let before = self.machine.values.clone();
         if self.machine.run(&program.continuous).is_err() {
             self.machine.host.error = None;
             self.machine.values = before;
-            return;
+            return back;
         }
         let crossings: Vec<usize> = program.crossings.relations().collect();
         let mut here = vec![0.0; crossings.len()];
@@ -367,7 +400,15 @@ impl Model {
                     !clear
                 });
             }
-            self.machine.values = before;
+            for &(i, _, change, _) in &decided {
+                self.know_rate(program, i);
+                let rate = Rhs::new(&mut self.machine, program).rate(i, t, &x, &dx);
+                if rate.is_ok_and(|r| r * change < 0.0) {
+                    back.push(i);
+                }
+            }
+            // Rates may have found places of their own behind these.
+            self.machine.values[..before.len()].copy_from_slice(&before);
             for (i, g, change, size) in decided {
                 let tolerance = self.machine.tolerance;
                 let r = &mut self.machine.relations[i];
@@ -379,6 +420,7 @@ impl Model {
             self.machine.values = before;
         }
         self.machine.host.error = None;
+        back
     }
 
     /// All crossing functions after one classical Runge–Kutta step of length h.

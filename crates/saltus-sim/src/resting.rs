@@ -33,6 +33,13 @@ impl Resting {
         &self.held
     }
 
+    /// The same body in another mode, if its states and its support are part of that.
+    pub fn carried(&self, from: &ModeProgram, to: &ModeProgram) -> Option<Resting> {
+        let state = |k: &usize| to.states.iter().position(|s| s.0 == from.states[*k].0);
+        let held = self.held.iter().map(state).collect::<Option<_>>()?;
+        to.crossings.by_relation.contains_key(&self.relation).then(|| Resting { held, ..self.clone() })
+    }
+
     /// Whether one of these slots is a state it holds.
     pub fn holds(&self, program: &ModeProgram, slots: &[u32]) -> bool {
         self.held.iter().any(|&k| program.states.get(k).is_some_and(|s| slots.contains(&s.0)))
@@ -133,14 +140,33 @@ impl Model {
         rest
     }
 
+    /// Whether a body moves away from where the impacts of a relation push.
+    pub(crate) fn parts(&mut self, program: &ModeProgram, relation: usize, t: f64) -> bool {
+        self.know_rate(program, relation);
+        let kept = self.machine.values.clone();
+        let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
+        let mut dx = vec![0.0; x.len()];
+        let away = self.away(relation);
+        let mut rhs = self.free(program);
+        let rate = rhs.field(t, &x, &mut dx).and_then(|()| rhs.rate(relation, t, &x, &dx));
+        self.machine.values = kept;
+        self.machine.host.error = None;
+        rate.is_ok_and(|r| away * r > 0.0)
+    }
+
+    /// The sign of a function's rate where its relation goes from true to false: impacts happen when it becomes true.
+    fn away(&self, relation: usize) -> f64 {
+        let falling = matches!(&self.machine.relations[relation].kind, RelationKind::Sign(RelOp::Lt | RelOp::Le));
+        if falling { 1.0 } else { -1.0 }
+    }
+
     /// How high a body that an impact has just turned goes (in units of the relation's function) and for how long, if it comes
     /// back.
     pub(crate) fn rebound(&mut self, program: &ModeProgram, relation: usize, t: f64, span: f64) -> Option<(f64, f64)> {
         self.know_rate(program, relation);
         let kept = self.machine.values.clone();
         let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
-        let falling = matches!(&self.machine.relations[relation].kind, RelationKind::Sign(RelOp::Lt | RelOp::Le));
-        let away = if falling { 1.0 } else { -1.0 };
+        let away = self.away(relation);
         let h = 1e-4 * span.min(1.0);
         let mut rhs = self.free(program);
         let mut rates = || {
@@ -162,6 +188,7 @@ impl Model {
     /// How strongly the free motion carries a resting body away from where its impacts push; positive: it leaves.
     pub(crate) fn lift(&mut self, program: &ModeProgram, rest: &Resting, t: f64, x: &[f64]) -> f64 {
         let kept = self.machine.values.clone();
+        let away = self.away(rest.relation);
         let mut rhs = self.free(program);
         let mut dx = vec![0.0; x.len()];
         let mut lift = -1.0;
@@ -177,10 +204,7 @@ impl Model {
             let next =
                 rhs.field(t + h, &moved, &mut later).and_then(|()| rhs.rate(rest.relation, t + h, &moved, &later));
             if let (Ok(now), Ok(next)) = (now, next) {
-                // Impacts happen when the relation becomes true: leaving means the other way.
-                let falling =
-                    matches!(&rhs.machine.relations[rest.relation].kind, RelationKind::Sign(RelOp::Lt | RelOp::Le));
-                lift = if falling { (next - now) / h } else { (now - next) / h };
+                lift = away * (next - now) / h;
             }
         }
         self.machine.values = kept;

@@ -776,7 +776,6 @@ impl Runner<'_> {
             self.pace(now, &wall, observer);
             observer.progress(now);
             if restart.is_none()
-                && self.sliding.is_none()
                 && self.report.terminated.is_none()
                 && let Some(p) = model.reselect(&program)?
             {
@@ -839,6 +838,9 @@ impl Runner<'_> {
         if let Some(forward) = &mut self.forward {
             forward.reselect(model, program, &with)?;
         }
+        let carried = |r: &Resting| r.carried(program, &with);
+        self.resting = self.resting.iter().filter_map(carried).collect();
+        self.arrange(model, &with, model.machine.values[model.machine.time as usize])?;
         *program = with;
         self.fold(&**integrator);
         *integrator = self.integrator(program)?;
@@ -1643,6 +1645,8 @@ impl Runner<'_> {
         // What rests is at zero within its errors, and stays so unless its support jumps away.
         let resting: Vec<usize> = self.resting.iter().map(|r| r.relation).collect();
         let held = levels.iter().filter(|l| resting.contains(&l.0));
+        let states = self.resting.iter().flat_map(|r| r.held()).filter_map(|&k| program.states.get(k));
+        let slots: Vec<(u32, f64)> = states.map(|s| (s.0, model.machine.values[s.0 as usize])).collect();
         let floors: Vec<(usize, f64)> = held.map(|&(i, g)| (i, out_of_reach(model, i, g))).collect();
         let exchange = |model: &mut Model, floors: Vec<(usize, f64)>| -> Vec<(usize, f64)> {
             let put = |(i, f): (usize, f64)| (i, std::mem::replace(&mut model.machine.relations[i].floor, f));
@@ -1673,6 +1677,9 @@ impl Runner<'_> {
         }
         self.terminated(&h.terminated);
         observer.event(&h.record);
+        for &i in &h.accumulated {
+            self.comes_to_rest(model, i, t, observer)?;
+        }
         let program_after = h.program.clone();
         let same = Rc::ptr_eq(&program_after, program) && !h.switched;
         self.location.forget(program, same.then_some(&h.changed[..]));
@@ -1687,14 +1694,9 @@ impl Runner<'_> {
         } else {
             None
         };
-        if !same {
-            self.sliding = None;
-            self.resting.clear();
-        }
-        let kicked: Vec<usize> = (self.resting.iter())
-            .filter(|r| !fired.contains(&r.relation) && r.holds(&program_after, &h.reinitialized))
-            .map(|r| r.relation)
-            .collect();
+        let mut kicked = if same { Vec::new() } else { self.carry_over(model, program, &program_after, &slots, t) };
+        let reset = |r: &&Resting| !fired.contains(&r.relation) && r.holds(&program_after, &h.reinitialized);
+        kicked.extend(self.resting.iter().filter(reset).map(|r| r.relation));
         if self.jumped_away(model, &program_after, &levels, &kicked, observer)? || arrived {
             restart = Some(Restart::Cold);
         }
@@ -2046,6 +2048,38 @@ impl Runner<'_> {
         held.into_iter().zip(g).collect()
     }
 
+    /// Into another mode: bodies go on resting where they can, surfaces are found anew. `before` has the slots and values of the
+    /// states that rested; returns the relations whose bodies the change of mode sets off.
+    fn carry_over(
+        &mut self,
+        model: &mut Model,
+        from: &ModeProgram,
+        to: &ModeProgram,
+        before: &[(u32, f64)],
+        t: f64,
+    ) -> Vec<usize> {
+        self.sliding = None;
+        let mut set_off = Vec::new();
+        for r in std::mem::take(&mut self.resting) {
+            let Some(carried) = r.carried(from, to) else {
+                self.zeno.forget(r.relation);
+                continue;
+            };
+            let slots: Vec<u32> = carried.held().iter().map(|&k| to.states[k].0).collect();
+            let moved = |b: &&(u32, f64)| slots.contains(&b.0) && model.machine.values[b.0 as usize] != b.1;
+            if before.iter().find(moved).is_none() {
+                self.resting.push(carried);
+            } else if model.parts(to, r.relation, t) {
+                set_off.push(r.relation);
+                self.resting.push(carried);
+            } else {
+                // Pushed against its support: it rests as it did.
+                self.resting.push(model.rest(to, r.relation, carried.held().to_vec(), t, self.span()));
+            }
+        }
+        set_off
+    }
+
     /// After an event: surfaces and supports that jumped out of reach are left, and those whose bodies were kicked. Whether
     /// there were any.
     fn jumped_away(
@@ -2299,7 +2333,7 @@ impl Runner<'_> {
         observer.event(&h.record);
         self.location.forget(program, None);
         if !Rc::ptr_eq(&h.program, program) {
-            self.sliding = None;
+            self.carry_over(model, program, &h.program, &[], t);
         }
         self.mask();
         self.arrange(model, &h.program, t)?;
@@ -2307,6 +2341,7 @@ impl Runner<'_> {
         Ok(After { program: h.program, restart: Some(Restart::Cold), changed: h.changed })
     }
 
+    /// Impacts of a relation accumulate: what they turn rests from now on.
     fn accumulate(
         &mut self,
         model: &mut Model,
@@ -2316,8 +2351,23 @@ impl Runner<'_> {
         at: f64,
         observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
+        if self.comes_to_rest(model, i, at, observer)? {
+            let t = model.machine.values[model.machine.time as usize];
+            self.resting.push(model.rest(program, i, held, t, self.span()));
+        }
+        Ok(())
+    }
+
+    /// Whether events of a relation that accumulate are to end in rest; told, or refused, as the user wishes.
+    fn comes_to_rest(
+        &mut self,
+        model: &Model,
+        i: usize,
+        at: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, Diagnostic> {
         let span = model.sys.relations[i].origin.span.unwrap_or(Span::NONE);
-        let text = model.sys.relations[i].text.clone();
+        let text = &model.sys.relations[i].text;
         match self.options.zeno {
             Zeno::Error => Err(Diagnostic::error(
                 Stage::Run,
@@ -2326,7 +2376,7 @@ impl Runner<'_> {
             )),
             Zeno::Stop => {
                 self.report.terminated = Some(format!("events of {text} accumulate at time {at:?}"));
-                Ok(())
+                Ok(false)
             }
             Zeno::Rest if self.forward.is_some() => {
                 let text =
@@ -2334,12 +2384,9 @@ impl Runner<'_> {
                 Err(Diagnostic::error(Stage::Run, span, text))
             }
             Zeno::Rest => {
-                let t = model.machine.values[model.machine.time as usize];
-                let rest = model.rest(program, i, held, t, self.span());
-                self.resting.push(rest);
                 let text = format!("events of {text} accumulate at time {at:?}: at rest from there on");
                 self.say(observer, &text, span, &format!("zeno {i}"));
-                Ok(())
+                Ok(true)
             }
         }
     }
