@@ -49,6 +49,11 @@ impl Reach {
         Some(several.into())
     }
 
+    fn lists(&self, wanted: &[u32]) -> Vec<Vec<usize>> {
+        let list = |s: &u32| self.of[*s as usize].iter().flat_map(|l| l.iter().map(|&k| k as usize)).collect();
+        wanted.iter().map(list).collect()
+    }
+
     fn assign(&mut self, c: &Chain) {
         for (_, row) in c.rows() {
             self.of[slot_of(row[0])] = self.union(row[1..].iter().map(|&w| slot_of(w)));
@@ -60,8 +65,17 @@ impl Reach {
 /// `None` if it is too large to be worth knowing, or a step is of a kind whose reading is not known.
 pub fn pattern(steps: &[Step], states: &[(u32, u32)], slots: usize) -> Option<Pattern> {
     let n = states.len();
-    let mut r = Reach { of: vec![None; slots], pairs: 0, marked: vec![0; n], mark: 0 };
-    for (k, &(s, _)) in states.iter().enumerate() {
+    let (sources, derivatives): (Vec<u32>, Vec<u32>) = states.iter().copied().unzip();
+    let rows = sources_of(steps, &sources, &derivatives, slots)?;
+    let entries = rows.into_iter().enumerate().flat_map(|(i, row)| row.into_iter().map(move |j| (i, j)));
+    Some(Pattern::from_entries(n, n, entries.collect::<Vec<_>>()))
+}
+
+/// Of the `sources`, by their positions, those that each of the `wanted` slots depends on once these steps are done. `None` as for
+/// [`pattern`].
+pub fn sources_of(steps: &[Step], sources: &[u32], wanted: &[u32], slots: usize) -> Option<Vec<Vec<usize>>> {
+    let mut r = Reach { of: vec![None; slots], pairs: 0, marked: vec![0; sources.len()], mark: 0 };
+    for (k, &s) in sources.iter().enumerate() {
         r.of[s as usize] = Some(Rc::new([k as u32]));
     }
     for step in steps {
@@ -85,13 +99,7 @@ pub fn pattern(steps: &[Step], states: &[(u32, u32)], slots: usize) -> Option<Pa
             return None;
         }
     }
-    // A state whose derivative is another state, or a constant, was never assigned.
-    let entries = states.iter().enumerate().flat_map(|(i, &(_, d))| {
-        let list = r.of[d as usize].clone();
-        let deps: Vec<usize> = list.iter().flat_map(|l| l.iter().map(|&k| k as usize)).collect();
-        deps.into_iter().map(move |j| (i, j))
-    });
-    Some(Pattern::from_entries(n, n, entries.collect::<Vec<_>>()))
+    Some(r.lists(wanted))
 }
 
 /// Of the `seeds`, by their positions, those that each of the `wanted` slots depends on; blocks are run as residuals, whose
@@ -111,6 +119,5 @@ pub fn reach(steps: &[Step], seeds: &[u32], wanted: &[u32], slots: usize) -> Opt
             return None;
         }
     }
-    let list = |s: &u32| r.of[*s as usize].iter().flat_map(|l| l.iter().map(|&k| k as usize)).collect();
-    Some(wanted.iter().map(list).collect())
+    Some(r.lists(wanted))
 }

@@ -9,7 +9,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Stage};
 use saltus_dae::{Operand, Row, VarId};
 use saltus_solver::linear::{LinearSolver, Pattern};
-use saltus_structure::{Cell, DiscKind, ModeKey, Point, RelationKind, Role, jacobian_entry, null_support};
+use saltus_structure::{
+    Cell, DiscKind, ModeKey, Point, RelationKind, Role, StructuralPlan, jacobian_entry, null_support,
+};
 use std::rc::Rc;
 
 /// What happened at a mode change.
@@ -30,6 +32,65 @@ struct Attempt {
     reached: ModeKey,
     /// Relations that leave zero and are back before it can be told.
     unresolved: Vec<usize>,
+}
+
+/// Equations and variables of a mode that tight entries join: variables of order d_j - c_i in row i.
+struct TightPart {
+    /// Positions in the plan.
+    rows: Vec<usize>,
+    vars: Vec<VarId>,
+    /// (row, variable, order), by positions in this part.
+    entries: Vec<(usize, usize, u8)>,
+}
+
+/// The parts of a plan that no tight entry joins.
+fn tight_parts(plan: &StructuralPlan) -> Vec<TightPart> {
+    let column: FxHashMap<VarId, usize> = plan.vars.iter().enumerate().map(|(j, &v)| (v, j)).collect();
+    let mut tight: Vec<(usize, usize, u8)> = Vec::new();
+    for (i, (_, row)) in plan.rows.iter().enumerate() {
+        let from = tight.len();
+        for &a in &row.args {
+            if let Operand::Var { var, order, .. } = a
+                && let Some(&j) = column.get(&var)
+                && plan.d[&var] == order + plan.c[i]
+                && !tight[from..].iter().any(|e| e.1 == j)
+            {
+                tight.push((i, j, order));
+            }
+        }
+    }
+    // Rows first, then variables.
+    let n = plan.rows.len();
+    let mut above: Vec<usize> = (0..n + plan.vars.len()).collect();
+    let top = |above: &mut Vec<usize>, mut k: usize| {
+        while above[k] != k {
+            above[k] = above[above[k]];
+            k = above[k];
+        }
+        k
+    };
+    for &(i, j, _) in &tight {
+        let (a, b) = (top(&mut above, i), top(&mut above, n + j));
+        above[b] = a;
+    }
+    let mut parts: Vec<TightPart> = Vec::new();
+    let mut part_of: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut place = vec![(0, 0); above.len()];
+    for k in 0..above.len() {
+        let p = *part_of.entry(top(&mut above, k)).or_insert_with(|| {
+            parts.push(TightPart { rows: Vec::new(), vars: Vec::new(), entries: Vec::new() });
+            parts.len() - 1
+        });
+        let part = &mut parts[p];
+        place[k] = (p, if k < n { part.rows.len() } else { part.vars.len() });
+        if k < n { part.rows.push(k) } else { part.vars.push(plan.vars[k - n]) }
+    }
+    for (i, j, order) in tight {
+        parts[place[i].0].entries.push((place[i].1, place[n + j].1, order));
+    }
+    // Without a latent equation nothing jumps.
+    parts.retain(|p| p.rows.iter().any(|&i| plan.c[i] > 0));
+    parts
 }
 
 /// Modes tried at one change before giving up.
@@ -246,110 +307,112 @@ impl Model {
 
     /// Right limits of the states of `program` from the present values (left limits, `reinit` included).
     pub fn jump(&mut self, program: &ModeProgram, t: f64) -> Result<Jump, Diagnostic> {
-        let plan = &program.plan;
-        let kmax = plan.c.iter().copied().max().unwrap_or(0);
+        let kmax = program.plan.c.iter().copied().max().unwrap_or(0);
         let mut out = Jump::default();
-        let n = plan.vars.len();
-        // Tight entries: variable of order d_j - c_i in row i.
-        let mut tight: Vec<(usize, usize, VarId, u8)> = Vec::new();
-        let column: rustc_hash::FxHashMap<VarId, usize> = plan.vars.iter().enumerate().map(|(j, &v)| (v, j)).collect();
-        for (i, (_, row)) in plan.rows.iter().enumerate() {
-            for &a in &row.args {
-                if let Operand::Var { var, order, .. } = a
-                    && let Some(&j) = column.get(&var)
-                    && plan.d[&var] == order + plan.c[i]
-                    && !tight.iter().rev().take_while(|e| e.0 == i).any(|e| e.1 == j)
-                {
-                    tight.push((i, j, var, order));
-                }
-            }
-        }
+        let parts = if kmax > 0 { tight_parts(&program.plan) } else { Vec::new() };
         for s in (1..=kmax).rev() {
-            let left: Vec<f64> = plan.vars.iter().map(|&v| self.stage_value(v, plan.d[&v], s)).collect();
-            let mut u: Vec<f64> =
-                plan.vars.iter().zip(&left).map(|(v, l)| if plan.d[v] >= s { *l } else { 0.0 }).collect();
-            let pattern = Pattern::from_entries(n, n, tight.iter().map(|e| (e.0, e.1)));
-            let mut lu = LinearSolver::new(&pattern);
-            let mut converged = false;
-            for iteration in 0..40 {
-                let point = self.snapshot();
-                let mut jac = vec![0.0; pattern.nnz()];
-                let mut r = vec![0.0; n];
-                let mut size = vec![0.0f64; n];
-                for &(i, j, var, order) in &tight {
-                    let row = plan.rows[i].1.clone();
-                    let value = jacobian_entry(&mut self.sys, &mut self.ops, &row, var, order, &point);
-                    if let Some(at) = pattern.find(i, j) {
-                        jac[at] = value;
-                    }
-                    let delta = if plan.d[&plan.vars[j]] >= s { u[j] - left[j] } else { u[j] };
-                    if plan.c[i] < s {
-                        r[i] += value * delta;
-                    }
-                    size[i] = size[i].max((value * (u[j].abs() + 1e-3)).abs());
-                }
-                for i in 0..n {
-                    if plan.c[i] >= s {
-                        r[i] = self.eval_row(&plan.levels[i][(plan.c[i] - s) as usize], &point);
-                    }
-                }
-                let bad = r.iter().zip(&size).map(|(r, z)| r.abs() / (z + 1e-30)).fold(0.0, f64::max);
-                if bad <= 1e-13 || r.iter().all(|v| v.abs() < 1e-300) {
-                    converged = true;
-                    break;
-                }
-                if lu.factor(&jac).is_err() {
-                    // Nothing to project against: if the latent equations hold well enough, leave values alone.
-                    if bad < 1e-8 {
-                        converged = true;
-                        break;
-                    }
-                    let entries = tight.iter().filter_map(|e| pattern.find(e.0, e.1).map(|at| (e.0, e.1, jac[at])));
-                    let entries: Vec<(usize, usize, f64)> = entries.collect();
-                    return Err(self.singular_restart(program, t, &entries));
-                }
-                lu.solve(&mut r);
-                if r.iter().any(|v| !v.is_finite()) {
-                    return Err(self.no_restart(program, t, "a latent equation is outside its domain"));
-                }
-                let mut step = 0.0f64;
-                for j in 0..n {
-                    u[j] -= r[j];
-                    step = step.max(r[j].abs() / (u[j].abs() + 1e-6));
-                    let v = plan.vars[j];
-                    if plan.d[&v] >= s {
-                        self.set_stage_value(v, plan.d[&v], s, u[j]);
-                    }
-                }
-                if step < 1e-14 || (iteration > 3 && step < 1e-11) {
-                    converged = true;
-                    break;
-                }
-            }
-            if !converged {
-                return Err(self.no_restart(program, t, "its latent equations could not be solved"));
-            }
-            // Jumps within the tolerance of the run project what it is wrong by: no impulse made them.
-            let tolerance = self.machine.tolerance;
-            let jumps = |j: usize, v: VarId| {
-                plan.d[&v] >= s && (u[j] - left[j]).abs() > tolerance * u[j].abs().max(left[j].abs())
-            };
-            let jumped = plan.vars.iter().enumerate().any(|(j, &v)| jumps(j, v));
-            if jumped {
-                let large = |j: usize| {
-                    let change = if plan.d[&plan.vars[j]] >= s { u[j] - left[j] } else { u[j] };
-                    change.abs() > 1e-9 * left[j].abs().max(1.0)
-                };
-                let impulsive = tight.iter().filter(|e| plan.c[e.0] < s && large(e.1)).copied().collect::<Vec<_>>();
-                self.linear_in_impulses(program, t, &impulsive)?;
-            }
-            for (j, &v) in plan.vars.iter().enumerate() {
-                if jumped && plan.d[&v] < s && u[j].abs() > 1e-9 {
-                    out.impulses.push((v, s - plan.d[&v], u[j]));
-                }
+            // Parts without tight entries in common do not see each other: one may be singular without harm to the others.
+            for part in &parts {
+                self.stage(program, part, s, t, &mut out)?;
             }
         }
         Ok(out)
+    }
+
+    /// Stage s of a restart, for one part of the tight entries.
+    fn stage(
+        &mut self,
+        program: &ModeProgram,
+        part: &TightPart,
+        s: u8,
+        t: f64,
+        out: &mut Jump,
+    ) -> Result<(), Diagnostic> {
+        let plan = &program.plan;
+        let n = part.vars.len();
+        let left: Vec<f64> = part.vars.iter().map(|&v| self.stage_value(v, plan.d[&v], s)).collect();
+        let mut u: Vec<f64> = part.vars.iter().zip(&left).map(|(v, l)| if plan.d[v] >= s { *l } else { 0.0 }).collect();
+        let pattern = Pattern::from_entries(n, n, part.entries.iter().map(|e| (e.0, e.1)));
+        let mut lu = LinearSolver::new(&pattern);
+        let mut converged = false;
+        for iteration in 0..40 {
+            let point = self.snapshot();
+            let mut jac = vec![0.0; pattern.nnz()];
+            let mut r = vec![0.0; n];
+            let mut size = vec![0.0f64; n];
+            for &(i, j, order) in &part.entries {
+                let row = plan.rows[part.rows[i]].1.clone();
+                let value = jacobian_entry(&mut self.sys, &mut self.ops, &row, part.vars[j], order, &point);
+                if let Some(at) = pattern.find(i, j) {
+                    jac[at] = value;
+                }
+                let delta = if plan.d[&part.vars[j]] >= s { u[j] - left[j] } else { u[j] };
+                if plan.c[part.rows[i]] < s {
+                    r[i] += value * delta;
+                }
+                size[i] = size[i].max((value * (u[j].abs() + 1e-3)).abs());
+            }
+            for (i, &row) in part.rows.iter().enumerate() {
+                if plan.c[row] >= s {
+                    r[i] = self.eval_row(&plan.levels[row][(plan.c[row] - s) as usize], &point);
+                }
+            }
+            let bad = r.iter().zip(&size).map(|(r, z)| r.abs() / (z + 1e-30)).fold(0.0, f64::max);
+            if bad <= 1e-13 || r.iter().all(|v| v.abs() < 1e-300) {
+                converged = true;
+                break;
+            }
+            if lu.factor(&jac).is_err() {
+                // Nothing to project against: if the latent equations hold well enough, leave values alone.
+                if bad < 1e-8 {
+                    converged = true;
+                    break;
+                }
+                let entries = part.entries.iter().filter_map(|e| pattern.find(e.0, e.1).map(|at| (e.0, e.1, jac[at])));
+                let entries: Vec<(usize, usize, f64)> = entries.collect();
+                return Err(self.singular_restart(program, part, t, &entries));
+            }
+            lu.solve(&mut r);
+            if r.iter().any(|v| !v.is_finite()) {
+                return Err(self.no_restart(program, t, "a latent equation is outside its domain"));
+            }
+            let mut step = 0.0f64;
+            for j in 0..n {
+                u[j] -= r[j];
+                step = step.max(r[j].abs() / (u[j].abs() + 1e-6));
+                let v = part.vars[j];
+                if plan.d[&v] >= s {
+                    self.set_stage_value(v, plan.d[&v], s, u[j]);
+                }
+            }
+            if step < 1e-14 || (iteration > 3 && step < 1e-11) {
+                converged = true;
+                break;
+            }
+        }
+        if !converged {
+            return Err(self.no_restart(program, t, "its latent equations could not be solved"));
+        }
+        // Jumps within the tolerance of the run project what it is wrong by: no impulse made them.
+        let tolerance = self.machine.tolerance;
+        let jumps =
+            |j: usize, v: VarId| plan.d[&v] >= s && (u[j] - left[j]).abs() > tolerance * u[j].abs().max(left[j].abs());
+        if !part.vars.iter().enumerate().any(|(j, &v)| jumps(j, v)) {
+            return Ok(());
+        }
+        let large = |j: usize| {
+            let change = if plan.d[&part.vars[j]] >= s { u[j] - left[j] } else { u[j] };
+            change.abs() > 1e-9 * left[j].abs().max(1.0)
+        };
+        let impulsive = part.entries.iter().filter(|e| plan.c[part.rows[e.0]] < s && large(e.1));
+        let impulsive: Vec<(usize, VarId, u8)> = impulsive.map(|e| (part.rows[e.0], part.vars[e.1], e.2)).collect();
+        self.linear_in_impulses(program, t, &impulsive)?;
+        for (j, &v) in part.vars.iter().enumerate() {
+            if plan.d[&v] < s && u[j].abs() > 1e-9 {
+                out.impulses.push((v, s - plan.d[&v], u[j]));
+            }
+        }
+        Ok(())
     }
 
     /// Relations that are at zero as a mode begins are judged by where the new mode takes them (MODRIO 2.3, the
@@ -470,7 +533,7 @@ impl Model {
         &mut self,
         program: &ModeProgram,
         t: f64,
-        impulsive: &[(usize, usize, VarId, u8)],
+        impulsive: &[(usize, VarId, u8)],
     ) -> Result<(), Diagnostic> {
         for (k, &(i, ..)) in impulsive.iter().enumerate() {
             if k > 0 && impulsive[k - 1].0 == i {
@@ -478,7 +541,7 @@ impl Model {
             }
             let (eq, row) = program.plan.rows[i].clone();
             let large = |a: &Operand| match *a {
-                Operand::Var { var, order, .. } => impulsive.iter().any(|e| e.0 == i && e.2 == var && e.3 == order),
+                Operand::Var { var, order, .. } => impulsive.iter().any(|&e| e == (i, var, order)),
                 _ => false,
             };
             for at in (0..row.args.len()).filter(|&at| large(&row.args[at])) {
@@ -500,9 +563,14 @@ impl Model {
     }
 
     /// Names the equations that depend on each other at these values, and what they leave open.
-    fn singular_restart(&self, program: &ModeProgram, t: f64, entries: &[(usize, usize, f64)]) -> Diagnostic {
-        let plan = &program.plan;
-        let n = plan.vars.len();
+    fn singular_restart(
+        &self,
+        program: &ModeProgram,
+        part: &TightPart,
+        t: f64,
+        entries: &[(usize, usize, f64)],
+    ) -> Diagnostic {
+        let n = part.vars.len();
         let open = null_support(n, entries.iter().copied());
         let dependent = null_support(n, entries.iter().map(|&(i, j, v)| (j, i, v)));
         let list = |mut names: Vec<String>| {
@@ -514,11 +582,12 @@ impl Model {
         };
         let mut why = String::from("the Jacobian of its latent equations is singular here");
         if !open.is_empty() {
-            let names = open.iter().map(|&j| self.sys.condition_text(plan.vars[j])).collect();
+            let names = open.iter().map(|&j| self.sys.condition_text(part.vars[j])).collect();
             why.push_str(&format!("; not determined: {}", list(names)));
         }
         let mut d = self.no_restart(program, t, &why);
-        let equations: Vec<_> = dependent.iter().map(|&i| self.equation(plan.rows[i].0, 0)).collect();
+        let equations: Vec<_> =
+            dependent.iter().map(|&i| self.equation(program.plan.rows[part.rows[i]].0, 0)).collect();
         if !equations.is_empty() {
             let texts = equations.iter().map(|e| brief(&e.0)).collect();
             d = d.hint(format!("at these values these equations depend on each other: {}", list(texts)));

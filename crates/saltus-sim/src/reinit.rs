@@ -1,5 +1,6 @@
 //! `reinit` of variables that are not states of the mode: states they depend on move so that they take their new values.
 
+use crate::dependence::sources_of;
 use crate::model::{ModeProgram, Model};
 use saltus_dae::VarId;
 use saltus_solver::linear::LinearSolver;
@@ -27,13 +28,20 @@ impl Model {
                 continue;
             }
             let cells = program.plan.states.iter().zip(&program.states).zip(&program.nominal);
-            let free: Vec<(u32, f64)> = cells
+            let mut free: Vec<(u32, f64)> = cells
                 .filter(|((c, s), _)| {
                     program.plan.d.get(&c.var).is_some_and(|d| i16::from(*d) == i16::from(c.order) + i16::from(stage))
                         && !moved.contains(&s.0)
                 })
                 .map(|((_, s), &nominal)| (s.0, nominal))
                 .collect();
+            // Of these, the states that the targets depend on: what has nothing to do with them keeps its last digit.
+            let (sources, wanted): (Vec<u32>, Vec<u32>) =
+                (free.iter().map(|f| f.0).collect(), dependent.iter().map(|t| t.1).collect());
+            if let Some(lists) = sources_of(&program.continuous, &sources, &wanted, self.machine.values.len()) {
+                let mut k = 0..free.len();
+                free.retain(|_| k.next().is_some_and(|k| lists.iter().any(|l| l.contains(&k))));
+            }
             let before = self.machine.values.clone();
             if self.solve_for(program, &dependent, &free) {
                 moved.extend(
