@@ -1,21 +1,48 @@
 //! Accumulation points of events (Zeno): recognised by their shrinking distances; the body then rests.
 //!
-//! At rest the function g whose events accumulate stays at zero: the state that the impacts reset follows whatever
-//! g ≡ 0 demands (a ball on a moving table goes with the table), until the free motion would carry it away.
+//! At rest the function g whose impacts accumulate stays at zero. What infinitely many small impacts do is the limit of what
+//! each of them does: they push the states along the direction in which an impact turns them, as strongly as g ≡ 0 demands (a ball
+//! goes with its table, two carts go on with their common momentum, a ball slides down a slope). The body leaves where they would
+//! have to pull.
 
 use crate::model::{ModeProgram, Model};
 use crate::rhs::Rhs;
-use saltus_expr::RelOp;
+use saltus_solver::linear::LinearSolver;
 use saltus_solver::ode::EvalError;
-use saltus_structure::RelationKind;
+
+/// What an impact did: a relation switched and states were reset so that its function turned round.
+#[derive(Clone)]
+pub(crate) struct Impact {
+    /// Whose event it was.
+    pub relation: usize,
+    /// The sign of g on the side that it came from and goes back to.
+    pub away: f64,
+    /// Slot, value before, value after, and how the rate of g follows the state.
+    changes: Vec<(u32, f64, f64, f64)>,
+    /// By how much the rate of g changed.
+    turned: f64,
+}
+
+/// A state that impacts push.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pushed {
+    pub state: usize,
+    /// How much of a push it gets: per rate of g by the state (an inverse mass), or as such if g does not follow it.
+    pub share: f64,
+    /// The share is per rate of g by the state.
+    pub inert: bool,
+}
 
 /// A body at rest.
 #[derive(Clone)]
 pub(crate) struct Resting {
     /// Whose events accumulated.
     pub relation: usize,
-    /// States that the impacts reset.
-    held: Vec<usize>,
+    /// The sign of g where it leaves to.
+    pub away: f64,
+    pub pushed: Vec<Pushed>,
+    /// States that infinitely many impacts have brought to where they stay.
+    pub still: Vec<usize>,
     /// Step of differences in time.
     step: f64,
     /// Rate at which what is left of g is drawn to zero.
@@ -23,58 +50,109 @@ pub(crate) struct Resting {
 }
 
 impl Resting {
-    /// A body that impacts of a relation have brought to rest, in a run over `span` of time.
-    pub fn new(relation: usize, held: Vec<usize>, span: f64) -> Resting {
-        Resting { relation, held, step: 1e-4 * span.min(1.0), pull: 10.0 / span.min(10.0) }
-    }
-
-    /// The states that it holds.
-    pub fn held(&self) -> &[usize] {
-        &self.held
+    /// A body on which impacts of a relation act, in a run over `span` of time.
+    pub fn new(relation: usize, away: f64, pushed: Vec<Pushed>, still: Vec<usize>, span: f64) -> Resting {
+        Resting { relation, away, pushed, still, step: 1e-4 * span.min(1.0), pull: 10.0 / span.min(10.0) }
     }
 
     /// The same body in another mode, if its states and its support are part of that.
     pub fn carried(&self, from: &ModeProgram, to: &ModeProgram) -> Option<Resting> {
-        let state = |k: &usize| to.states.iter().position(|s| s.0 == from.states[*k].0);
-        let held = self.held.iter().map(state).collect::<Option<_>>()?;
-        to.crossings.by_relation.contains_key(&self.relation).then(|| Resting { held, ..self.clone() })
+        let state = |k: usize| to.states.iter().position(|s| s.0 == from.states[k].0);
+        let pushed = |p: &Pushed| Some(Pushed { state: state(p.state)?, ..*p });
+        let pushed = self.pushed.iter().map(pushed).collect::<Option<_>>()?;
+        let still = self.still.iter().filter_map(|&k| state(k)).collect();
+        let known = to.crossings.by_relation.contains_key(&self.relation);
+        known.then(|| Resting { pushed, still, ..self.clone() })
     }
 
-    /// Whether one of these slots is a state it holds.
-    pub fn holds(&self, program: &ModeProgram, slots: &[u32]) -> bool {
-        self.held.iter().any(|&k| program.states.get(k).is_some_and(|s| slots.contains(&s.0)))
-    }
-
-    /// d²g/dt² if the held state has the derivative `a`: from a moment before to a moment later.
-    fn turn(&self, rhs: &mut Rhs<'_>, t: f64, x: &[f64], dx: &[f64], a: f64) -> Result<f64, EvalError> {
-        let k = self.held[0];
-        let mut rate = |h: f64| {
-            let moved: Vec<f64> =
-                x.iter().zip(dx).enumerate().map(|(i, (x, d))| x + h * if i == k { a } else { *d }).collect();
-            let mut there = vec![0.0; x.len()];
-            rhs.field(t + h, &moved, &mut there)?;
-            rhs.rate(self.relation, t + h, &moved, &there)
-        };
-        Ok((rate(self.step)? - rate(-self.step)?) / (2.0 * self.step))
-    }
-
-    /// Replaces the derivatives of the held states by those that keep g at zero.
-    pub fn hold(&self, rhs: &mut Rhs<'_>, t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
-        if let [k] = self.held[..] {
-            let g = rhs.value(self.relation);
-            let now = rhs.rate(self.relation, t, x, dx)?;
-            let free = self.turn(rhs, t, x, dx, 0.0)?;
-            let slope = self.turn(rhs, t, x, dx, 1.0)? - free;
-            let want = -2.0 * self.pull * now - self.pull * self.pull * g;
-            dx[k] = if slope.abs() > 1e-9 { (want - free) / slope } else { 0.0 };
-            // The values of the moment again.
-            let mut again = vec![0.0; x.len()];
-            rhs.field(t, x, &mut again)?;
-        } else {
-            self.held.iter().for_each(|&k| dx[k] = 0.0);
+    /// The direction of a push at a moment: states and their shares.
+    fn direction(&self, rhs: &mut Rhs<'_>, t: f64, x: &[f64]) -> Result<Vec<(usize, f64)>, EvalError> {
+        if let [p] = self.pushed[..] {
+            return Ok(vec![(p.state, 1.0)]);
         }
-        Ok(())
+        let mut out = Vec::with_capacity(self.pushed.len());
+        for p in &self.pushed {
+            let share = if p.inert { p.share * slope(rhs, self.relation, p.state, t, x)? } else { p.share };
+            out.push((p.state, share));
+        }
+        Ok(out)
     }
+}
+
+/// How the rate of a relation's function follows a state.
+fn slope(rhs: &mut Rhs<'_>, relation: usize, k: usize, t: f64, x: &[f64]) -> Result<f64, EvalError> {
+    let (mut moved, mut dx) = (x.to_vec(), vec![0.0; x.len()]);
+    let by = 1e-4 * (1.0 + x[k].abs());
+    let mut rate = |by: f64| {
+        moved[k] = x[k] + by;
+        rhs.field(t, &moved, &mut dx)?;
+        rhs.rate(relation, t, &moved, &dx)
+    };
+    Ok((rate(by)? - rate(-by)?) / (2.0 * by))
+}
+
+/// Replaces the derivatives of what rests by those that keep all functions at zero. Returns how strongly each is pushed, in units of
+/// g̈ and towards where it leaves to: below zero it would have to be pulled.
+pub(crate) fn hold(
+    rests: &[Resting],
+    rhs: &mut Rhs<'_>,
+    t: f64,
+    x: &[f64],
+    dx: &mut [f64],
+) -> Result<Vec<f64>, EvalError> {
+    let m = rests.len();
+    if m == 0 {
+        return Ok(Vec::new());
+    }
+    rests.iter().flat_map(|r| &r.still).for_each(|&k| dx[k] = 0.0);
+    let mut scratch = vec![0.0; x.len()];
+    rhs.field(t, x, &mut scratch)?;
+    let mut wanted = Vec::with_capacity(m);
+    for r in rests {
+        let (g, now) = (rhs.value(r.relation), rhs.rate(r.relation, t, x, dx)?);
+        wanted.push(-2.0 * r.pull * now - r.pull * r.pull * g);
+    }
+    let directions = rests.iter().map(|r| r.direction(rhs, t, x)).collect::<Result<Vec<_>, _>>()?;
+    // d²g/dt² of all from a moment before to a moment later, if one of them is pushed by one.
+    let mut turns = |which: Option<usize>| -> Result<Vec<f64>, EvalError> {
+        let mut out = vec![0.0; m];
+        for side in [1.0, -1.0] {
+            for (j, r) in rests.iter().enumerate() {
+                let h = side * r.step;
+                let mut moved: Vec<f64> = x.iter().zip(dx.iter()).map(|(x, d)| x + h * d).collect();
+                let push = which.iter().flat_map(|&i| &directions[i]);
+                push.for_each(|&(k, share)| moved[k] += h * share);
+                rhs.field(t + h, &moved, &mut scratch)?;
+                out[j] += rhs.rate(r.relation, t + h, &moved, &scratch)? / (2.0 * h);
+            }
+        }
+        Ok(out)
+    };
+    let free = turns(None)?;
+    // By columns.
+    let mut matrix = vec![0.0; m * m];
+    for i in 0..m {
+        for (j, (with, without)) in turns(Some(i))?.iter().zip(&free).enumerate() {
+            matrix[i * m + j] = with - without;
+        }
+    }
+    let own: Vec<f64> = (0..m).map(|i| matrix[i * (m + 1)]).collect();
+    // Relations of the same support share what holds it.
+    let size = own.iter().fold(0.0f64, |a, v| a.max(v.abs()));
+    let mut pushes: Vec<f64> = wanted.iter().zip(&free).map(|(w, f)| w - f).collect();
+    (0..m).for_each(|i| matrix[i * (m + 1)] += 1e-12 * size * own[i].signum());
+    let mut lu = LinearSolver::dense(m);
+    if size > 1e-9 && lu.factor(&matrix).is_ok() {
+        lu.solve(&mut pushes);
+    } else {
+        pushes.fill(0.0);
+    }
+    for (d, push) in directions.iter().zip(&pushes).filter(|p| p.1.is_finite()) {
+        d.iter().for_each(|&(k, share)| dx[k] += push * share);
+    }
+    // The values of the moment again.
+    rhs.field(t, x, &mut scratch)?;
+    Ok(rests.iter().zip(&pushes).zip(&own).map(|((r, p), a)| r.away * p * a).collect())
 }
 
 impl Model {
@@ -82,96 +160,116 @@ impl Model {
         Rhs::new(&mut self.machine, program)
     }
 
-    /// Those of some states just reset that the rate of a relation's function depends on: what its impacts turn.
-    pub(crate) fn turned(&mut self, program: &ModeProgram, relation: usize, reset: &[u32], t: f64) -> Vec<usize> {
-        self.know_rate(program, relation);
-        let kept = self.machine.values.clone();
-        let mut x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
-        let mut rhs = self.free(program);
-        let mut dx = vec![0.0; x.len()];
-        let mut rate =
-            |x: &[f64]| rhs.field(t, x, &mut dx).and_then(|()| rhs.rate(relation, t, x, &dx)).unwrap_or(f64::NAN);
-        let now = rate(&x);
-        let mut found = Vec::new();
-        for k in (0..x.len()).filter(|&k| reset.contains(&program.states[k].0)) {
-            let value = x[k];
-            let by = 1.0 + value.abs();
-            x[k] += by;
-            if (rate(&x) - now).abs() > 1e-6 * by {
-                found.push(k);
-            }
-            x[k] = value;
-        }
-        self.machine.values = kept;
-        self.machine.host.error = None;
-        found
-    }
-
-    /// Brings to rest what the impacts of a relation turn.
-    pub(crate) fn rest(
+    /// What the event of a relation did to its function by resetting states: `before` holds slots and values of these.
+    /// Nothing if they have nothing to do with its rate, or it does not turn back to the side it came from.
+    pub(crate) fn impact(
         &mut self,
         program: &ModeProgram,
         relation: usize,
-        held: Vec<usize>,
+        away: f64,
+        before: &[(u32, f64)],
+        t: f64,
+    ) -> Option<Impact> {
+        self.know_rate(program, relation);
+        let kept = self.machine.values.clone();
+        let after: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
+        let reset = |k: &usize| before.iter().any(|b| b.0 == program.states[*k].0);
+        let reset: Vec<usize> = (0..after.len()).filter(reset).collect();
+        let mut rhs = self.free(program);
+        let mut dx = vec![0.0; after.len()];
+        let mut rate = |rhs: &mut Rhs<'_>, x: &[f64]| {
+            rhs.field(t, x, &mut dx).and_then(|()| rhs.rate(relation, t, x, &dx)).unwrap_or(f64::NAN)
+        };
+        let mut x = after.clone();
+        for &k in &reset {
+            x[k] = before.iter().find(|b| b.0 == program.states[k].0).map_or(x[k], |b| b.1);
+        }
+        let (came, goes) = (rate(&mut rhs, &x), rate(&mut rhs, &after));
+        let mut changes = Vec::new();
+        for &k in &reset {
+            let slope = slope(&mut rhs, relation, k, t, &after).unwrap_or(0.0);
+            let slope = if slope.abs() > 1e-6 { slope } else { 0.0 };
+            changes.push((program.states[k].0, x[k], after[k], slope));
+        }
+        self.machine.values = kept;
+        self.machine.host.error = None;
+        let turns = changes.iter().any(|c| c.3 != 0.0) && away * came <= 0.0 && away * goes >= 0.0;
+        turns.then_some(Impact { relation, away, changes, turned: goes - came })
+    }
+
+    /// Brings to rest what an impact turns, the last of infinitely many; `previous` is the one before.
+    pub(crate) fn rest(
+        &mut self,
+        program: &ModeProgram,
+        impact: &Impact,
+        previous: Option<&Impact>,
         t: f64,
         span: f64,
-    ) -> Resting {
-        let rest = Resting::new(relation, held, span);
+    ) -> Option<Resting> {
         let mut x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
-        if let [k] = rest.held[..] {
-            // The value for which g stands still: its rate is affine in it.
-            let mut rate = |v: f64| {
-                x[k] = v;
-                let mut rhs = self.free(program);
-                let mut dx = vec![0.0; x.len()];
-                rhs.field(t, &x, &mut dx).and_then(|()| rhs.rate(relation, t, &x, &dx)).unwrap_or(f64::NAN)
-            };
-            let (zero, one) = (rate(0.0), rate(1.0));
-            let v = -zero / (one - zero);
-            x[k] = if v.is_finite() { v } else { 0.0 };
-        } else {
-            rest.held.iter().for_each(|&k| x[k] = 0.0);
+        let largest = impact.changes.iter().map(|c| (c.2 - c.1).abs()).fold(0.0, f64::max);
+        let (mut pushed, mut still) = (Vec::new(), Vec::new());
+        for &(slot, was, now, slope) in &impact.changes {
+            let Some(state) = program.states.iter().position(|s| s.0 == slot) else { continue };
+            let change = now - was;
+            if slope != 0.0 && change != 0.0 {
+                pushed.push(Pushed { state, share: change / (slope * impact.turned), inert: true });
+            }
+            let last = previous.and_then(|p| p.changes.iter().find(|c| c.0 == slot).map(|c| (c.2 - c.1, p.turned)));
+            let Some((last, turned)) = last.filter(|_| slope == 0.0 && change.abs() > 1e-9 * largest) else { continue };
+            let (ratio, turns) = (change / last, impact.turned / turned);
+            if (ratio - turns).abs() < 0.02 {
+                // It goes with the turn: friction by the push.
+                pushed.push(Pushed { state, share: change / impact.turned, inert: false });
+            } else if ratio.abs() < 0.999 {
+                // Impacts shrink it by themselves, and there are infinitely many.
+                x[state] = now + change * ratio / (1.0 - ratio);
+                still.push(state);
+            }
+        }
+        if pushed.is_empty() {
+            return None;
+        }
+        let rest = Resting::new(impact.relation, impact.away, pushed, still, span);
+        let mut rhs = self.free(program);
+        let mut dx = vec![0.0; x.len()];
+        let direction = rest.direction(&mut rhs, t, &x).ok()?;
+        // How far to go along the direction until g stands still: its rate is affine.
+        let mut rate = |by: f64| {
+            let mut moved = x.clone();
+            direction.iter().for_each(|&(k, share)| moved[k] += by * share);
+            rhs.field(t, &moved, &mut dx).and_then(|()| rhs.rate(rest.relation, t, &moved, &dx)).unwrap_or(f64::NAN)
+        };
+        let (zero, one) = (rate(0.0), rate(1.0));
+        let by = -zero / (one - zero);
+        if by.is_finite() {
+            direction.iter().for_each(|&(k, share)| x[k] += by * share);
         }
         for (&(s, _), v) in program.states.iter().zip(&x) {
             self.machine.values[s as usize] = *v;
         }
-        let mut dx = vec![0.0; x.len()];
         let _ = self.free(program).field(t, &x, &mut dx);
-        rest
+        Some(rest)
     }
 
-    /// Whether a body moves away from where the impacts of a relation push.
-    pub(crate) fn parts(&mut self, program: &ModeProgram, relation: usize, t: f64) -> bool {
-        self.know_rate(program, relation);
+    /// How high a body that has just been turned goes (in units of the relation's function) and for how long, if it comes
+    /// back; others rest meanwhile.
+    pub(crate) fn rebound(
+        &mut self,
+        program: &ModeProgram,
+        impact: &Impact,
+        rests: &[Resting],
+        t: f64,
+        span: f64,
+    ) -> Option<(f64, f64)> {
         let kept = self.machine.values.clone();
         let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
-        let mut dx = vec![0.0; x.len()];
-        let away = self.away(relation);
-        let mut rhs = self.free(program);
-        let rate = rhs.field(t, &x, &mut dx).and_then(|()| rhs.rate(relation, t, &x, &dx));
-        self.machine.values = kept;
-        self.machine.host.error = None;
-        rate.is_ok_and(|r| away * r > 0.0)
-    }
-
-    /// The sign of a function's rate where its relation goes from true to false: impacts happen when it becomes true.
-    fn away(&self, relation: usize) -> f64 {
-        let falling = matches!(&self.machine.relations[relation].kind, RelationKind::Sign(RelOp::Lt | RelOp::Le));
-        if falling { 1.0 } else { -1.0 }
-    }
-
-    /// How high a body that an impact has just turned goes (in units of the relation's function) and for how long, if it comes
-    /// back.
-    pub(crate) fn rebound(&mut self, program: &ModeProgram, relation: usize, t: f64, span: f64) -> Option<(f64, f64)> {
-        self.know_rate(program, relation);
-        let kept = self.machine.values.clone();
-        let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
-        let away = self.away(relation);
-        let h = 1e-4 * span.min(1.0);
+        let (relation, away, h) = (impact.relation, impact.away, 1e-4 * span.min(1.0));
         let mut rhs = self.free(program);
         let mut rates = || {
             let mut dx = vec![0.0; x.len()];
             rhs.field(t, &x, &mut dx)?;
+            hold(rests, &mut rhs, t, &x, &mut dx)?;
             let now = rhs.rate(relation, t, &x, &dx)?;
             let moved: Vec<f64> = x.iter().zip(&dx).map(|(x, d)| x + h * d).collect();
             rhs.field(t + h, &moved, &mut dx)?;
@@ -182,40 +280,53 @@ impl Model {
         self.machine.host.error = None;
         let (now, later) = found?;
         let turn = (now - later) / h;
-        (now > 0.0 && turn > 0.0).then_some((0.5 * now * now / turn, 2.0 * now / turn))
+        (now >= 0.0 && turn > 0.0).then_some((0.5 * now * now / turn, 2.0 * now / turn))
     }
 
-    /// How strongly the free motion carries a resting body away from where its impacts push; positive: it leaves.
-    pub(crate) fn lift(&mut self, program: &ModeProgram, rest: &Resting, t: f64, x: &[f64]) -> f64 {
+    /// How strongly each of the bodies at rest would have to be pulled to stay; positive: it leaves.
+    pub(crate) fn lifts(&mut self, program: &ModeProgram, rests: &[Resting], t: f64, x: &[f64]) -> Vec<f64> {
+        rests.iter().for_each(|r| self.know_rate(program, r.relation));
         let kept = self.machine.values.clone();
-        let away = self.away(rest.relation);
         let mut rhs = self.free(program);
         let mut dx = vec![0.0; x.len()];
-        let mut lift = -1.0;
-        if rhs.field(t, x, &mut dx).is_ok() {
-            let h = rest.step;
-            let mut moved: Vec<f64> = x.iter().zip(&dx).map(|(x, d)| x + h * d).collect();
-            if rest.held.len() != 1 {
-                moved = x.to_vec();
-                rest.held.iter().for_each(|&k| moved[k] += h * dx[k]);
-            }
-            let now = rhs.rate(rest.relation, t, x, &dx);
-            let mut later = vec![0.0; x.len()];
-            let next =
-                rhs.field(t + h, &moved, &mut later).and_then(|()| rhs.rate(rest.relation, t + h, &moved, &later));
-            if let (Ok(now), Ok(next)) = (now, next) {
-                lift = away * (next - now) / h;
-            }
-        }
+        let pushes = rhs.field(t, x, &mut dx).and_then(|()| hold(rests, &mut rhs, t, x, &mut dx));
         self.machine.values = kept;
-        lift - 1e-9
+        self.machine.host.error = None;
+        pushes.map_or(vec![-1.0; rests.len()], |p| p.into_iter().map(|p| -p - 1e-9).collect())
+    }
+
+    /// How fast a relation's function moves towards the side `away`, and what that is wrong by if the states are wrong by `errors`.
+    pub(crate) fn parting(
+        &mut self,
+        program: &ModeProgram,
+        (relation, away): (usize, f64),
+        t: f64,
+        errors: &[f64],
+    ) -> Option<(f64, f64)> {
+        self.know_rate(program, relation);
+        let kept = self.machine.values.clone();
+        let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
+        let mut dx = vec![0.0; x.len()];
+        let mut rhs = self.free(program);
+        let mut found = || {
+            rhs.field(t, &x, &mut dx)?;
+            let now = rhs.rate(relation, t, &x, &dx)?;
+            let moved: Vec<f64> = x.iter().zip(errors).map(|(x, e)| x + e).collect();
+            rhs.field(t, &moved, &mut dx)?;
+            Ok::<_, EvalError>((away * now, (rhs.rate(relation, t, &moved, &dx)? - now).abs()))
+        };
+        let found = found().ok();
+        self.machine.values = kept;
+        self.machine.host.error = None;
+        found
     }
 }
 
-/// Detects accumulation points: times of successive events of one relation.
+/// Detects accumulation points: impacts of each relation.
 #[derive(Default)]
 pub(crate) struct ZenoWatch {
     times: rustc_hash::FxHashMap<usize, Vec<f64>>,
+    last: rustc_hash::FxHashMap<usize, Impact>,
 }
 
 impl ZenoWatch {
@@ -242,8 +353,14 @@ impl ZenoWatch {
         (rest < 1e-5 * span || unresolved).then_some(t + rest)
     }
 
+    /// Keeps an impact until the next one of its relation; returns the one before.
+    pub fn impact(&mut self, impact: Impact) -> Option<Impact> {
+        self.last.insert(impact.relation, impact)
+    }
+
     /// Forgets a relation: what comes after a rest is another story.
     pub fn forget(&mut self, i: usize) {
         self.times.remove(&i);
+        self.last.remove(&i);
     }
 }

@@ -3,12 +3,13 @@
 //!
 //! ```text
 //! relation 0 x > 0        the relations of the model in order: value and text
-//! rest 3 v                events of relation 3 accumulated, it holds the state v
+//! rest 3 1 0.5 inert v    events of relation 3 accumulated, its function is positive outside, they push the state v with a share
+//!                         of 0.5 (`inert`, `as-such`: see `Pushed`; `still`: they have brought it to where it stays)
 //! slide 1 1 0             along relation 1, which is 1 on the first side and 0 on the second; more of them may follow
 //! ```
 
 use crate::model::{ModeProgram, Model};
-use crate::resting::Resting;
+use crate::resting::{Pushed, Resting};
 use crate::sliding::Surface;
 use rustc_hash::FxHashMap;
 use saltus_structure::cell_name;
@@ -18,8 +19,8 @@ use saltus_structure::cell_name;
 pub(crate) struct Recalled {
     /// Relations and their values.
     pub relations: Vec<(usize, f64)>,
-    /// Bodies at rest: the relation, the states it holds.
-    pub rests: Vec<(usize, Vec<String>)>,
+    /// Bodies at rest: the relation, where it leaves to, and the states it holds: share, kind, name.
+    pub rests: Vec<(usize, f64, Vec<(f64, String, String)>)>,
     /// Surfaces: relations, their values on both sides.
     pub slides: Vec<Vec<(usize, f64, f64)>>,
 }
@@ -39,9 +40,11 @@ impl Model {
             lines.push(format!("relation {} {}", self.machine.values[slots.var as usize], r.text));
         }
         for r in rests {
-            for &k in r.held() {
+            let pushed = r.pushed.iter().map(|p| (p.state, p.share, if p.inert { "inert" } else { "as-such" }));
+            for (k, share, kind) in pushed.chain(r.still.iter().map(|&k| (k, 0.0, "still"))) {
                 let Some(cell) = program.plan.states.get(k) else { continue };
-                lines.push(format!("rest {} {}", r.relation, cell_name(&self.sys, *cell)));
+                let name = cell_name(&self.sys, *cell);
+                lines.push(format!("rest {} {} {share} {kind} {name}", r.relation, r.away));
             }
         }
         for s in surfaces {
@@ -72,10 +75,14 @@ impl Model {
                     out.relations.extend(i.zip(first.parse().ok()));
                 }
                 Some("rest") => {
-                    let Some(i) = known(first) else { continue };
+                    let mut words = rest.splitn(4, ' ');
+                    let mut number = || words.next().and_then(|w| w.parse::<f64>().ok());
+                    let (Some(i), Some(away), Some(share)) = (known(first), number(), number()) else { continue };
+                    let (Some(kind), Some(name)) = (words.next(), words.next()) else { continue };
+                    let state = (share, kind.to_string(), name.to_string());
                     match out.rests.iter_mut().find(|r| r.0 == i) {
-                        Some(r) => r.1.push(rest.to_string()),
-                        None => out.rests.push((i, vec![rest.to_string()])),
+                        Some(r) => r.2.push(state),
+                        None => out.rests.push((i, away, vec![state])),
                     }
                 }
                 Some("slide") => {
@@ -109,9 +116,16 @@ impl Model {
     /// The bodies that rest on.
     pub(crate) fn resting_still(&self, program: &ModeProgram, recalled: &Recalled, span: f64) -> Vec<Resting> {
         let names: Vec<String> = program.plan.states.iter().map(|c| cell_name(&self.sys, *c)).collect();
-        let rest = |(i, held): &(usize, Vec<String>)| {
-            let held: Option<Vec<usize>> = held.iter().map(|h| names.iter().position(|n| n == h)).collect();
-            Some(Resting::new(*i, held?, span))
+        let rest = |(i, away, held): &(usize, f64, Vec<(f64, String, String)>)| {
+            let (mut pushed, mut still) = (Vec::new(), Vec::new());
+            for (share, kind, name) in held {
+                let state = names.iter().position(|n| n == name)?;
+                match kind.as_str() {
+                    "still" => still.push(state),
+                    kind => pushed.push(Pushed { state, share: *share, inert: kind == "inert" }),
+                }
+            }
+            Some(Resting::new(*i, *away, pushed, still, span))
         };
         recalled.rests.iter().filter_map(rest).collect()
     }

@@ -4,7 +4,7 @@ use crate::compile::Step;
 use crate::forward::Forward;
 use crate::machine::{Machine, Trouble};
 use crate::model::ModeProgram;
-use crate::resting::Resting;
+use crate::resting::{Resting, hold};
 use crate::sliding::Sliding;
 use saltus_solver::dae::DaeSystem;
 use saltus_solver::ode::{EvalError, ImplicitSystem, JacobianMatrix, OdeSystem, Pattern, directional};
@@ -155,9 +155,7 @@ impl OdeSystem for Rhs<'_> {
             }
             None => self.field(t, x, dx)?,
         }
-        for r in self.resting {
-            r.hold(self, t, x, dx)?;
-        }
+        hold(self.resting, self, t, x, dx)?;
         Ok(())
     }
 

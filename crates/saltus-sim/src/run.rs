@@ -11,9 +11,9 @@ use crate::fold;
 use crate::forward::Forward;
 use crate::junction::{Course, Whirl};
 use crate::location::{Location, SearchedStep, off_course, sway};
-use crate::machine::Trouble;
+use crate::machine::{Trouble, plain};
 use crate::model::{ModeProgram, Model};
-use crate::resting::{Resting, ZenoWatch};
+use crate::resting::{Impact, Resting, ZenoWatch};
 use crate::resume::Recalled;
 use crate::rhs::{Rhs, place};
 use crate::sliding::{Fate, Meeting, Parting, Sliding, Surface, first_positive};
@@ -127,6 +127,7 @@ pub fn run(
         sliding: None,
         resting: Vec::new(),
         zeno: ZenoWatch::default(),
+        impacts: Vec::new(),
         whirl: Whirl::default(),
         warned: Default::default(),
         location: Location::default(),
@@ -182,6 +183,8 @@ struct Runner<'a> {
     sliding: Option<Sliding>,
     resting: Vec<Resting>,
     zeno: ZenoWatch,
+    /// Impacts of the present instant: relation, the sign of its function outside, time.
+    impacts: Vec<(usize, f64, f64)>,
     whirl: Whirl,
     warned: rustc_hash::FxHashSet<String>,
     location: Location,
@@ -247,6 +250,15 @@ struct After {
 }
 
 /// By how much a function that is held at zero, where it is `g`, has to move to be gone.
+/// What a crossing function may be wrong by if the states are wrong by `errors`.
+fn noise(model: &mut Model, program: &ModeProgram, i: usize, t: f64, x: &[f64], errors: &[f64]) -> f64 {
+    let kept = model.machine.values.clone();
+    let noise = sway(model, program, i, t, x, errors).max(model.machine.band(i));
+    model.machine.values = kept;
+    model.machine.host.error = None;
+    noise
+}
+
 fn out_of_reach(model: &Model, relation: usize, g: f64) -> f64 {
     1e-6 * model.machine.relations[relation].size.max(1e-6) + 100.0 * g.abs()
 }
@@ -1645,8 +1657,7 @@ impl Runner<'_> {
         // What rests is at zero within its errors, and stays so unless its support jumps away.
         let resting: Vec<usize> = self.resting.iter().map(|r| r.relation).collect();
         let held = levels.iter().filter(|l| resting.contains(&l.0));
-        let states = self.resting.iter().flat_map(|r| r.held()).filter_map(|&k| program.states.get(k));
-        let slots: Vec<(u32, f64)> = states.map(|s| (s.0, model.machine.values[s.0 as usize])).collect();
+        let came: Vec<(u32, f64)> = program.states.iter().map(|s| (s.0, model.machine.values[s.0 as usize])).collect();
         let floors: Vec<(usize, f64)> = held.map(|&(i, g)| (i, out_of_reach(model, i, g))).collect();
         let exchange = |model: &mut Model, floors: Vec<(usize, f64)>| -> Vec<(usize, f64)> {
             let put = |(i, f): (usize, f64)| (i, std::mem::replace(&mut model.machine.relations[i].floor, f));
@@ -1694,9 +1705,10 @@ impl Runner<'_> {
         } else {
             None
         };
-        let mut kicked = if same { Vec::new() } else { self.carry_over(model, program, &program_after, &slots, t) };
-        let reset = |r: &&Resting| !fired.contains(&r.relation) && r.holds(&program_after, &h.reinitialized);
-        kicked.extend(self.resting.iter().filter(reset).map(|r| r.relation));
+        if !same {
+            self.carry_over(program, &program_after);
+        }
+        let (kicked, struck) = self.stirred(model, &program_after, t);
         if self.jumped_away(model, &program_after, &levels, &kicked, observer)? || arrived {
             restart = Some(Restart::Cold);
         }
@@ -1722,9 +1734,8 @@ impl Runner<'_> {
         if restart.is_some() {
             self.location.released.extend(pulled);
         }
-        let mut amplitudes = Vec::with_capacity(fired.len());
         for &i in fired {
-            amplitudes.push(self.flip(model, &program_after, i, t));
+            self.flip(model, &program_after, i, t);
         }
         if met.is_none() && self.slide(model, &program_after, switched, t, observer) {
             restart = Some(Restart::Cold);
@@ -1737,21 +1748,22 @@ impl Runner<'_> {
             self.arrange(model, &program_after, t)?;
         }
         if !h.reinitialized.is_empty() {
-            for ((&i, amplitude), &bit) in fired.iter().zip(amplitudes).zip(&bits) {
-                let (size, var) = (model.machine.relations[i].size.max(1e-6), model.machine.relations[i].var);
-                let small = amplitude.is_some_and(|a| a < 100.0 * self.tolerance * size);
-                let impact = bit == 0.0 && model.machine.values[var as usize] != 0.0;
+            let reset: Vec<(u32, f64)> = came.into_iter().filter(|c| h.reinitialized.contains(&c.0)).collect();
+            for (&i, &bit) in fired.iter().zip(&bits) {
+                let size = model.machine.relations[i].size.max(1e-6);
+                let away = if positive_side(&model.machine.relations[i].kind, bit) { 1.0 } else { -1.0 };
+                let Some(impact) = model.impact(&program_after, i, away, &reset, t) else { continue };
+                let rebound = model.rebound(&program_after, &impact, &self.resting, t, self.span());
+                let small = rebound.is_some_and(|(height, _)| height < 10.0 * self.tolerance * size);
                 let accumulates = self.zeno.record(i, t, self.span(), small);
-                let sticks = if impact { self.sticks(model, &program_after, i, t) } else { None };
-                let held = model.turned(&program_after, i, &h.reinitialized, t);
-                if held.is_empty() {
-                    continue;
-                }
+                let sticks = rebound.and_then(|r| self.sticks(model, &program_after, i, r, t));
+                let previous = self.zeno.impact(impact.clone());
+                self.impacts.push((i, away, t));
                 // It has a new course, whatever was in doubt about the old one.
                 self.location.released.remove(&i);
                 model.machine.relations[i].floor = 0.0;
                 if let Some(at) = accumulates.or(sticks) {
-                    self.accumulate(model, &program_after, i, held, at, observer)?;
+                    self.accumulate(model, &program_after, (&impact, previous.as_ref()), at, observer)?;
                 }
             }
         }
@@ -1766,12 +1778,64 @@ impl Runner<'_> {
             };
             self.location.hesitate(fired.iter().zip(&bits).filter_map(still), t, self.span());
         }
-        Ok(After { program: program_after, restart, changed: h.changed })
+        if struck.is_empty() {
+            return Ok(After { program: program_after, restart, changed: h.changed });
+        }
+        // What rested is pushed into its support: an impact like any other.
+        for &(i, away) in &struck {
+            let r = &model.machine.relations[i];
+            let bit = plain(&r.kind, away);
+            model.machine.values[r.var as usize] = bit;
+            if let Some(&p) = model.machine.previous.get(&r.var) {
+                model.machine.values[p as usize] = bit;
+            }
+        }
+        let struck: Vec<usize> = struck.iter().map(|s| s.0).collect();
+        let mut after = self.event(model, &program_after, &struck, EventKind::State, t, sink, observer, false)?;
+        after.changed.extend(h.changed);
+        Ok(After { restart: Some(Restart::Cold), ..after })
+    }
+
+    /// Bodies at rest that an event has set in motion: the relations of all of them; and of those that move into their supports, with
+    /// the sign of their functions outside. So do bodies that other impacts of the same instant have turned once more.
+    fn stirred(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> (Vec<usize>, Vec<(usize, f64)>) {
+        let (mut kicked, mut struck) = (Vec::new(), Vec::new());
+        self.impacts.retain(|i| i.2 == t);
+        if self.resting.is_empty() && self.impacts.is_empty() {
+            return (kicked, struck);
+        }
+        let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
+        let errors = self.errors(program, &x);
+        let lifts = model.lifts(program, &self.resting, t, &x);
+        for (r, lift) in self.resting.iter().zip(lifts) {
+            let side = (r.relation, r.away);
+            let Some((rate, wrong)) = model.parting(program, side, t, &errors) else { continue };
+            let height = 0.5 * rate * rate / lift.abs().max(1e-30);
+            if rate.abs() <= wrong || height <= 2.0 * noise(model, program, r.relation, t, &x, &errors) {
+                continue;
+            }
+            kicked.push(r.relation);
+            if rate < 0.0 {
+                struck.push(side);
+            }
+        }
+        for &(i, away, _) in self.impacts.iter().filter(|i| !self.resting.iter().any(|r| r.relation == i.0)) {
+            if model.parting(program, (i, away), t, &errors).is_some_and(|(rate, wrong)| rate < -wrong) {
+                struck.push((i, away));
+            }
+        }
+        (kicked, struck)
+    }
+
+    /// What the states may be wrong by.
+    fn errors(&self, program: &ModeProgram, x: &[f64]) -> Vec<f64> {
+        let o = self.integrator_options(program);
+        x.iter().zip(&o.atol).map(|(v, a)| o.rtol * v.abs() + a).collect()
     }
 
     /// Notes an event of a relation. Quick events of a function whose values between them are below the errors of the
-    /// integration are noise: the function counts as zero until it leaves that band. Returns how far it went.
-    fn flip(&mut self, model: &mut Model, program: &ModeProgram, i: usize, t: f64) -> Option<f64> {
+    /// integration are noise: the function counts as zero until it leaves that band.
+    fn flip(&mut self, model: &mut Model, program: &ModeProgram, i: usize, t: f64) {
         let amplitude = self.location.take_amplitude(i);
         let mut f = self.flips.get(&i).copied().unwrap_or_default();
         f.count = if t - f.last < 1e-3 * self.span() { f.count + 1 } else { 0 };
@@ -1788,7 +1852,6 @@ impl Runner<'_> {
             }
         }
         self.flips.insert(i, f);
-        amplitude
     }
 
     /// Relations whose functions have just crossed by dense output alone, and what their functions may be wrong by. Where the
@@ -1824,16 +1887,19 @@ impl Runner<'_> {
 
     /// When a body comes back that has just been turned by an impact, if it does not go beyond the errors of the
     /// integration: the next impact could not be told from this one.
-    fn sticks(&mut self, model: &mut Model, program: &ModeProgram, i: usize, t: f64) -> Option<f64> {
-        let (height, duration) = model.rebound(program, i, t, self.span())?;
-        let kept = model.machine.values.clone();
-        let x: Vec<f64> = program.states.iter().map(|&(s, _)| kept[s as usize]).collect();
-        let o = self.integrator_options(program);
-        let errors: Vec<f64> = x.iter().zip(&o.atol).map(|(v, a)| o.rtol * v.abs() + a).collect();
-        let noise = sway(model, program, i, t, &x, &errors).max(model.machine.band(i));
-        model.machine.values = kept;
-        model.machine.host.error = None;
-        (height < 2.0 * noise).then_some(t + duration)
+    fn sticks(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        i: usize,
+        (height, duration): (f64, f64),
+        t: f64,
+    ) -> Option<f64> {
+        let x: Vec<f64> = program.states.iter().map(|&(s, _)| model.machine.values[s as usize]).collect();
+        let noise = noise(model, program, i, t, &x, &self.errors(program, &x));
+        let mut g = [0.0];
+        model.machine.crossing_values(&[i], &mut g);
+        (height < 2.0 * noise && g[0].abs() <= 2.0 * noise).then_some(t + duration)
     }
 
     /// How far a crossing function moves if the states move by what the integration may be wrong by.
@@ -2048,36 +2114,20 @@ impl Runner<'_> {
         held.into_iter().zip(g).collect()
     }
 
-    /// Into another mode: bodies go on resting where they can, surfaces are found anew. `before` has the slots and values of the
-    /// states that rested; returns the relations whose bodies the change of mode sets off.
-    fn carry_over(
-        &mut self,
-        model: &mut Model,
-        from: &ModeProgram,
-        to: &ModeProgram,
-        before: &[(u32, f64)],
-        t: f64,
-    ) -> Vec<usize> {
+    /// Into another mode: bodies go on resting where they can, surfaces are found anew.
+    fn carry_over(&mut self, from: &ModeProgram, to: &ModeProgram) {
         self.sliding = None;
-        let mut set_off = Vec::new();
-        for r in std::mem::take(&mut self.resting) {
-            let Some(carried) = r.carried(from, to) else {
-                self.zeno.forget(r.relation);
-                continue;
-            };
-            let slots: Vec<u32> = carried.held().iter().map(|&k| to.states[k].0).collect();
-            let moved = |b: &&(u32, f64)| slots.contains(&b.0) && model.machine.values[b.0 as usize] != b.1;
-            if before.iter().find(moved).is_none() {
-                self.resting.push(carried);
-            } else if model.parts(to, r.relation, t) {
-                set_off.push(r.relation);
-                self.resting.push(carried);
-            } else {
-                // Pushed against its support: it rests as it did.
-                self.resting.push(model.rest(to, r.relation, carried.held().to_vec(), t, self.span()));
-            }
-        }
-        set_off
+        let zeno = &mut self.zeno;
+        self.resting = std::mem::take(&mut self.resting)
+            .into_iter()
+            .filter_map(|r| {
+                let carried = r.carried(from, to);
+                if carried.is_none() {
+                    zeno.forget(r.relation);
+                }
+                carried
+            })
+            .collect();
     }
 
     /// After an event: surfaces and supports that jumped out of reach are left, and those whose bodies were kicked. Whether
@@ -2155,19 +2205,22 @@ impl Runner<'_> {
             self.part(model, program, left, t, observer)?;
             self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
         }
-        let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
-        let mut resting = std::mem::take(&mut self.resting);
-        let before = resting.len();
-        resting.retain(|r| {
-            let stays = model.lift(program, r, t, &x) <= 0.0;
-            if !stays {
-                self.zeno.forget(r.relation);
-            }
-            stays
-        });
-        changed |= resting.len() != before;
-        self.resting = resting;
+        changed |= self.lift_off(model, program, t);
         Ok(changed)
+    }
+
+    /// Ends the rests of bodies that nothing presses against their supports, one after the other; whether there were any.
+    fn lift_off(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> bool {
+        let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
+        let before = self.resting.len();
+        while !self.resting.is_empty() {
+            let lifts = model.lifts(program, &self.resting, t, &x);
+            let Some((k, _)) = lifts.iter().enumerate().filter(|l| *l.1 > 0.0).max_by(|a, b| a.1.total_cmp(b.1)) else {
+                break;
+            };
+            self.zeno.forget(self.resting.remove(k).relation);
+        }
+        self.resting.len() != before
     }
 
     /// Leaves surfaces, and tells where there was a choice of sides.
@@ -2257,10 +2310,10 @@ impl Runner<'_> {
             first = sliding.leaving(&mut at, (from, to, looks));
             self.sliding = Some(sliding);
         }
-        for r in &self.resting.clone() {
+        if !self.resting.is_empty() {
             let lift = |t: f64| {
                 integrator.interpolate(t, &mut x);
-                model.lift(program, r, t, &x)
+                model.lifts(program, &self.resting, t, &x).into_iter().fold(-1.0, f64::max)
             };
             if let Some(t) = first_positive(lift, (from, to, looks)) {
                 first = Some(first.map_or(t, |f| f.min(t)));
@@ -2313,16 +2366,7 @@ impl Runner<'_> {
                 s.freeze(model, true);
             }
         }
-        let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
-        let mut resting = std::mem::take(&mut self.resting);
-        resting.retain(|r| {
-            let stays = model.lift(program, r, t, &x) <= 0.0;
-            if !stays {
-                self.zeno.forget(r.relation);
-            }
-            stays
-        });
-        self.resting = resting;
+        self.lift_off(model, program, t);
         self.part(model, program, left, t, observer)?;
         let h = model.handle_event(program, &[], &[], EventKind::State, observer)?;
         if let Some(s) = &self.sliding {
@@ -2333,7 +2377,7 @@ impl Runner<'_> {
         observer.event(&h.record);
         self.location.forget(program, None);
         if !Rc::ptr_eq(&h.program, program) {
-            self.carry_over(model, program, &h.program, &[], t);
+            self.carry_over(program, &h.program);
         }
         self.mask();
         self.arrange(model, &h.program, t)?;
@@ -2346,14 +2390,14 @@ impl Runner<'_> {
         &mut self,
         model: &mut Model,
         program: &ModeProgram,
-        i: usize,
-        held: Vec<usize>,
+        (impact, previous): (&Impact, Option<&Impact>),
         at: f64,
         observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
-        if self.comes_to_rest(model, i, at, observer)? {
+        if self.comes_to_rest(model, impact.relation, at, observer)? {
             let t = model.machine.values[model.machine.time as usize];
-            self.resting.push(model.rest(program, i, held, t, self.span()));
+            self.resting.retain(|r| r.relation != impact.relation);
+            self.resting.extend(model.rest(program, impact, previous, t, self.span()));
         }
         Ok(())
     }
