@@ -435,6 +435,33 @@ fn more_surfaces_than_directions_are_slid_on_by_every_method() {
     }
 }
 
+/// Five masses with friction to the ground and to each other, at coarse tolerances: steps go far beyond where a surface is left, and
+/// what is left from there must not have a side by errors. Values as above, steps of 2.5e-5.
+#[test]
+fn surfaces_are_left_where_they_are_by_every_method() {
+    let model = "model M
+        Real v1(start = 0, fixed = true), v2(start = 0, fixed = true), v3(start = 0, fixed = true);
+        Real v4(start = 1, fixed = true), v5(start = 1.6433, fixed = true);
+        equation
+        0.7739*der(v1) = -0.4791*v1 - 0.8607*sign(v1 - v2);
+        0.8809*der(v2) = 1.3393*sin(2.9006*time + 0.447) + 0.8607*sign(v1 - v2) - 0.8738*sign(v2 - v3);
+        0.9108*der(v3) = 0.6367*sin(2.4617*time + 3.917) - 0.0204 - 0.8051*sign(v3) + 0.8738*sign(v2 - v3) - 0.223*sign(v3 - v4);
+        1.7*der(v4) = sin(1.4*time) + 0.223*sign(v3 - v4) - 0.1*sign(v4 - v5);
+        1.717*der(v5) = 1.216*sin(2.626*time + 5.0295) - 0.0077*v5 + 0.1*sign(v4 - v5);
+        end M;";
+    let folder = Folder::new("left", model);
+    for solver in "auto bdf dae radau esdirk rosenbrock lsoda dopri5 tsit5 rkf45".split(' ') {
+        for tolerance in ["1e-3", "1e-4", "1e-6"] {
+            let (code, text) = folder.simulate(&format!("--stop 7.4 --solver {solver} --tolerance {tolerance}"));
+            assert_eq!(code, 0, "{solver} {tolerance}: {text}");
+            for (name, value) in [("v1", 0.25827), ("v2", 0.25827), ("v3", 0.25827), ("v4", 1.04169), ("v5", 1.12559)] {
+                let found = folder.last(name);
+                assert!((found - value).abs() < 5e-3, "{solver} {tolerance}: {name} = {found}, not {value}");
+            }
+        }
+    }
+}
+
 /// A difference in time must be one at large times, too.
 #[test]
 fn large_times_are_no_trouble() {

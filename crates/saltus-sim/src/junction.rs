@@ -143,6 +143,12 @@ impl Junction {
         }
     }
 
+    /// The smallest change of the shares that changes the rates of `base` by this much.
+    pub fn shift(&self, base: &[usize], by: Vec<f64>) -> Vec<f64> {
+        let slopes = self.slopes(&vec![0.5; self.corners.count]);
+        smallest(&base.iter().map(|&j| &slopes[j]).collect::<Vec<_>>(), by)
+    }
+
     /// How firmly each surface is held by what slides on these: below zero something leads away. Surfaces that act on each
     /// other are judged together.
     pub fn holds(&self, shares: &[f64], free: &[usize]) -> Vec<f64> {
@@ -283,23 +289,24 @@ pub(crate) fn base(ways: &[Vec<f64>]) -> Vec<usize> {
     found
 }
 
+/// The smallest z with A z = b: Aᵀ (A Aᵀ)⁻¹ b.
+fn smallest(rows: &[&Vec<f64>], b: Vec<f64>) -> Vec<f64> {
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let gram = rows.iter().map(|r| rows.iter().map(|s| dot(r, s)).collect()).collect();
+    let y: Vec<f64> = solve_small(gram, b).into_iter().map(|y| y.unwrap_or(0.0)).collect();
+    (0..rows.first().map_or(0, |r| r.len())).map(|k| rows.iter().zip(&y).map(|(r, y)| r[k] * y).sum()).collect()
+}
+
 /// The smallest z with A z = b and |z_k| ≤ ½ (23b): outside of that only as far as necessary.
 fn nearest(rows: &[&Vec<f64>], b: Vec<f64>) -> Option<Vec<f64>> {
     let m = rows.first()?.len();
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let gram: Vec<Vec<f64>> = rows.iter().map(|r| rows.iter().map(|s| dot(r, s)).collect()).collect();
-    // Aᵀ (A Aᵀ)⁻¹ v.
-    let back = |v: Vec<f64>| -> Vec<f64> {
-        let y: Vec<f64> = solve_small(gram.clone(), v).into_iter().map(|y| y.unwrap_or(0.0)).collect();
-        (0..m).map(|k| rows.iter().zip(&y).map(|(r, y)| r[k] * y).sum()).collect()
-    };
-    let z = back(b);
+    let z = smallest(rows, b);
     if z.iter().all(|z| z.abs() <= 0.5) {
         return Some(z);
     }
     // What moves z and not A z: one column of the projection for each share.
     let column = |k: usize| {
-        let mut c: Vec<f64> = back(rows.iter().map(|r| r[k]).collect()).iter().map(|v| -v).collect();
+        let mut c: Vec<f64> = smallest(rows, rows.iter().map(|r| r[k]).collect()).iter().map(|v| -v).collect();
         c[k] += 1.0;
         c
     };

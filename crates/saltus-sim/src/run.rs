@@ -52,6 +52,9 @@ const BETWEEN: [f64; 3] = [0.8731, 0.4637, 0.1129];
 /// model says so (magnetic fluxes, fluid levels, currents of signals).
 const SMALL_STATES: f64 = 0.01;
 
+/// So many error weights at most are taken for errors of the integration where states are moved onto surfaces.
+const MOST_ERRORS: f64 = 100.0;
+
 /// How often one step is taken again.
 const MOST_RETAKES: usize = 4;
 
@@ -1987,8 +1990,11 @@ impl Runner<'_> {
 
     /// The sides that sliding mixes, after they may have changed.
     fn arrange(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> Result<(), Diagnostic> {
-        let Some(sliding) = &mut self.sliding else { return Ok(()) };
-        sliding.arrange(model, program, t).ok_or_else(|| {
+        let Some(mut sliding) = self.sliding.take() else { return Ok(()) };
+        self.onto(model, program, &sliding.surfaces, t);
+        let arranged = sliding.arrange(model, program, t);
+        let sliding = self.sliding.insert(sliding);
+        arranged.ok_or_else(|| {
             let text =
                 format!("at time {t:?} the equations cannot be solved on all sides of what the solution slides on");
             let lead = sliding.surfaces.first().map(|s| s.relations[0].0);
@@ -2045,6 +2051,7 @@ impl Runner<'_> {
             }
             return Ok(None);
         };
+        self.onto(model, program, &surfaces, t);
         self.go_on(model, program, surfaces, &courses, (old, known), t, observer).map(Some)
     }
 
@@ -2052,6 +2059,14 @@ impl Runner<'_> {
     fn near(&self) -> impl Fn(&Model, usize) -> f64 + use<> {
         let part = 0.1 * self.tolerance.min(1e-3);
         move |model, i| part * model.machine.relations[i].size
+    }
+
+    /// Moves the states onto surfaces that they are on within the errors of the integration.
+    fn onto(&self, model: &mut Model, program: &ModeProgram, surfaces: &[Surface], t: f64) {
+        let state = |s: &(u32, u32)| model.machine.values[s.0 as usize];
+        let error = |(s, &n)| MOST_ERRORS * (self.tolerance * f64::abs(state(s)) + self.absolute(n));
+        let far: Vec<f64> = program.states.iter().zip(&program.nominal).map(error).collect();
+        model.onto(program, surfaces, t, &far);
     }
 
     /// Follows what was found about surfaces that meet, of which the first `old` ones were slid on, and those after `known` have
@@ -2348,6 +2363,7 @@ impl Runner<'_> {
                 let courses = if surfaces.len() > 1 { model.meet(program, &surfaces, t) } else { None };
                 let fits = |c: &Vec<Course>| c[..gone].iter().any(|c| matches!(c, Course::Side(_)));
                 self.sliding = Some(sliding);
+                self.onto(model, program, &surfaces, t);
                 if let Some(courses) = courses.filter(fits) {
                     self.go_on(model, program, surfaces, &courses, (old, old), t, observer)?;
                 } else {

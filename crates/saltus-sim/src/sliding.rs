@@ -7,6 +7,7 @@
 
 use crate::crossings::{positive_side, side_value};
 use crate::junction::{BLENDED, Corners, Course, Junction, MOST_BLENDED, MOST_SURFACES, base, made_of};
+use crate::machine::Machine;
 use crate::model::{ModeProgram, Model};
 use crate::rhs::Rhs;
 use saltus_solver::ode::EvalError;
@@ -15,6 +16,11 @@ use saltus_structure::RelationKind;
 
 /// A surface is repelling if its fields part faster than this part of its firmest hold.
 const REPELLING: f64 = 1e-9;
+
+/// How far a share may leave [0, 1] within a step.
+const BEYOND: f64 = 1.0;
+/// Steps of Newton's method onto surfaces.
+const MOST_PROJECTIONS: usize = 4;
 
 /// One switching surface.
 pub(crate) struct Surface {
@@ -84,9 +90,9 @@ impl Surface {
     }
 
     /// Which way the second side is: the sign of g there.
-    fn toward(&self, rhs: &Rhs<'_>) -> f64 {
+    fn toward(&self, machine: &Machine) -> f64 {
         let (lead, first, _) = self.relations[0];
-        if positive_side(&rhs.machine.relations[lead].kind, first) { -1.0 } else { 1.0 }
+        if positive_side(&machine.relations[lead].kind, first) { -1.0 } else { 1.0 }
     }
 
     /// Slides, or does so again, with this share.
@@ -142,18 +148,15 @@ impl Sliding {
         let m = self.surfaces.len();
         let mut kept: Vec<Vec<f64>> = Vec::new();
         let keep = values.is_some();
-        let mut g = vec![0.0; m];
-        let mut seen = |rhs: &mut Rhs<'_>, first: bool| {
+        let mut seen = |rhs: &Rhs<'_>| {
             if keep {
                 kept.push(rhs.machine.values.clone());
             }
-            if first {
-                g = self.surfaces.iter().map(|s| s.toward(rhs) * rhs.value(s.relations[0].0)).collect();
-            }
         };
-        let (fields, rates) = sides(rhs, &self.surfaces, &self.values, t, x, &mut seen)?;
+        let Sides { fields, rates, distances: g } = sides(rhs, &self.surfaces, &self.values, t, x, &mut seen)?;
         let junction = Junction { corners: self.corners.clone(), rates };
-        // The shares that hold the functions still decide. What is left of them is drawn to zero as well.
+        // The shares that hold the functions still decide. What is left of them is drawn to zero as well. A step may go beyond where
+        // a share leaves [0, 1]: the field is as smooth there as before, and the step is good up to that place.
         let mut shares: Vec<f64> = self.surfaces.iter().map(|s| s.share.clamp(0.0, 1.0)).collect();
         if m == 1 {
             shares[0] = 0.5;
@@ -162,7 +165,7 @@ impl Sliding {
         let held = junction.holds(&shares, &self.base);
         let mut drawn = shares.clone();
         junction.hold(&mut drawn, &self.base, &g.iter().map(|g| -self.pull * g).collect::<Vec<f64>>());
-        drawn.iter_mut().for_each(|d| *d = d.clamp(0.0, 1.0));
+        drawn.iter_mut().for_each(|d| *d = d.clamp(-BEYOND, 1.0 + BEYOND));
         mix(&junction.corners.weights(&drawn, None), &fields, dx);
         for (s, share) in self.surfaces.iter_mut().zip(shares) {
             (s.share, s.hold) = (share, s.firmest);
@@ -281,27 +284,40 @@ impl Sliding {
     }
 }
 
-/// The fields of some corners, and the rates at which they lead to the second sides of the surfaces; `seen` is told when the
-/// values of a corner are at hand, and whether it is the first.
+/// Some corners of surfaces as seen from a point.
+struct Sides {
+    /// The fields of the corners.
+    fields: Vec<Vec<f64>>,
+    /// The rates at which they lead to the second sides: [corner][surface].
+    rates: Vec<Vec<f64>>,
+    /// How far the point is on the second sides.
+    distances: Vec<f64>,
+}
+
+/// What corners look like; `seen` is told when the values of one are at hand.
 fn sides(
     rhs: &mut Rhs<'_>,
     surfaces: &[Surface],
     corners: &[Vec<(u32, f64)>],
     t: f64,
     x: &[f64],
-    seen: &mut dyn FnMut(&mut Rhs<'_>, bool),
-) -> Result<(Vec<Vec<f64>>, Vec<Vec<f64>>), EvalError> {
+    seen: &mut dyn FnMut(&Rhs<'_>),
+) -> Result<Sides, EvalError> {
     let mut fields = vec![vec![0.0; x.len()]; corners.len()];
     let mut rates = vec![vec![0.0; surfaces.len()]; corners.len()];
+    let mut distances = Vec::new();
     for (c, set) in corners.iter().enumerate() {
         set.iter().for_each(|&(slot, value)| rhs.machine.values[slot as usize] = value);
         rhs.field(t, x, &mut fields[c])?;
-        seen(rhs, c == 0);
+        seen(rhs);
+        if c == 0 {
+            distances = surfaces.iter().map(|s| s.toward(rhs.machine) * rhs.value(s.relations[0].0)).collect();
+        }
         for (j, s) in surfaces.iter().enumerate() {
-            rates[c][j] = s.toward(rhs) * rhs.rate(s.relations[0].0, t, x, &fields[c])?;
+            rates[c][j] = s.toward(rhs.machine) * rhs.rate(s.relations[0].0, t, x, &fields[c])?;
         }
     }
-    Ok((fields, rates))
+    Ok(Sides { fields, rates, distances })
 }
 
 /// Σ_c w_c f_c.
@@ -312,6 +328,14 @@ fn mix(weights: &[f64], fields: &[Vec<f64>], dx: &mut [f64]) {
             *d += w * (f - z);
         }
     }
+}
+
+/// Component k of direction d, in [−1, 1]: directions that have nothing to do with each other (splitmix64).
+fn scattered(k: usize, d: usize) -> f64 {
+    let mut z = ((d as u64) << 32 | k as u64).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    (z >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
 
 /// Whether the function of a relation is one of states and time, without equations to solve.
@@ -393,7 +417,7 @@ impl Model {
         let pairs: Vec<(usize, usize)> = (0..m).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
         list.extend(pairs.iter().map(|&(i, j)| 1 << i | 1 << j));
         let values = self.values_at(program, surfaces, &list)?;
-        let fields = self.seen_from(program, surfaces, &values, t)?.0;
+        let fields = self.seen_from(program, surfaces, &values, t)?.fields;
         let size = fields.iter().flatten().fold(0.0f64, |s, v| s.max(v.abs()));
         Some(pairs.iter().zip(&fields[m + 1..]).all(|(&(i, j), f)| {
             let sum = |k: usize| fields[i + 1][k] + fields[j + 1][k] - fields[0][k];
@@ -401,18 +425,18 @@ impl Model {
         }))
     }
 
-    /// Fields and rates of corners at the present states; the present values stay.
+    /// Corners as seen from the present states; the present values stay.
     fn seen_from(
         &mut self,
         program: &ModeProgram,
         surfaces: &[Surface],
         corners: &[Vec<(u32, f64)>],
         t: f64,
-    ) -> Option<(Vec<Vec<f64>>, Vec<Vec<f64>>)> {
+    ) -> Option<Sides> {
         let kept = self.machine.values.clone();
         let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
         let mut rhs = Rhs::new(&mut self.machine, program);
-        let found = sides(&mut rhs, surfaces, corners, t, &x, &mut |_, _| ());
+        let found = sides(&mut rhs, surfaces, corners, t, &x, &mut |_| ());
         self.machine.values = kept;
         self.machine.host.error = None;
         found.ok()
@@ -424,7 +448,7 @@ impl Model {
             return None;
         }
         let (corners, values) = self.corners(program, surfaces, t)?;
-        let rates = self.seen_from(program, surfaces, &values, t)?.1;
+        let rates = self.seen_from(program, surfaces, &values, t)?.rates;
         let ways = self.ways(program, &surfaces.iter().map(|s| s.relations[0].0).collect::<Vec<_>>(), t)?;
         let second = |s: &Surface| {
             let (lead, _, second) = s.relations[0];
@@ -433,6 +457,46 @@ impl Model {
         let present: Vec<bool> = surfaces.iter().map(second).collect();
         let margins: Vec<f64> = surfaces.iter().map(|s| s.margin).collect();
         Junction { corners, rates }.resolve(&present, &margins, &ways)
+    }
+
+    /// Moves the states onto surfaces that they are on but for errors, none further than `far`: along what the sides do to the
+    /// field, as sliding would. Then a surface is left by its rate, and not by what is left of its function.
+    pub(crate) fn onto(&mut self, program: &ModeProgram, surfaces: &[Surface], t: f64, far: &[f64]) -> Option<()> {
+        let leads: Vec<usize> = surfaces.iter().map(|s| s.relations[0].0).collect();
+        // Values through solved equations are those of one branch.
+        if !leads.iter().all(|&i| explicit(program, i)) {
+            return None;
+        }
+        let (corners, values) = self.corners(program, surfaces, t)?;
+        let base = base(&self.ways(program, &leads, t)?);
+        let size = |g: &[f64]| g.iter().fold(0.0f64, |s, g| s.max(g.abs()));
+        let slots: Vec<usize> = program.states.iter().map(|s| s.0 as usize).collect();
+        let x: Vec<f64> = slots.iter().map(|&s| self.machine.values[s]).collect();
+        let mut seen = self.seen_from(program, surfaces, &values, t)?;
+        let mut moved = x.clone();
+        for _ in 0..MOST_PROJECTIONS {
+            let Sides { fields, rates, distances } = seen;
+            if size(&distances) == 0.0 {
+                break;
+            }
+            let junction = Junction { corners: corners.clone(), rates };
+            let shift = junction.shift(&base, base.iter().map(|&k| -distances[k]).collect());
+            let mut trial = moved.clone();
+            for (k, by) in shift.iter().enumerate() {
+                let weights = corners.weights(&vec![0.5; surfaces.len()], Some(k));
+                let push = |i: usize| weights.iter().zip(&fields).map(|(w, f)| w * f[i]).sum::<f64>();
+                trial.iter_mut().enumerate().for_each(|(i, x)| *x += by * push(i));
+            }
+            slots.iter().zip(&trial).for_each(|(&s, x)| self.machine.values[s] = *x);
+            seen = self.seen_from(program, surfaces, &values, t)?;
+            if !(size(&seen.distances) < size(&distances)) {
+                break;
+            }
+            moved = trial;
+        }
+        let near = moved.iter().zip(&x).zip(far).all(|((m, x), far)| (m - x).abs() <= *far);
+        slots.iter().zip(if near { &moved } else { &x }).for_each(|(&s, x)| self.machine.values[s] = *x);
+        Some(())
     }
 
     /// The surface of these relations, if the derivatives depend on its side and are not one field there. It may not hold the
@@ -471,10 +535,6 @@ impl Model {
             return Vec::new();
         }
         let mut known: Vec<usize> = surfaces.iter().flat_map(Surface::held).collect();
-        let mut held = vec![0.0; surfaces.len()];
-        let leads: Vec<usize> = surfaces.iter().map(|s| s.relations[0].0).collect();
-        self.machine.crossing_values(&leads, &mut held);
-        let rest = held.iter().fold(0.0f64, |s, v| s.max(v.abs()));
         let mut found = Vec::new();
         for i in program.crossings.relations() {
             if known.contains(&i)
@@ -485,7 +545,7 @@ impl Model {
             }
             let mut g = [0.0];
             self.machine.crossing_values(&[i], &mut g);
-            if !(g[0].abs() <= near(self, i).max(4.0 * rest)) {
+            if !(g[0].abs() <= near(self, i)) {
                 continue;
             }
             let bit = self.machine.values[self.machine.relations[i].var as usize];
@@ -533,9 +593,7 @@ impl Model {
         let kept = self.machine.values.clone();
         let (x, m): (Vec<f64>, _) = (program.states.iter().map(|s| kept[s.0 as usize]).collect(), relations.len());
         let mut rhs = Rhs::new(&mut self.machine, program);
-        // Directions that have nothing to do with each other.
-        let part = |k: usize, d: usize| ((k + 1) * (d + 1) * 7919 + k * k * 104_729) % 1009;
-        let direction = |d: usize| (0..x.len()).map(|k| part(k, d) as f64 / 504.5 - 1.0).collect::<Vec<f64>>();
+        let direction = |d: usize| (0..x.len()).map(|k| scattered(k, d)).collect::<Vec<f64>>();
         let directions: Vec<Vec<f64>> = (0..m + 1).map(direction).collect();
         let mut of = |(k, &i): (usize, &usize)| {
             let mut way = vec![0.0; directions.len() + m];
@@ -640,11 +698,8 @@ impl Model {
         let mut same = true;
         for trial in 1..4usize {
             // Off the surface in directions that have nothing to do with each other.
-            let moved: Vec<f64> = x
-                .iter()
-                .enumerate()
-                .map(|(k, v)| v + 1e-3 * (v.abs() + 1e-3) * (((k + 1) * trial * 7919 % 1009) as f64 / 504.5 - 1.0))
-                .collect();
+            let moved: Vec<f64> =
+                x.iter().enumerate().map(|(k, v)| v + 1e-3 * (v.abs() + 1e-3) * scattered(k, trial)).collect();
             same &= rhs.field(t, &moved, &mut dx).is_ok();
             let (a, b) = (rhs.value(i), rhs.value(j));
             let r = b / a;
