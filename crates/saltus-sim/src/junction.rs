@@ -1,9 +1,10 @@
 //! Where several switching surfaces meet.
 //!
 //! Every choice of sides is a *corner* with a field of its own. The solution follows a mix of them, Σ_c w_c(λ) f_c, λ_k the share
-//! of the second side of surface k: multilinear, w_c = Π (λ_k or 1 − λ_k), or, where the fields of the sides add up,
-//! f₀ + Σ λ_k (f_k − f₀), which is the same and takes fewer corners. Whether it slides on a surface or goes to one of its sides is
-//! a complementarity problem (mathematics 23a):
+//! of the second side of surface k: the multilinear one, w_c = Π (λ_k or 1 − λ_k). Surfaces seldom all act on each other; where
+//! each adds to the field what it adds alone, the mix is f₀ + Σ λ_k (f_k − f₀) and takes one corner per surface, and one more
+//! per pair that does not add up. Whether the solution slides on a surface or goes to one of its sides is a complementarity
+//! problem (mathematics 23a):
 //!
 //!   λ_k = 0 and h_k ≤ 0,   or   λ_k = 1 and h_k ≥ 0,   or   0 ≤ λ_k ≤ 1 and h_k = 0,
 //!
@@ -17,10 +18,8 @@ use saltus_solver::lcp::lemke;
 
 /// Up to so many surfaces all corners are looked at, whether the fields add up or not.
 pub(crate) const BLENDED: usize = 3;
-/// So many at most where they do not add up, and for choices between sliding and passing.
+/// So many at most where they do not add up, and for trying all choices between sliding and passing.
 pub(crate) const MOST_BLENDED: usize = 6;
-/// So many at most meet, whose fields add up.
-pub(crate) const MOST_SURFACES: usize = 40;
 /// A function is a combination of others up to this part of it.
 const COMBINED: f64 = 1e-6;
 /// What a share outside of [0, 1] costs against shares away from the middle.
@@ -39,40 +38,58 @@ pub(crate) enum Course {
     Slides(f64),
 }
 
-/// Which corners are mixed: a bit per surface, set for its second side.
+/// Which corners are mixed: of each, the surfaces that are on their second side. With a corner are all those of fewer of its
+/// surfaces.
 #[derive(Clone)]
 pub(crate) struct Corners {
+    pub list: Vec<Vec<usize>>,
+    /// Whether the fields of all others follow from them, as far as has been looked at.
+    pub whole: bool,
     count: usize,
-    pub list: Vec<u64>,
-    /// All corners, mixed by products of shares; else the first one and one per surface, mixed by sums.
-    pub blended: bool,
+    /// For each corner, those of its own surfaces: which, and the sign that they count with.
+    within: Vec<Vec<(usize, f64)>>,
 }
 
 impl Corners {
-    /// For `count` surfaces.
-    pub fn new(count: usize, blended: bool) -> Corners {
-        let list = if blended { (0..1 << count).collect() } else { (0..=count).map(|k| (1u64 << k) >> 1).collect() };
-        Corners { count, list, blended }
+    fn new(count: usize, list: Vec<Vec<usize>>) -> Corners {
+        let inside = |of: &Vec<usize>, c: &Vec<usize>| c.iter().all(|k| of.contains(k));
+        let sign = |odd: usize| if odd % 2 == 0 { 1.0 } else { -1.0 };
+        let within = |of: &Vec<usize>| {
+            let parts = list.iter().enumerate().filter(|(_, c)| inside(of, c));
+            parts.map(|(i, c)| (i, sign(of.len() - c.len()))).collect()
+        };
+        Corners { within: list.iter().map(within).collect(), list, whole: true, count }
+    }
+
+    /// All corners.
+    pub fn all(count: usize) -> Corners {
+        let of = |c: usize| (0..count).filter(|k| c >> k & 1 == 1).collect();
+        Corners::new(count, (0..1 << count).map(of).collect())
+    }
+
+    /// Those of fields that add up but for some pairs of surfaces.
+    pub fn sums(count: usize, pairs: &[(usize, usize)]) -> Corners {
+        let singles = (0..count).map(|k| vec![k]);
+        let pairs = pairs.iter().map(|&(i, j)| vec![i, j]);
+        Corners::new(count, std::iter::once(Vec::new()).chain(singles).chain(pairs).collect())
+    }
+
+    /// Whether the mix is linear in the shares.
+    fn linear(&self) -> bool {
+        self.list.len() == self.count + 1
     }
 
     /// The weight of each corner, and how it changes with the share of surface `by`.
     pub fn weights(&self, shares: &[f64], by: Option<usize>) -> Vec<f64> {
-        if !self.blended {
-            return match by {
-                Some(k) => (0..=self.count).map(|c| if c == 0 { -1.0 } else { f64::from(c == k + 1) }).collect(),
-                None => {
-                    let first = 1.0 - shares.iter().sum::<f64>();
-                    std::iter::once(first).chain(shares.iter().copied()).collect()
-                }
-            };
+        let mut weights = vec![0.0; self.list.len()];
+        for (corner, within) in self.list.iter().zip(&self.within) {
+            if by.is_some_and(|k| !corner.contains(&k)) {
+                continue;
+            }
+            let part: f64 = corner.iter().filter(|&&k| by != Some(k)).map(|&k| shares[k]).product();
+            within.iter().for_each(|&(c, sign)| weights[c] += sign * part);
         }
-        let factor = |c: u64, k: usize| match (c >> k & 1 == 1, by == Some(k)) {
-            (true, false) => shares[k],
-            (false, false) => 1.0 - shares[k],
-            (true, true) => 1.0,
-            (false, true) => -1.0,
-        };
-        self.list.iter().map(|&c| (0..self.count).map(|k| factor(c, k)).product()).collect()
+        weights
     }
 }
 
@@ -114,7 +131,7 @@ impl Junction {
                 shares[k] += d;
                 far = far.max(d.abs());
             }
-            if !self.corners.blended || free.len() < 2 || !(far > 1e-13) {
+            if self.corners.linear() || free.len() < 2 || !(far > 1e-13) {
                 break;
             }
         }
@@ -137,7 +154,7 @@ impl Junction {
                 far = far.max((0.5 + z - *s).abs());
                 *s = 0.5 + z;
             }
-            if !self.corners.blended || !(far > 1e-12) {
+            if self.corners.linear() || !(far > 1e-12) {
                 break;
             }
         }
@@ -169,7 +186,7 @@ impl Junction {
     pub fn resolve(&self, present: &[bool], margins: &[f64], ways: &[Vec<f64>]) -> Option<Vec<Course>> {
         let m = present.len();
         if m > MOST_BLENDED {
-            return self.pivoted(ways);
+            return self.pivoted(margins, ways);
         }
         let sizes = self.sizes(m);
         let mut choices: Vec<Vec<u8>> = vec![Vec::new()];
@@ -209,28 +226,40 @@ impl Junction {
         (0..m).map(|j| self.rates.iter().map(|r| r[j].abs()).fold(0.0f64, f64::max)).collect()
     }
 
-    /// What the solution does about many surfaces whose fields add up: a linear complementarity problem of λ and of what keeps
-    /// λ ≤ 1.
-    fn pivoted(&self, ways: &[Vec<f64>]) -> Option<Vec<Course>> {
-        let m = ways.len();
-        let (c, slopes, sizes) = (self.towards(&vec![0.0; m]), self.slopes(&vec![0.0; m]), self.sizes(m));
-        if self.corners.blended {
-            return None;
+    /// What the solution does about many surfaces: a linear complementarity problem of λ and of what keeps λ ≤ 1, once where the
+    /// fields add up, else about the shares found last until they stay.
+    fn pivoted(&self, margins: &[f64], ways: &[Vec<f64>]) -> Option<Vec<Course>> {
+        let (m, sizes) = (ways.len(), self.sizes(ways.len()));
+        let mut shares = vec![0.5; m];
+        for _ in 0..MOST_ITERATIONS {
+            let (h, slopes) = (self.towards(&shares), self.slopes(&shares));
+            let n = 2 * m;
+            let (mut a, mut q) = (vec![0.0; n * n], vec![1.0; n]);
+            for j in 0..m {
+                let size = sizes[j].max(f64::MIN_POSITIVE);
+                let there: f64 = slopes[j].iter().zip(&shares).map(|(a, s)| a * s).sum();
+                q[j] = (there - h[j]) / size;
+                (0..m).for_each(|k| a[j + k * n] = -slopes[j][k] / size);
+                a[j + (m + j) * n] = 1.0;
+                a[m + j + j * n] = -1.0;
+            }
+            let found = lemke(&a, &q).ok()?.z[..m].to_vec();
+            let far = found.iter().zip(&shares).fold(0.0f64, |far, (a, b)| far.max((a - b).abs()));
+            shares = found;
+            if self.corners.linear() || far <= 1e-12 {
+                break;
+            }
         }
-        let n = 2 * m;
-        let (mut a, mut q) = (vec![0.0; n * n], vec![1.0; n]);
-        for j in 0..m {
-            let size = sizes[j].max(f64::MIN_POSITIVE);
-            q[j] = -c[j] / size;
-            (0..m).for_each(|k| a[j + k * n] = -slopes[j][k] / size);
-            a[j + (m + j) * n] = 1.0;
-            a[m + j + j * n] = -1.0;
-        }
-        let shares = lemke(&a, &q).ok()?.z[..m].to_vec();
         let h = self.towards(&shares);
+        let still = |k: usize| h[k].abs() <= 1e-6 * sizes[k];
         let inside = |k: usize| shares[k] > 1e-9 && shares[k] < 1.0 - 1e-9;
-        let free: Vec<usize> = (0..m).filter(|&k| inside(k) && h[k].abs() <= 1e-6 * sizes[k]).collect();
-        Some(courses(&shares, &free, ways))
+        let free: Vec<usize> = (0..m).filter(|&k| inside(k) && still(k)).collect();
+        let fits = |k: usize| match shares[k] > 0.5 {
+            _ if still(k) => true,
+            true => h[k] > 0.0 && shares[k] >= 1.0 - margins[k],
+            false => h[k] < 0.0 && shares[k] <= margins[k],
+        };
+        (0..m).all(fits).then(|| courses(&shares, &free, ways))
     }
 }
 
@@ -353,6 +382,12 @@ fn groups(slopes: &[Vec<f64>], free: &[usize]) -> Vec<Vec<usize>> {
 /// a spiral between two surfaces goes in or out.
 fn growth(mut a: Vec<Vec<f64>>) -> f64 {
     let n = a.len();
+    // Whatever D is, rows that their diagonals dominate decay.
+    let others = |j: usize| a[j].iter().enumerate().filter(|(k, _)| *k != j).map(|(_, v)| v.abs()).sum::<f64>();
+    let slowest = (0..n).map(|j| a[j][j] + others(j)).fold(f64::NEG_INFINITY, f64::max);
+    if slowest < 0.0 {
+        return slowest;
+    }
     // D by the least squares of log(d_j |a_jk|) = log(d_k |a_kj|), one surface at a time.
     let mut d = vec![0.0f64; n];
     for _ in 0..50 {
@@ -472,14 +507,20 @@ mod tests {
     use super::*;
 
     /// ẋ = c + B s with relays s_k = ±1, second side positive.
-    fn relays(b: &[&[f64]], c: &[f64], blended: bool) -> Junction {
+    fn relays(b: &[Vec<f64>], c: &[f64], corners: Corners) -> Junction {
         let m = c.len();
-        let corners = Corners::new(m, blended);
-        let rate = |corner: u64, j: usize| {
-            c[j] + (0..m).map(|k| b[j][k] * if corner >> k & 1 == 1 { 1.0 } else { -1.0 }).sum::<f64>()
-        };
-        let rates = corners.list.iter().map(|&c| (0..m).map(|j| rate(c, j)).collect()).collect();
+        let rate = |corner: &[usize], j: usize| c[j] + (0..m).map(|k| b[j][k] * side(corner, k)).sum::<f64>();
+        let rates = corners.list.iter().map(|c| (0..m).map(|j| rate(c, j)).collect()).collect();
         Junction { corners, rates }
+    }
+
+    /// A relay at a corner.
+    fn side(corner: &[usize], k: usize) -> f64 {
+        if corner.contains(&k) { 1.0 } else { -1.0 }
+    }
+
+    fn rows<const M: usize>(b: [[f64; M]; M]) -> Vec<Vec<f64>> {
+        b.map(Vec::from).to_vec()
     }
 
     /// Functions that have nothing to do with each other.
@@ -490,8 +531,8 @@ mod tests {
     #[test]
     fn shares_are_those_of_the_equivalent_control() {
         // s = −B⁻¹ c by hand: B = [-2 1; 1 -3], c = (0.5, 0.25): s = (0.35, 0.2).
-        for blended in [false, true] {
-            let j = relays(&[&[-2.0, 1.0], &[1.0, -3.0]], &[0.5, 0.25], blended);
+        for corners in [Corners::sums(2, &[]), Corners::all(2)] {
+            let j = relays(&rows([[-2.0, 1.0], [1.0, -3.0]]), &[0.5, 0.25], corners);
             let courses = j.resolve(&[true, true], &[1e-6; 2], &apart(2)).unwrap();
             let share = |c: &Course| if let Course::Slides(s) = c { *s } else { f64::NAN };
             assert!((share(&courses[0]) - 0.675).abs() < 1e-12 && (share(&courses[1]) - 0.6).abs() < 1e-12);
@@ -501,7 +542,7 @@ mod tests {
     #[test]
     fn one_of_two_surfaces_is_passed() {
         // The second relay is overruled: c₂ = 5.
-        let j = relays(&[&[-2.0, 1.0], &[1.0, -3.0]], &[0.5, 5.0], false);
+        let j = relays(&rows([[-2.0, 1.0], [1.0, -3.0]]), &[0.5, 5.0], Corners::sums(2, &[]));
         let courses = j.resolve(&[true, false], &[1e-6; 2], &apart(2)).unwrap();
         assert_eq!(courses[1], Course::Side(true));
         assert!(matches!(courses[0], Course::Slides(s) if (s - 0.875).abs() < 1e-12)); // s₁ = (0.5 + 1)/2
@@ -516,7 +557,7 @@ mod tests {
             (0.5, 3.0, 20.0, 1.0, true),
             (1.0, 30.0, 2.0, 0.5, false),
         ] {
-            let j = relays(&[&[-a, b], &[-c, d]], &[0.0, 0.0], false);
+            let j = relays(&rows([[-a, b], [-c, d]]), &[0.0, 0.0], Corners::sums(2, &[]));
             assert_eq!(j.holds(&[0.5, 0.5], &[0, 1])[0] > 0.0, inward, "{a} {b} {c} {d}");
         }
     }
@@ -527,9 +568,9 @@ mod tests {
         // some r in [−0.5, 0.5] has |p₁ − r| ≤ 0.3 and |p₂ + r| ≤ 1.
         for (p, stay) in [([0.7, 0.4], true), ([0.7, 0.55], true), ([0.7, 0.65], false), ([0.85, 0.0], false)] {
             let friction = |v: [f64; 3]| [p[0] - 0.3 * v[0] - 0.5 * v[2], p[1] - v[1] + 0.5 * v[2]];
-            let corners = Corners::new(3, true);
-            let rate = |&c: &u64| {
-                let f = friction([0, 1, 2].map(|k| if c >> k & 1 == 1 { 1.0 } else { -1.0 }));
+            let corners = Corners::all(3);
+            let rate = |c: &Vec<usize>| {
+                let f = friction([0, 1, 2].map(|k| side(c, k)));
                 vec![f[0], f[1], f[0] - f[1]]
             };
             let rates = corners.list.iter().map(rate).collect();
@@ -543,9 +584,9 @@ mod tests {
             assert_eq!(shares.iter().all(|s| (-1e-9..=1.0 + 1e-9).contains(s)), stay, "{shares:?}");
             let courses = junction.resolve(&[true; 3], &[1e-6; 3], &ways).unwrap();
             assert_eq!(courses.iter().all(|c| matches!(c, Course::Slides(_))), stay, "{courses:?}");
-            let blended = Corners::new(3, false);
-            let rates = blended.list.iter().map(rate).collect();
-            let pivoted = Junction { corners: blended, rates }.pivoted(&ways).unwrap();
+            let corners = Corners::sums(3, &[]);
+            let rates = corners.list.iter().map(rate).collect();
+            let pivoted = Junction { corners, rates }.pivoted(&[1e-6; 3], &ways).unwrap();
             let kind = |c: &Course| if let Course::Side(s) = c { Some(*s) } else { None };
             assert!(pivoted.iter().map(kind).eq(courses.iter().map(kind)), "{pivoted:?} {courses:?}");
         }
@@ -554,12 +595,50 @@ mod tests {
     #[test]
     fn a_product_of_relays_is_mixed_by_all_corners() {
         // ẋ = −s₁ + 0.5 s₁ s₂ + 0.3, ẏ = −s₂ + 0.2: s₂ = 0.2, s₁ = 0.3 / 0.9.
-        let corners = Corners::new(2, true);
-        let side = |c: u64, k: usize| if c >> k & 1 == 1 { 1.0 } else { -1.0 };
-        let rate = |c: u64| vec![-side(c, 0) + 0.5 * side(c, 0) * side(c, 1) + 0.3, -side(c, 1) + 0.2];
-        let rates = corners.list.iter().map(|&c| rate(c)).collect();
+        let corners = Corners::all(2);
+        let rate = |c: &Vec<usize>| vec![-side(c, 0) + 0.5 * side(c, 0) * side(c, 1) + 0.3, -side(c, 1) + 0.2];
+        let rates = corners.list.iter().map(rate).collect();
         let courses = Junction { corners, rates }.resolve(&[false, false], &[1e-6; 2], &apart(2)).unwrap();
         let sign = |c: &Course| if let Course::Slides(s) = c { 2.0 * s - 1.0 } else { f64::NAN };
         assert!((sign(&courses[0]) - 1.0 / 3.0).abs() < 1e-12 && (sign(&courses[1]) - 0.2).abs() < 1e-12);
+    }
+
+    #[test]
+    fn many_surfaces_are_resolved_with_products_of_some() {
+        // Rings of m relays, each pushed by its neighbours and by a product of the first two: s = −B⁻¹ (c + e s₁ s₂) on all of
+        // them, made from s.
+        for m in [8, 20, 50] {
+            let b: Vec<Vec<f64>> = (0..m)
+                .map(|j| {
+                    (0..m)
+                        .map(|k| {
+                            if j == k {
+                                -3.0
+                            } else if (j + 1) % m == k || (k + 1) % m == j {
+                                0.8
+                            } else {
+                                0.0
+                            }
+                        })
+                        .collect()
+                })
+                .collect();
+            let s: Vec<f64> = (0..m).map(|k| 0.9 * (k as f64 + 0.3).cos()).collect();
+            let e = |j: usize| 0.3 * (j as f64).sin();
+            let product = |corner: &[usize]| side(corner, 0) * side(corner, 1);
+            let c: Vec<f64> =
+                (0..m).map(|j| -b[j].iter().zip(&s).map(|(b, s)| b * s).sum::<f64>() - e(j) * s[0] * s[1]).collect();
+            let mut junction = relays(&b, &c, Corners::sums(m, &[(0, 1)]));
+            for (corner, rates) in junction.corners.list.iter().zip(&mut junction.rates) {
+                rates.iter_mut().enumerate().for_each(|(j, r)| *r += e(j) * product(corner));
+            }
+            let courses = junction.resolve(&vec![true; m], &vec![1e-6; m], &apart(m)).unwrap();
+            for (course, s) in courses.iter().zip(&s) {
+                assert!(
+                    matches!(course, Course::Slides(share) if (2.0 * share - 1.0 - s).abs() < 1e-9),
+                    "{m}: {course:?}, {s}"
+                );
+            }
+        }
     }
 }

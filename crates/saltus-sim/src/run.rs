@@ -9,7 +9,7 @@ use crate::crossings::{positive_side, side_value};
 use crate::events::brief;
 use crate::fold;
 use crate::forward::Forward;
-use crate::junction::{Course, Whirl};
+use crate::junction::{Course, MOST_BLENDED, Whirl};
 use crate::location::{Location, SearchedStep, off_course, sway};
 use crate::machine::{Trouble, plain};
 use crate::model::{ModeProgram, Model};
@@ -1748,7 +1748,7 @@ impl Runner<'_> {
             return Err(Diagnostic::error(Stage::Run, Span::NONE, text));
         }
         if restart.is_some() {
-            self.arrange(model, &program_after, t)?;
+            self.arrange(model, &program_after, t, observer)?;
         }
         if !h.reinitialized.is_empty() {
             let reset: Vec<(u32, f64)> = came.into_iter().filter(|c| h.reinitialized.contains(&c.0)).collect();
@@ -1989,10 +1989,20 @@ impl Runner<'_> {
     }
 
     /// The sides that sliding mixes, after they may have changed.
-    fn arrange(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> Result<(), Diagnostic> {
+    fn arrange(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        t: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Diagnostic> {
         let Some(mut sliding) = self.sliding.take() else { return Ok(()) };
         self.onto(model, program, &sliding.surfaces, t);
         let arranged = sliding.arrange(model, program, t);
+        if arranged.is_some() && !sliding.whole() {
+            let text = "what three and more of the surfaces do together is left out";
+            self.tell_of(model, &sliding.surfaces, text, t, observer);
+        }
         let sliding = self.sliding.insert(sliding);
         arranged.ok_or_else(|| {
             let text =
@@ -2045,6 +2055,10 @@ impl Runner<'_> {
         surfaces.extend(model.nearby(program, &surfaces, t, self.near()));
         let courses = if surfaces.len() > 1 { model.meet(program, &surfaces, t) } else { None };
         let Some(courses) = courses else {
+            if surfaces.len() > MOST_BLENDED {
+                let text = "nothing was found that fits all of the surfaces, and they are judged one by one";
+                self.tell_of(model, &surfaces, text, t, observer);
+            }
             if let Some(sliding) = &mut self.sliding {
                 surfaces.truncate(old);
                 sliding.surfaces = surfaces;
@@ -2055,14 +2069,25 @@ impl Runner<'_> {
         self.go_on(model, program, surfaces, &courses, (old, known), t, observer).map(Some)
     }
 
+    /// Tells, once, what is not taken into account where many surfaces meet.
+    fn tell_of(&mut self, model: &Model, surfaces: &[Surface], what: &str, t: f64, observer: &mut dyn Observer) {
+        let Some(r) = surfaces.first().map(|s| &model.sys.relations[s.relations[0].0]) else { return };
+        let text = format!("at time {t:?} {} boundaries meet, that of {} among them: {what}", surfaces.len(), r.text);
+        self.say(observer, &text, r.origin.span.unwrap_or(Span::NONE), what);
+    }
+
     /// How close to zero a function counts as there where surfaces meet.
     fn near(&self) -> impl Fn(&Model, usize) -> f64 + use<> {
         let part = 0.1 * self.tolerance.min(1e-3);
         move |model, i| part * model.machine.relations[i].size
     }
 
-    /// Moves the states onto surfaces that they are on within the errors of the integration.
+    /// Moves the states onto surfaces that they are on within the errors of the integration. Not beside what is at rest, which the
+    /// fields of the sides know nothing of.
     fn onto(&self, model: &mut Model, program: &ModeProgram, surfaces: &[Surface], t: f64) {
+        if !self.resting.is_empty() {
+            return;
+        }
         let state = |s: &(u32, u32)| model.machine.values[s.0 as usize];
         let error = |(s, &n)| MOST_ERRORS * (self.tolerance * f64::abs(state(s)) + self.absolute(n));
         let far: Vec<f64> = program.states.iter().zip(&program.nominal).map(error).collect();
@@ -2316,11 +2341,10 @@ impl Runner<'_> {
         let mut first: Option<f64> = None;
         let mut x = vec![0.0; program.states.len()];
         if let Some(mut sliding) = self.sliding.take() {
-            let mut dx = x.clone();
             let mut at = |s: &mut Sliding, t: f64| {
                 integrator.interpolate(t, &mut x);
                 let mut rhs = Rhs::new(&mut model.machine, program);
-                s.field(&mut rhs, t, &x, &mut dx, None).is_ok()
+                s.judge(&mut rhs, t, &x).is_ok()
             };
             first = sliding.leaving(&mut at, (from, to, looks));
             self.sliding = Some(sliding);
@@ -2396,7 +2420,7 @@ impl Runner<'_> {
             self.carry_over(program, &h.program);
         }
         self.mask();
-        self.arrange(model, &h.program, t)?;
+        self.arrange(model, &h.program, t, observer)?;
         self.write(model, &h.program, t, sink)?;
         Ok(After { program: h.program, restart: Some(Restart::Cold), changed: h.changed })
     }

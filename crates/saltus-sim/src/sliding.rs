@@ -6,7 +6,7 @@
 //! (mathematics 23, `junction`).
 
 use crate::crossings::{positive_side, side_value};
-use crate::junction::{BLENDED, Corners, Course, Junction, MOST_BLENDED, MOST_SURFACES, base, made_of};
+use crate::junction::{BLENDED, Corners, Course, Junction, MOST_BLENDED, base, made_of};
 use crate::machine::Machine;
 use crate::model::{ModeProgram, Model};
 use crate::rhs::Rhs;
@@ -17,6 +17,8 @@ use saltus_structure::RelationKind;
 /// A surface is repelling if its fields part faster than this part of its firmest hold.
 const REPELLING: f64 = 1e-9;
 
+/// Corners looked at to see whether their fields follow from those of others.
+const OTHERS: usize = 4;
 /// How far a share may leave [0, 1] within a step.
 const BEYOND: f64 = 1.0;
 /// Steps of Newton's method onto surfaces.
@@ -124,7 +126,7 @@ impl Surface {
 impl Sliding {
     /// On no surface yet, for a run over `span` of time.
     pub fn new(span: f64) -> Sliding {
-        let corners = Corners::new(0, false);
+        let corners = Corners::sums(0, &[]);
         Sliding { surfaces: Vec::new(), base: Vec::new(), corners, values: vec![Vec::new()], pull: 100.0 / span }
     }
 
@@ -136,6 +138,26 @@ impl Sliding {
         Some(())
     }
 
+    /// The sides at a point, and the shares that hold the functions still, which decide about leaving.
+    fn shares(
+        &mut self,
+        rhs: &mut Rhs<'_>,
+        t: f64,
+        x: &[f64],
+        seen: &mut dyn FnMut(&Rhs<'_>),
+    ) -> Result<(Junction, Sides), EvalError> {
+        let m = self.surfaces.len();
+        let mut sides = sides(rhs, &self.surfaces, &self.values, t, x, seen)?;
+        let junction = Junction { corners: self.corners.clone(), rates: std::mem::take(&mut sides.rates) };
+        let mut shares: Vec<f64> = self.surfaces.iter().map(|s| s.share.clamp(0.0, 1.0)).collect();
+        if m == 1 {
+            shares[0] = 0.5;
+        }
+        junction.hold(&mut shares, &self.base, &vec![0.0; m]);
+        self.surfaces.iter_mut().zip(shares).for_each(|(s, share)| s.share = share);
+        Ok((junction, sides))
+    }
+
     /// The mixed field. With `values`, these become the mix of all values of the sides, for rows of the result.
     pub fn field(
         &mut self,
@@ -145,7 +167,6 @@ impl Sliding {
         dx: &mut [f64],
         values: Option<&mut Vec<f64>>,
     ) -> Result<(), EvalError> {
-        let m = self.surfaces.len();
         let mut kept: Vec<Vec<f64>> = Vec::new();
         let keep = values.is_some();
         let mut seen = |rhs: &Rhs<'_>| {
@@ -153,27 +174,13 @@ impl Sliding {
                 kept.push(rhs.machine.values.clone());
             }
         };
-        let Sides { fields, rates, distances: g } = sides(rhs, &self.surfaces, &self.values, t, x, &mut seen)?;
-        let junction = Junction { corners: self.corners.clone(), rates };
-        // The shares that hold the functions still decide. What is left of them is drawn to zero as well. A step may go beyond where
-        // a share leaves [0, 1]: the field is as smooth there as before, and the step is good up to that place.
-        let mut shares: Vec<f64> = self.surfaces.iter().map(|s| s.share.clamp(0.0, 1.0)).collect();
-        if m == 1 {
-            shares[0] = 0.5;
-        }
-        junction.hold(&mut shares, &self.base, &vec![0.0; m]);
-        let held = junction.holds(&shares, &self.base);
-        let mut drawn = shares.clone();
-        junction.hold(&mut drawn, &self.base, &g.iter().map(|g| -self.pull * g).collect::<Vec<f64>>());
+        let (junction, sides) = self.shares(rhs, t, x, &mut seen)?;
+        // What is left of the functions is drawn to zero as well. A step may go beyond where a share leaves [0, 1]: the field is as
+        // smooth there as before, so that the step is good up to that place.
+        let mut drawn: Vec<f64> = self.surfaces.iter().map(|s| s.share).collect();
+        junction.hold(&mut drawn, &self.base, &sides.distances.iter().map(|g| -self.pull * g).collect::<Vec<f64>>());
         drawn.iter_mut().for_each(|d| *d = d.clamp(-BEYOND, 1.0 + BEYOND));
-        mix(&junction.corners.weights(&drawn, None), &fields, dx);
-        for (s, share) in self.surfaces.iter_mut().zip(shares) {
-            (s.share, s.hold) = (share, s.firmest);
-        }
-        for (&k, hold) in self.base.iter().zip(held) {
-            let s = &mut self.surfaces[k];
-            (s.hold, s.firmest) = (hold, s.firmest.max(hold));
-        }
+        mix(&self.corners.weights(&drawn, None), &sides.fields, dx);
         if let Some(values) = values {
             let shares: Vec<f64> = self.surfaces.iter().map(|s| s.share.clamp(0.0, 1.0)).collect();
             let weights = self.corners.weights(&shares, None);
@@ -188,6 +195,23 @@ impl Sliding {
             self.surfaces.iter().for_each(|s| s.set(values, s.share >= 0.5));
         }
         Ok(())
+    }
+
+    /// Finds the shares at a point, and how firmly the surfaces hold the solution.
+    pub fn judge(&mut self, rhs: &mut Rhs<'_>, t: f64, x: &[f64]) -> Result<(), EvalError> {
+        let junction = self.shares(rhs, t, x, &mut |_| ())?.0;
+        let shares: Vec<f64> = self.surfaces.iter().map(|s| s.share).collect();
+        self.surfaces.iter_mut().for_each(|s| s.hold = s.firmest);
+        for (&k, hold) in self.base.iter().zip(junction.holds(&shares, &self.base)) {
+            let s = &mut self.surfaces[k];
+            (s.hold, s.firmest) = (hold, s.firmest.max(hold));
+        }
+        Ok(())
+    }
+
+    /// Whether the mix takes into account whatever the surfaces do together.
+    pub fn whole(&self) -> bool {
+        self.corners.whole
     }
 
     /// Gives the model the side of each surface that has the larger share.
@@ -374,7 +398,8 @@ impl Model {
         Some(slots.zip(a.into_iter().zip(b)).filter(|(_, (a, b))| a != b).map(|(d, (a, b))| (d, a, b)).collect())
     }
 
-    /// Which corners of these surfaces are mixed, and the discrete values that differ between them.
+    /// Which corners of these surfaces are mixed, and the discrete values that differ between them. All, if they are few; else those
+    /// from which the fields of others follow.
     fn corners(
         &mut self,
         program: &ModeProgram,
@@ -382,9 +407,17 @@ impl Model {
         t: f64,
     ) -> Option<(Corners, Vec<Vec<(u32, f64)>>)> {
         let m = surfaces.len();
-        let blended = (2..=BLENDED).contains(&m)
-            || (m > BLENDED && m <= MOST_BLENDED && !self.adds_up(program, surfaces, t).unwrap_or(true));
-        let corners = Corners::new(m, blended);
+        let corners = match m {
+            0 | 1 => Corners::sums(m, &[]),
+            2..=BLENDED => Corners::all(m),
+            _ if self.follow(program, surfaces, &Corners::sums(m, &[]), t).unwrap_or(true) => Corners::sums(m, &[]),
+            ..=MOST_BLENDED => Corners::all(m),
+            _ => {
+                let mut corners = Corners::sums(m, &self.pairs(program, surfaces, t)?);
+                corners.whole = self.follow(program, surfaces, &corners, t)?;
+                corners
+            }
+        };
         let values = self.values_at(program, surfaces, &corners.list)?;
         Some((corners, values))
     }
@@ -393,12 +426,12 @@ impl Model {
         &mut self,
         program: &ModeProgram,
         surfaces: &[Surface],
-        corners: &[u64],
+        corners: &[Vec<usize>],
     ) -> Option<Vec<Vec<(u32, f64)>>> {
         let mut found: Vec<Vec<f64>> = Vec::new();
-        for &c in corners {
+        for corner in corners {
             let side = |(k, s): (usize, &Surface)| {
-                let second = c >> k & 1 == 1;
+                let second = corner.contains(&k);
                 s.relations.iter().map(move |r| (r.0, if second { r.2 } else { r.1 })).collect::<Vec<_>>()
             };
             let relations: Vec<(usize, f64)> = surfaces.iter().enumerate().flat_map(side).collect();
@@ -410,19 +443,37 @@ impl Model {
         Some(found.iter().map(values).collect())
     }
 
-    /// Whether what two surfaces do to the field is the sum of what each does.
-    fn adds_up(&mut self, program: &ModeProgram, surfaces: &[Surface], t: f64) -> Option<bool> {
+    /// Whether the fields of other corners follow from these: of that with all second sides, where whatever some surfaces do
+    /// together is done, and of a few at random.
+    fn follow(&mut self, program: &ModeProgram, surfaces: &[Surface], corners: &Corners, t: f64) -> Option<bool> {
         let m = surfaces.len();
-        let mut list: Vec<u64> = Corners::new(m, false).list;
-        let pairs: Vec<(usize, usize)> = (0..m).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
-        list.extend(pairs.iter().map(|&(i, j)| 1 << i | 1 << j));
+        let random = |d: usize| (0..m).filter(|&k| scattered(k, d) > 0.0).collect();
+        let others: Vec<Vec<usize>> = std::iter::once((0..m).collect()).chain((0..OTHERS).map(random)).collect();
+        let list: Vec<Vec<usize>> = corners.list.iter().chain(&others).cloned().collect();
         let values = self.values_at(program, surfaces, &list)?;
         let fields = self.seen_from(program, surfaces, &values, t)?.fields;
         let size = fields.iter().flatten().fold(0.0f64, |s, v| s.max(v.abs()));
-        Some(pairs.iter().zip(&fields[m + 1..]).all(|(&(i, j), f)| {
+        let mut mixed = vec![0.0; fields[0].len()];
+        Some(others.iter().zip(&fields[corners.list.len()..]).all(|(other, field)| {
+            let shares: Vec<f64> = (0..m).map(|k| f64::from(u8::from(other.contains(&k)))).collect();
+            mix(&corners.weights(&shares, None), &fields, &mut mixed);
+            mixed.iter().zip(field).all(|(a, b)| (a - b).abs() <= 1e-9 * size)
+        }))
+    }
+
+    /// The pairs of surfaces that do not do to the field together what each does alone, from the present sides.
+    fn pairs(&mut self, program: &ModeProgram, surfaces: &[Surface], t: f64) -> Option<Vec<(usize, usize)>> {
+        let m = surfaces.len();
+        let all: Vec<(usize, usize)> = (0..m).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
+        let corners = Corners::sums(m, &all);
+        let values = self.values_at(program, surfaces, &corners.list)?;
+        let fields = self.seen_from(program, surfaces, &values, t)?.fields;
+        let size = fields.iter().flatten().fold(0.0f64, |s, v| s.max(v.abs()));
+        let adds_up = |&(&(i, j), f): &(&(usize, usize), &Vec<f64>)| {
             let sum = |k: usize| fields[i + 1][k] + fields[j + 1][k] - fields[0][k];
             (0..f.len()).all(|k| (f[k] - sum(k)).abs() <= 1e-9 * size)
-        }))
+        };
+        Some(all.iter().zip(&fields[m + 1..]).filter(|p| !adds_up(p)).map(|p| *p.0).collect())
     }
 
     /// Corners as seen from the present states; the present values stay.
@@ -444,9 +495,6 @@ impl Model {
 
     /// What the solution does where these surfaces meet.
     pub(crate) fn meet(&mut self, program: &ModeProgram, surfaces: &[Surface], t: f64) -> Option<Vec<Course>> {
-        if surfaces.len() > MOST_SURFACES {
-            return None;
-        }
         let (corners, values) = self.corners(program, surfaces, t)?;
         let rates = self.seen_from(program, surfaces, &values, t)?.rates;
         let ways = self.ways(program, &surfaces.iter().map(|s| s.relations[0].0).collect::<Vec<_>>(), t)?;
