@@ -8,7 +8,7 @@ use crate::slice;
 use crate::touched::step_reads;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{Action, HybridDae, Operand, VarId};
-use saltus_expr::Coefficient;
+use saltus_expr::{Binary, Coefficient, Node, Unary};
 use saltus_program::{Chain, slot_of};
 use saltus_structure::{Cell, DiscKind, Item, RelationKind, Role, Sequence, StructuralPlan, System, compose, solved};
 
@@ -73,6 +73,8 @@ pub struct Gradient {
     pub time: Vec<(u32, f64)>,
     /// Whether they are constant between events: g is a polynomial of the step.
     pub affine: bool,
+    /// Whether g jumps nowhere: it moves no further than they tell.
+    pub continuous: bool,
 }
 
 impl Gradient {
@@ -263,7 +265,10 @@ impl Model {
     }
 
     fn gradient(&mut self, row: &saltus_dae::Row, state: &FxHashMap<Cell, usize>) -> Gradient {
-        let mut g = Gradient { slopes: Chain::default(), states: Vec::new(), time: Vec::new(), affine: true };
+        let mut continuous = true;
+        self.sys.dae.pool.visit(row.template, |_, n| continuous &= jumps_nowhere(n));
+        let mut g =
+            Gradient { slopes: Chain::default(), states: Vec::new(), time: Vec::new(), affine: true, continuous };
         for k in 0..row.args.len() {
             let Operand::Var { var, neg, .. } = row.args[k] else { continue };
             let cell = Cell::of(row.args[k]);
@@ -360,6 +365,21 @@ impl Model {
             .collect();
         let tickers = (0..self.sys.dae.samplers.len()).filter(|&k| reaches(self.sys.dae.samplers[k].var)).collect();
         Sensitivity { slots, relations, tickers }
+    }
+}
+
+/// Whether a node is a continuous function of its arguments, up to poles.
+fn jumps_nowhere(n: &Node) -> bool {
+    match n {
+        Node::Const(_) | Node::Hole(_) => true,
+        Node::Unary(op, _) => {
+            !matches!(op, Unary::Not | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Event)
+        }
+        Node::Binary(op, ..) => {
+            use Binary::*;
+            matches!(op, Add | Sub | Mul | Div | Pow | Min | Max)
+        }
+        _ => false,
     }
 }
 

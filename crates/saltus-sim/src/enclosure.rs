@@ -11,6 +11,7 @@
 
 use crate::block::SolveBlock;
 use crate::compile::Step;
+use crate::crossings::Gradient;
 use crate::machine::Machine;
 use crate::model::ModeProgram;
 use rustc_hash::FxHashMap;
@@ -68,11 +69,7 @@ impl Enclosure {
     ) -> Interval {
         let f = &program.crossings.functions[k];
         m.host.opaque = false;
-        self.region.clear();
-        self.region.set(m.time, t);
-        for &(state, range) in states {
-            self.region.set(program.states[state].0, range);
-        }
+        self.begin(m, program, t, states);
         self.steps(m, &f.slice);
         let r = &m.relations[f.relation];
         m.backend.enclose(&r.batch, &m.values, &mut self.region, &mut m.host);
@@ -80,6 +77,37 @@ impl Enclosure {
         // A call that failed somewhere in the box is no failure of the run.
         m.host.error = None;
         range
+    }
+
+    fn begin(&mut self, m: &Machine, program: &ModeProgram, t: Interval, states: &[(usize, Interval)]) {
+        self.region.clear();
+        self.region.set(m.time, t);
+        for &(state, range) in states {
+            self.region.set(program.states[state].0, range);
+        }
+    }
+
+    /// All rates of a function with these derivatives while time and states lie in these intervals and change at these rates, in the
+    /// same order. The whole line if nothing is known.
+    pub(crate) fn rate(
+        &mut self,
+        m: &mut Machine,
+        program: &ModeProgram,
+        gradient: &Gradient,
+        (t, dt): (Interval, Interval),
+        (states, rates): (&[(usize, Interval)], &[Interval]),
+    ) -> Interval {
+        self.begin(m, program, t, states);
+        self.chain(m, &gradient.slopes);
+        let slope = |slot: u32, sign: f64| self.region.get(slot, &m.values) * sign;
+        let along = gradient.states.iter().map(|&(k, slot, sign)| match states.iter().position(|s| s.0 == k) {
+            Some(at) => slope(slot, sign) * rates[at],
+            None => Interval::WHOLE,
+        });
+        let in_time = gradient.time.iter().map(|&(slot, sign)| slope(slot, sign) * dt);
+        let sum = along.chain(in_time).fold(Interval::ZERO, |sum, r| sum + r);
+        m.host.error = None;
+        sum
     }
 
     fn chain(&mut self, m: &mut Machine, chain: &Chain) {

@@ -8,8 +8,9 @@
 //! the box reaches.
 
 use crate::compile::Step;
+use crate::crossings::Gradient;
 use crate::enclosure::Enclosure;
-use crate::location::SearchedStep;
+use crate::location::{SearchedStep, Side};
 use crate::machine::Machine;
 use saltus_program::Interval;
 use saltus_solver::interp::substitute_affine;
@@ -66,6 +67,7 @@ pub(crate) struct Exclusion {
     polynomials: Vec<Vec<f64>>,
     part: Vec<f64>,
     ranges: Vec<(usize, Interval)>,
+    rates: Vec<Interval>,
     /// How often functions were enclosed.
     pub count: usize,
     /// Work that enclosures may have cost so far, in rows evaluated, and what it follows from: evaluations of the present
@@ -154,7 +156,7 @@ impl Exclusion {
         step: &SearchedStep<'_>,
         k: usize,
         reach: &[(f64, f64)],
-        clear: impl Fn(Interval) -> bool,
+        side: &Side,
     ) -> Option<Vec<(usize, f64)>> {
         let factor = self.records[k].factor;
         if factor < 2.0 {
@@ -170,7 +172,7 @@ impl Exclusion {
         self.ranges.clear();
         self.ranges.extend(roads.iter().map(|&(s, far)| (s, Interval::around(reach[s].0, far))));
         let t = Interval { lo: step.t0, hi: step.t0 + h.max(step.t1 - step.t0) };
-        if clear(self.enclose(m, step, k, t)) {
+        if side.clear(self.enclose(m, step, k, t)) {
             self.records[k].factor = (2.0 * factor).min(WIDEST);
             if f.timed {
                 roads.push((time, h));
@@ -181,7 +183,50 @@ impl Exclusion {
         None
     }
 
-    /// The stretches of [from, to] on which a function is not excluded; `None` if nothing is known about it at all.
+    /// The polynomials of the states that a function reads.
+    fn read_polynomials(&mut self, step: &SearchedStep<'_>, k: usize) {
+        let states = &step.program.crossings.functions[k].states;
+        self.polynomials.resize_with(states.len().max(self.polynomials.len()), Vec::new);
+        for (c, &s) in self.polynomials.iter_mut().zip(states) {
+            step.integrator.polynomial(s, c);
+        }
+    }
+
+    /// The ranges of these states over a part of the step, and of their rates, by the length of the part.
+    fn over(&mut self, step: &SearchedStep<'_>, k: usize, (a, b): (f64, f64)) {
+        let h = step.t1 - step.t0;
+        let (sa, sb) = ((a - step.t0) / h, (b - step.t0) / h);
+        self.ranges.clear();
+        self.rates.clear();
+        for (c, &s) in self.polynomials.iter().zip(&step.program.crossings.functions[k].states) {
+            self.part.clone_from(c);
+            substitute_affine(&mut self.part, sb - sa, sa);
+            self.ranges.push((s, range(&self.part)));
+            for (j, c) in self.part.iter_mut().enumerate() {
+                *c *= j as f64;
+            }
+            self.rates.push(range(self.part.get(1..).filter(|c| !c.is_empty()).unwrap_or(&[0.0])));
+        }
+    }
+
+    /// Whether a function rises or falls all over a part of the step: it is zero there once at most.
+    pub fn one_way(
+        &mut self,
+        m: &mut Machine,
+        step: &SearchedStep<'_>,
+        (k, gradient): (usize, &Gradient),
+        (a, b): (f64, f64),
+    ) -> bool {
+        self.read_polynomials(step, k);
+        self.over(step, k, (a, b));
+        self.count += 1;
+        let time = (Interval { lo: a, hi: b }, Interval::point(b - a));
+        let rate = self.enclosure.rate(m, step.program, gradient, time, (&self.ranges, &self.rates));
+        rate.is_positive() || rate.is_negative()
+    }
+
+    /// The stretches of [from, to] on which a function is not excluded, up to where it has certainly crossed; `None` if nothing is
+    /// known about it at all.
     pub fn doubtful(
         &mut self,
         m: &mut Machine,
@@ -189,28 +234,24 @@ impl Exclusion {
         k: usize,
         (from, to): (f64, f64),
         depth: u32,
-        clear: impl Fn(Interval) -> bool,
+        side: &Side,
     ) -> Option<Vec<(f64, f64)>> {
-        let f = &step.program.crossings.functions[k];
-        let h = step.t1 - step.t0;
-        self.polynomials.resize_with(f.states.len().max(self.polynomials.len()), Vec::new);
-        for (c, &s) in self.polynomials.iter_mut().zip(&f.states) {
-            step.integrator.polynomial(s, c);
-        }
+        self.read_polynomials(step, k);
         let mut stretches: Vec<(f64, f64)> = Vec::new();
         let mut open = vec![(from, to, depth)];
         let (mut first, begun) = (true, self.count);
         while let Some((a, b, depth)) = open.pop() {
-            self.ranges.clear();
-            let (sa, sb) = ((a - step.t0) / h, (b - step.t0) / h);
-            for (c, &s) in self.polynomials.iter().zip(&f.states) {
-                self.part.clone_from(c);
-                substitute_affine(&mut self.part, sb - sa, sa);
-                self.ranges.push((s, range(&self.part)));
-            }
+            self.over(step, k, (a, b));
             let found = self.enclose(m, step, k, Interval { lo: a, hi: b });
-            if clear(found) {
+            if side.clear(found) {
                 continue;
+            }
+            if side.beyond(found) {
+                // Where it begins values show that.
+                if stretches.last().is_none_or(|s| s.1 < a) {
+                    stretches.push((a, b));
+                }
+                break;
             }
             // Without an enclosure of the whole there is hardly one of its parts.
             if std::mem::take(&mut first) && found == Interval::WHOLE {

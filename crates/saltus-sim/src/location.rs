@@ -183,6 +183,8 @@ pub(crate) struct Location {
     ends: Appended,
     /// Functions that enclosures are asked about in this step.
     looked: Vec<usize>,
+    /// Relations whose rates would have told something: they are made known before the next search, while no values are in use.
+    rates: Vec<usize>,
     /// Forms of the mode's affine functions, where known.
     forms: Vec<Option<Form>>,
     /// Where each state begins in the step and how far it can go; only states that affine functions read.
@@ -229,8 +231,16 @@ pub(crate) struct Side {
 }
 
 impl Side {
+    /// Whether these values are beyond doubt on the other side.
+    pub fn beyond(&self, g: Interval) -> bool {
+        self.sides.iter().any(|&(offset, sigma)| {
+            let most = if sigma > 0.0 { g.hi - offset } else { offset - g.lo };
+            most < -self.band
+        })
+    }
+
     /// Whether these values are beyond doubt on the side.
-    fn clear(&self, g: Interval) -> bool {
+    pub fn clear(&self, g: Interval) -> bool {
         self.sides.iter().all(|&(offset, sigma)| {
             let least = if sigma > 0.0 { g.lo - offset } else { offset - g.hi };
             least > self.band
@@ -460,6 +470,9 @@ impl Location {
             self.appended.reset(functions.len());
             self.ends.reset(functions.len());
             self.amplifying.clear();
+        }
+        for relation in std::mem::take(&mut self.rates) {
+            model.know_rate(step.program, relation);
         }
         self.reaches(step);
         self.exclusion.earn(step.integrator.stats().rhs_evals);
@@ -701,7 +714,7 @@ impl Location {
             self.note(&mut model.machine, i, g, g.abs());
             self.went(i, g.abs());
             let side = self.side(model, step, k);
-            let roads = self.exclusion.far(&mut model.machine, step, k, &self.reach, |g| side.clear(g));
+            let roads = self.exclusion.far(&mut model.machine, step, k, &self.reach, &side);
             roads.iter().for_each(|roads| self.sleepers.wait(k, roads));
             roads.is_none()
         });
@@ -732,8 +745,7 @@ impl Location {
         let mut side = self.side(model, step, k);
         let depth = self.exclusion.depth(k);
         let all = (from, to);
-        let Some(mut stretches) = self.exclusion.doubtful(&mut model.machine, step, k, all, depth, |g| side.clear(g))
-        else {
+        let Some(mut stretches) = self.exclusion.doubtful(&mut model.machine, step, k, all, depth, &side) else {
             self.exclusion.blind(k, model.machine.host.opaque);
             return false;
         };
@@ -743,11 +755,10 @@ impl Location {
             let wide = 1600.0 * self.noise(model, step, i, stretches[0].0);
             if wide > side.band {
                 side.band = wide;
-                let wider = self.exclusion.doubtful(&mut model.machine, step, k, all, depth, |g| side.clear(g));
+                let wider = self.exclusion.doubtful(&mut model.machine, step, k, all, depth, &side);
                 stretches = wider.unwrap_or(stretches);
             }
         }
-        let clear = |g: Interval| side.clear(g);
         let known = self.ahead.len();
         let mut doubt: f64 = stretches.iter().map(|s| s.1 - s.0).sum();
         let hopeless = doubt > 0.5 * (to - from);
@@ -757,7 +768,10 @@ impl Location {
             // What values have not shown may be there all the same: enclosures look closer, up to the crossing found.
             if !hopeless && crossing > a {
                 let part = (a, b.min(crossing));
-                let rest = self.exclusion.doubtful(&mut model.machine, step, k, part, DEEPEST, clear);
+                let rest = match self.one_way(model, step, k, part) {
+                    true => None,
+                    false => self.exclusion.doubtful(&mut model.machine, step, k, part, DEEPEST, &side),
+                };
                 let rest = rest.unwrap_or_default();
                 doubt += rest.iter().map(|s| s.1 - s.0).sum::<f64>() - (part.1 - part.0);
                 for &(c, d) in rest.iter().take(MOST_LOOKS) {
@@ -786,6 +800,19 @@ impl Location {
             self.went(i, if g[0].is_finite() { g[0].abs() } else { 0.0 });
         }
         true
+    }
+
+    /// Whether a function that values have been asked about rises or falls all over a part of the step: then it crosses there no
+    /// more often than they have shown.
+    fn one_way(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, part: (f64, f64)) -> bool {
+        let f = &step.program.crossings.functions[k];
+        let totals = step.program.totals.borrow();
+        if f.gradient.is_none() && !f.solves && !totals.contains_key(&f.relation) {
+            self.rates.push(f.relation);
+        }
+        let gradient = f.gradient.as_ref().or_else(|| totals.get(&f.relation).and_then(Option::as_ref));
+        let Some(gradient) = gradient.filter(|g| g.continuous) else { return false };
+        self.exclusion.one_way(&mut model.machine, step, (k, gradient), part)
     }
 
     /// The side that a function's locked bit tells, and what counts as zero there.
