@@ -112,6 +112,8 @@ pub struct Reduction {
     matrix: Vec<f64>,
     /// Positions of a transversal of entries that were not zero when last looked at.
     transversal: Vec<usize>,
+    /// Which entries were zero when unknowns were last left open by that, and how many.
+    singular: (Vec<bool>, usize),
 }
 
 /// Memory of one Newton iteration.
@@ -146,7 +148,12 @@ impl SolveWork {
     /// Memory for a block with `nnz` Jacobian entries, factored by `lu`, and this tearing.
     pub fn new(nnz: usize, lu: LinearSolver, torn: &Torn) -> SolveWork {
         let tears = if torn.used { torn.tears.len() } else { 0 };
-        let reduction = Reduction { values: vec![0.0; nnz], matrix: vec![0.0; tears * tears], transversal: Vec::new() };
+        let reduction = Reduction {
+            values: vec![0.0; nnz],
+            matrix: vec![0.0; tears * tears],
+            transversal: Vec::new(),
+            singular: (Vec::new(), 0),
+        };
         SolveWork {
             full: NewtonWork::new(lu),
             torn: NewtonWork::new(LinearSolver::dense(tears)),
@@ -187,11 +194,16 @@ enum Form {
 }
 
 impl SolveBlock {
-    /// Whether the entries that are not zero have a transversal. Without one rounding alone would make a pivot.
-    fn regular(&self, values: &[f64], known: &mut Vec<usize>) -> bool {
+    /// How many unknowns are left open by which entries are zero. Without a transversal of the others rounding alone would make a pivot.
+    fn open(&self, j: &mut Reduction) -> usize {
         let n = self.unknowns.len();
+        let Reduction { values, transversal: known, singular, .. } = j;
         if known.len() == n && known.iter().all(|&at| values[at] != 0.0) {
-            return true;
+            return 0;
+        }
+        let zero = values.iter().map(|v| *v == 0.0);
+        if singular.1 > 0 && zero.clone().eq(singular.0.iter().copied()) {
+            return singular.1;
         }
         let mut lists: Vec<Vec<u32>> = vec![Vec::new(); n];
         let mut position: FxHashMap<(u32, u32), usize> = FxHashMap::default();
@@ -201,8 +213,13 @@ impl SolveBlock {
             }
         }
         let m = hopcroft_karp(&Bipartite::from_rows(n, &lists));
-        *known = m.row_to_col.iter().enumerate().filter_map(|(i, &j)| position.get(&(i as u32, j)).copied()).collect();
-        m.size == n
+        if m.size < n {
+            *singular = (zero.collect(), n - m.size);
+        } else {
+            let places = m.row_to_col.iter().enumerate();
+            *known = places.filter_map(|(i, &j)| position.get(&(i as u32, j)).copied()).collect();
+        }
+        n - m.size
     }
 
     /// Whether fewer unknowns than all can be iterated on.
@@ -605,7 +622,7 @@ impl Machine {
         w.factored = false;
         if form == Form::Torn && !b.conditional {
             self.chain(&b.torn.reduction);
-        } else if !self.jacobian(b, &mut j.values) || (b.conditional && !b.regular(&j.values, &mut j.transversal)) {
+        } else if !self.jacobian(b, &mut j.values) || (b.conditional && b.open(j) > 0) {
             return false;
         }
         if form == Form::Torn {
@@ -838,49 +855,68 @@ impl Machine {
                 .map(|(&s, &v)| if (s as usize) < m { self.held[s as usize] } else { v })
                 .collect(),
         };
-        let mut r = vec![0.0; n];
-        let mut qr = PivotedQr::default();
+        let (mut r, mut x, mut values) = (vec![0.0; n], vec![0.0; n], vec![0.0; nnz]);
+        // The Jacobian with rows and columns scaled.
+        let (mut qr, mut rows, mut scale) = (PivotedQr::default(), vec![1.0; n], Vec::new());
         let mut last = f64::INFINITY;
         for iteration in 0..12 {
-            let mut values = vec![0.0; nnz];
-            if !self.residual(b, &z, &mut r) || !self.jacobian(b, &mut values) {
+            if !self.residual(b, &z, &mut r) {
                 return false;
             }
-            let mut a = vec![0.0; n * n];
-            for (&(_, slot, sign), &(i, j)) in b.entries.iter().zip(&b.places) {
-                a[j * n + i] += sign * self.values[slot as usize];
-            }
-            let scale: Vec<f64> = z.iter().zip(&b.nominal).map(|(z, m)| z.abs().max(*m)).collect();
-            let mut worst = 0.0f64;
-            for i in 0..n {
-                let big = (0..n).fold(0.0f64, |m, j| m.max((a[j * n + i] * scale[j]).abs()));
-                let w = if big > 0.0 { 1.0 / big } else { 1.0 };
-                r[i] *= w;
-                worst = worst.max(r[i].abs());
-                for j in 0..n {
-                    a[j * n + i] *= w * scale[j];
+            if iteration == 0 || !b.linear {
+                if !self.jacobian(b, &mut values) {
+                    return false;
                 }
+                let mut a = vec![0.0; n * n];
+                for (&(_, slot, sign), &(i, j)) in b.entries.iter().zip(&b.places) {
+                    a[j * n + i] += sign * self.values[slot as usize];
+                }
+                scale = z.iter().zip(&b.nominal).map(|(z, m)| z.abs().max(*m)).collect::<Vec<f64>>();
+                for i in 0..n {
+                    let big = (0..n).fold(0.0f64, |m, j| m.max((a[j * n + i] * scale[j]).abs()));
+                    rows[i] = if big > 0.0 { 1.0 / big } else { 1.0 };
+                    (0..n).for_each(|j| a[j * n + i] *= rows[i] * scale[j]);
+                }
+                qr.factor(n, n, &a, 1e-11);
             }
-            if worst <= 1e-11 {
+            r.iter_mut().zip(&rows).for_each(|(r, w)| *r *= w);
+            let worst = r.iter().fold(0.0f64, |m, r| m.max(r.abs()));
+            // As sharp as rounding allows: what the equations do determine must not move with the guess.
+            let sharp = worst <= 1e-14 || worst > 0.1 * last || (iteration == 0 && qr.rank() == n);
+            if worst <= 1e-11 && sharp {
                 self.set_unknowns(b, &z);
                 return true;
             }
-            // Linear equations that do not agree stay where they are.
-            if iteration == 11 || (b.linear && worst > 0.5 * last) {
+            // Regular equations are not this method's business; linear ones that do not agree stay where they are.
+            if iteration == 11 || (qr.rank() == n && iteration == 0) || (b.linear && worst > 0.5 * last) {
                 break;
             }
             last = worst;
-            qr.factor(n, n, &a, 1e-11);
-            if qr.rank() == n && iteration == 0 {
-                return false; // regular: not this method's business
-            }
-            let mut x = vec![0.0; n];
             qr.solve(&mut r, &mut x);
             for j in 0..n {
                 z[j] -= x[j] * scale[j];
             }
         }
         false
+    }
+
+    /// How many unknowns the conditions leave open in these steps, whatever the other values are.
+    pub(crate) fn open_count(&mut self, steps: &[Step]) -> usize {
+        let mut open = 0;
+        for step in steps {
+            match step {
+                Step::Assign(chain) => self.chain(chain),
+                Step::Solve(b) if b.conditional => {
+                    let j = &mut b.work.borrow_mut().reduction;
+                    if self.jacobian(b, &mut j.values) {
+                        open += b.open(j);
+                    }
+                }
+                Step::Mixed(m) => open += self.open_count(&m.continuous),
+                _ => {}
+            }
+        }
+        open
     }
 
     /// Unknowns that linear equations leave open at the present values, although they agree: those whose change some

@@ -114,6 +114,9 @@ const FIRST_FAILURES: usize = 24;
 /// Modes beside a singular one that are tried.
 const NEIGHBOURS: usize = 200;
 
+/// Relations that are turned together to find one, in all combinations.
+const MOST_TURNED: usize = 3;
+
 /// Results of a function kept at a time: the entries of a Jacobian ask for one direction after another.
 const KEPT: usize = 8;
 
@@ -397,6 +400,8 @@ pub struct Machine {
     pub hurried: bool,
     /// Whether one was.
     pub given_up: bool,
+    /// The present mode has lost its solution: the robust methods are not asked about it.
+    pub stranded: bool,
     /// Relative tolerance of the run.
     pub tolerance: f64,
     /// Widens what counts as "at zero" while a consistent mode is searched for (1 otherwise).
@@ -528,7 +533,8 @@ impl Machine {
             return;
         }
         let new = if self.plain_relations {
-            plain(&r.kind, g)
+            // Where no mode is found otherwise, either value will do at zero.
+            if self.slack > 1.0 && g.abs() <= self.band(i) { old } else { plain(&r.kind, g) }
         } else if r.time.is_some() {
             // Never widened: exact.
             let at = self.time_switch(i).map(|s| s.0);
@@ -718,7 +724,11 @@ impl Machine {
             }
             seen.push(before.clone());
             self.note(|| Note::Mode { cells: m.cells.clone(), values: before.clone() });
-            if let Err(e) = self.run(&m.continuous) {
+            let patient = self.patient;
+            self.patient &= !(self.stranded && seen.len() == 1);
+            let solved = self.run(&m.continuous);
+            self.patient = patient;
+            if let Err(e) = solved {
                 failed = Some(e);
                 break;
             }
@@ -837,7 +847,7 @@ impl Machine {
         let mut error = failed;
         let (mut tries, mut solvable) = (0, false);
         // Where a function of the solution is zero but for rounding, strictness excludes every mode: widen the zero.
-        let slacks: &[f64] = if self.plain_relations { &[1.0] } else { &[1.0, 1e3, 1e6] };
+        let slacks = [1.0, 1e3, 1e6];
         // Newton's method alone first: a mode that it cannot solve is seldom the one, and the robust methods cost a thousand
         // times as much.
         let patient = self.patient;
@@ -947,15 +957,52 @@ impl Machine {
         // Where Newton's method does not lead no regular mode is.
         let patient = std::mem::take(&mut self.patient);
         self.regular_only = true;
+        // Sets of a few relations cannot make up for many unknowns that are left open.
+        let far = self.open_count(&m.continuous) > MOST_TURNED;
         // At zero either value will do, unless values beyond rounding decide.
         for slack in [1.0, 1e3] {
             self.slack = slack;
-            let slots = subsets(free.len()).map(|set| set.into_iter().map(|k| free[k]).collect::<Vec<u32>>());
-            if slots.take(NEIGHBOURS).any(|s| self.settles_regularly(m, &s)) {
+            let found = if far {
+                let set = self.one_by_one(m, &free);
+                self.settles_regularly(m, &set)
+            } else {
+                let slots = subsets(free.len()).map(|set| set.into_iter().map(|k| free[k]).collect::<Vec<u32>>());
+                slots.take(NEIGHBOURS).any(|s| self.settles_regularly(m, &s))
+            };
+            if found {
                 break;
             }
         }
         (self.slack, self.patient, self.regular_only) = (1.0, patient, false);
+    }
+
+    /// Relations of a solved loop, each of which leaves fewer unknowns open once it is turned as well.
+    fn one_by_one(&mut self, m: &MixedBlock, free: &[u32]) -> Vec<u32> {
+        let keep = self.values.clone();
+        let (mut open, mut turned) = (self.open_count(&m.continuous), Vec::new());
+        for &s in free {
+            self.values[s as usize] = 1.0 - keep[s as usize];
+            let now = if self.follows(m) { self.open_count(&m.continuous) } else { usize::MAX };
+            if now < open {
+                open = now;
+                turned.push(s);
+            } else {
+                self.values[s as usize] = keep[s as usize];
+            }
+            if open == 0 {
+                break;
+            }
+        }
+        self.values.copy_from_slice(&keep);
+        turned
+    }
+
+    /// What is not a relation follows from the relations.
+    fn follows(&mut self, m: &MixedBlock) -> bool {
+        self.hold_relations = true;
+        let defined = self.run(&m.discrete).is_ok();
+        self.hold_relations = false;
+        defined
     }
 
     /// Whether a solved loop settles in another mode once these relations are turned, and its equations are regular there. If
@@ -967,12 +1014,10 @@ impl Machine {
         for &s in turned {
             self.values[s as usize] = 1.0 - keep[s as usize];
         }
-        // What is not a relation follows from the relations.
-        self.hold_relations = true;
-        let defined = self.run(&m.discrete).is_ok();
-        self.hold_relations = false;
+        // Newton's method need not be asked where the equations leave unknowns open whatever their values are.
+        let may = self.follows(m) && self.open_count(&m.continuous) == 0;
         let mut good = false;
-        for _ in 0..if defined { 4 } else { 0 } {
+        for _ in 0..if may { 4 } else { 0 } {
             let before = bits(self);
             if before == found || self.run(&m.continuous).is_err() || self.run(&m.discrete).is_err() {
                 break;
@@ -997,7 +1042,7 @@ impl Machine {
     }
 }
 
-/// Sets of one, two and three of n things, the small ones first.
+/// Sets of up to [`MOST_TURNED`] of n things, the small ones first.
 fn subsets(n: usize) -> impl Iterator<Item = Vec<usize>> {
     let ones = (0..n).map(|i| vec![i]);
     let twos = (0..n).flat_map(move |i| (i + 1..n).map(move |j| vec![i, j]));

@@ -346,6 +346,7 @@ impl Model {
             fresh: Vec::new(),
             degenerate: 0,
             regular_only: false,
+            stranded: false,
             held: Vec::new(),
             course: Default::default(),
             methods: crate::start::block_methods(&StartOptions::default()),

@@ -1494,10 +1494,15 @@ impl Runner<'_> {
             }
             place(&mut model.machine, program, ahead, &x);
             let here = model.machine.values.clone();
+            model.machine.stranded = true;
             let found = model.handle_event(program, &[], &[], EventKind::State, observer);
             model.restore(&here);
-            if found.is_ok_and(|h| !h.changed.is_empty() || !Rc::ptr_eq(&h.program, program)) {
-                let after = self.event(model, program, &[], EventKind::State, ahead, sink, observer, true)?;
+            let found = found.is_ok_and(|h| !h.changed.is_empty() || !Rc::ptr_eq(&h.program, program));
+            let after = found
+                .then(|| self.event(model, program, &[], EventKind::State, ahead, sink, observer, true))
+                .transpose();
+            model.machine.stranded = false;
+            if let Some(after) = after? {
                 return Ok(Some((ahead, after)));
             }
         }
