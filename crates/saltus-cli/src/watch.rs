@@ -31,6 +31,7 @@ pub fn listen_for_interrupts() {
         if !RUNNING.load(Ordering::Relaxed) || INTERRUPTED.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
+        saltus_engine::interrupt::request();
         std::thread::spawn(|| {
             std::thread::sleep(GRACE);
             if RUNNING.load(Ordering::Relaxed) {

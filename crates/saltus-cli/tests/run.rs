@@ -210,6 +210,67 @@ fn an_interrupted_run_keeps_its_results() {
     assert!(stderr.contains("interrupted"), "{stderr}");
 }
 
+/// From time 0.5 on the loop of the function has no end.
+const LOOP: &str = "model M
+  function f
+    input Real x;
+    output Real y;
+  algorithm
+    y := x;
+    while y < 2 loop
+      y := if x > 0.5 then 0.5*(y + x) else 3;
+    end while;
+  end f;
+  Real x(start = 0, fixed = true), y;
+equation
+  der(x) = 1;
+  der(y) = f(x);
+end M;
+";
+
+#[cfg(unix)]
+#[test]
+fn loops_notice_an_interrupt() {
+    use std::process::Stdio;
+    let folder = Folder::new("interrupt-loop", LOOP);
+    for engine in ["native", "interpreter"] {
+        let child = process::Command::new(env!("CARGO_BIN_EXE_saltus"))
+            .args(["simulate", "model.mo", "--engine", engine, "--output", "r.csv"])
+            .current_dir(&folder.0)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(700));
+        let killed = process::Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+        assert!(killed.success());
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(stderr.contains("results kept"), "{engine}: {stderr}");
+        assert!(folder.read("r.csv").lines().count() > 100, "{engine}: {stderr}");
+    }
+}
+
+#[test]
+fn loops_without_end_are_told() {
+    let section = "model M
+  Real x(start = 0, fixed = true), y;
+equation
+  der(x) = 1;
+algorithm
+  y := x;
+  while true loop
+    y := y + 1;
+  end while;
+end M;
+";
+    for (name, text, place) in [("function", LOOP, "model.mo:7:5"), ("section", section, "model.mo:7:3")] {
+        let folder = Folder::new(&format!("endless-{name}"), text);
+        let (code, _, stderr) = folder.saltus("simulate model.mo --output r.csv");
+        assert!(code != 0 && stderr.contains("the loop has not ended after 2000000000 turns"), "{name}: {stderr}");
+        assert!(stderr.contains(place), "{name}: {stderr}");
+    }
+}
+
 /// No solution, and every look at the equation takes long.
 const ENDLESS: &str = "model M
   function slow

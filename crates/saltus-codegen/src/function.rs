@@ -43,6 +43,10 @@ pub(crate) mod context {
     pub const END: i32 = 8;
     /// Lowest stack address allowed.
     pub const STACK: i32 = 16;
+    /// Turns after which a loop counts as one without end; zero if one did.
+    pub const TURNS: i32 = 24;
+    /// Where to see whether it is all to end.
+    pub const FLAG: i32 = 32;
 }
 
 /// Most elements of an array.
@@ -2279,7 +2283,11 @@ impl<'a> Emit<'a, '_> {
             self.carried.push(carry);
         }
         let outer = std::mem::replace(&mut self.spans[k as usize], span);
+        let long = lengthy(body);
         self.turns(n, known..self.carried.len(), &mut |e, turn| {
+            if long {
+                e.unless_interrupted();
+            }
             e.iterate(k, &list, N::V(turn.i))?;
             if assigned {
                 e.whole[k as usize] = None;
@@ -2295,6 +2303,7 @@ impl<'a> Emit<'a, '_> {
 
     fn while_statement(&mut self, c: &Sx, body: &[Stmt]) -> Res<()> {
         self.forget_written(body);
+        let count = self.begin_count();
         let mut calls = false;
         visit(Part::S(c), &mut |p| calls |= matches!(p, Part::S(Sx::Call(..)) | Part::A(Ax::Call(..))));
         let (inside, end) = (self.s.b.create_block(), self.s.b.create_block());
@@ -2306,6 +2315,7 @@ impl<'a> Emit<'a, '_> {
             self.enter();
             self.go_on(c, inside, end)?;
             self.s.b.switch_to_block(inside);
+            self.count_turn(count);
             self.breaks.push(end);
             self.block(body)?;
             self.breaks.pop();
@@ -2315,6 +2325,7 @@ impl<'a> Emit<'a, '_> {
             self.go_on(c, inside, end)?;
             self.s.b.switch_to_block(inside);
             self.enter();
+            self.count_turn(count);
             self.breaks.push(end);
             let outer = self.room;
             self.room = self.room_of(c);
@@ -2326,6 +2337,38 @@ impl<'a> Emit<'a, '_> {
         self.leave();
         self.s.b.switch_to_block(end);
         Ok(())
+    }
+
+    /// Counts the turns of a loop: how many are left until it counts as one without end.
+    fn begin_count(&mut self) -> Variable {
+        let left = self.s.b.declare_var(types::I64);
+        let all = self.s.b.ins().load(types::I64, plain(), self.ctx, context::TURNS);
+        self.s.b.def_var(left, all);
+        left
+    }
+
+    fn count_turn(&mut self, left: Variable) {
+        let less = self.s.b.use_var(left);
+        let less = self.s.b.ins().iadd_imm_s(less, -1);
+        self.s.b.def_var(left, less);
+        let (endless, next) = (self.s.b.create_block(), self.s.b.create_block());
+        self.s.b.set_cold_block(endless);
+        self.s.b.ins().brif(less, next, &[], endless, &[]);
+        self.s.b.switch_to_block(endless);
+        let none = self.s.b.ins().iconst(types::I64, 0);
+        self.s.b.ins().store(plain(), none, self.ctx, context::TURNS);
+        self.s.b.ins().jump(self.bail, &[]);
+        self.s.b.switch_to_block(next);
+        self.unless_interrupted();
+    }
+
+    /// Goes on unless it is all to end. A call would keep numbers out of registers all over the loop.
+    fn unless_interrupted(&mut self) {
+        let flag = self.s.b.ins().load(types::I64, plain(), self.ctx, context::FLAG);
+        let wanted = self.s.b.ins().load(types::I8, plain(), flag, 0);
+        let next = self.s.b.create_block();
+        self.s.b.ins().brif(wanted, self.bail, &[], next, &[]);
+        self.s.b.switch_to_block(next);
     }
 
     /// Goes inside a loop or to its end.
@@ -2457,6 +2500,20 @@ fn keeps(body: &[Stmt], i: u32) -> bool {
     writes(body, &mut |s| kept &= s != Slot::S(i));
     loops(body, &mut |j| kept &= j != i);
     kept
+}
+
+/// Whether statements may take long: there are loops or calls among them.
+fn lengthy(body: &[Stmt]) -> bool {
+    let calls = |part: Part<'_>| {
+        let mut found = false;
+        visit(part, &mut |p| found |= matches!(p, Part::S(Sx::Call(..)) | Part::A(Ax::Call(..))));
+        found
+    };
+    body.iter().any(|s| match &s.st {
+        St::For(..) | St::While(..) | St::Multi(..) => true,
+        St::If(branches, rest) => branches.iter().any(|b| lengthy(&b.1)) || lengthy(rest) || mentions(s, &calls),
+        _ => mentions(s, &calls),
+    })
 }
 
 /// Whether statements may end the loop around.

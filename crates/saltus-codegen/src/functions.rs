@@ -18,11 +18,12 @@ use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, default_libcall_names};
 use saltus_expr::{Binary, FuncId, Unary};
 use saltus_function::domain::unary_slope;
-use saltus_function::exec::division;
+use saltus_function::exec::{MOST_TURNS, division};
 use saltus_function::external::Callee;
 use saltus_function::lower::{Arg, DimCode, Lowered, Op2, Slot, St, Stmt, Sx};
 use saltus_function::{
-    Array, Domain, Dual, DualNumber, ErrorKind, ExecError, Executor, Float, Function, ScalarType, Warning, strings,
+    Array, Domain, Dual, DualNumber, ErrorKind, ExecError, Executor, Float, Function, ScalarType, Warning, interrupt,
+    strings,
 };
 use saltus_program::{Functions, Interval, enclose_function};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -37,6 +38,8 @@ struct Run {
     top: usize,
     end: usize,
     stack: usize,
+    turns: u64,
+    flag: *const bool,
     executor: *mut Executor,
     /// Per function: whether something it calls has effects.
     effects: *const bool,
@@ -93,6 +96,8 @@ impl Simple {
 const THRESHOLD: u64 = 4_000;
 /// Iterations of loops the executor may take in one call of a function that is not compiled yet.
 const ITERATIONS: u64 = 20_000;
+/// Turns of a loop once one was found that does not end.
+const ENDLESS: u64 = 10_000_000;
 /// Stack that nested native calls may use.
 const STACK_BYTES: usize = 512 << 10;
 /// Elements of the arena at first and at most.
@@ -130,6 +135,8 @@ pub struct NativeFunctions {
     externals: Box<[Option<Simple>]>,
     /// How often machine code gave up, less how often it did not.
     failures: Vec<i32>,
+    /// Turns after which a loop counts as one without end.
+    turns: u64,
 }
 
 struct Code {
@@ -174,6 +181,7 @@ impl NativeFunctions {
             externals,
             effects,
             failures: vec![0; n],
+            turns: MOST_TURNS,
             tiers: [tiers.clone(), tiers],
             tables: [values, vec![executor_call_dual as Entry; n].into()],
             compiled: [vec![false; n], vec![false; n]],
@@ -282,6 +290,8 @@ impl NativeFunctions {
                 top: base,
                 end: base + 8 * self.arena.capacity(),
                 stack: here().saturating_sub(STACK_BYTES),
+                turns: self.turns,
+                flag: interrupt::flag(),
                 executor: &mut self.executor,
                 effects: self.effects.as_ptr(),
                 externals: self.externals.as_ptr(),
@@ -291,6 +301,11 @@ impl NativeFunctions {
             // call and are only read; the arena has the capacity that `run` says.
             let status = unsafe { entry(&mut run, self.frame.as_mut_ptr(), u64::from(f.0)) };
             if status != 0 {
+                if run.turns == 0 {
+                    // The executor shall say soon which loop it is.
+                    self.turns = ENDLESS;
+                    self.executor.limit_turns(ENDLESS);
+                }
                 let capacity = self.arena.capacity();
                 if run.end == 0 && capacity < ARENA.1 {
                     self.arena = Vec::with_capacity((capacity * 16).min(ARENA.1));

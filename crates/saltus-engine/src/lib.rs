@@ -14,6 +14,7 @@ mod structures;
 mod workbench;
 
 pub use program::EvaluationTimes;
+pub use saltus_function::interrupt;
 pub use scenario::{Entry, Kind, Line, Scenario, ScenarioFile};
 pub use workbench::{Alternatives, Show, Solved, Steadied, Workbench};
 

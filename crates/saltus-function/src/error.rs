@@ -16,6 +16,8 @@ pub enum ErrorKind {
     Division,
     /// Calls nested too deeply, or a loop without end.
     Limit,
+    /// Somebody wanted it to end.
+    Interrupted,
     /// The function's data contradict themselves (a bug of whoever made them).
     Malformed,
     /// Something that is not supported yet.

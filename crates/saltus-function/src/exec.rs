@@ -6,6 +6,7 @@
 use crate::domain::{Domain, Dual, DualNumber, Float, HyperDual, Second, Symbolic};
 use crate::error::{ErrorKind, ExecError, NotInlinable, Warning};
 use crate::external::{Callee, ExtArg, ExtDerivative};
+use crate::interrupt;
 
 use crate::ir::Function;
 use crate::lower::{Arg, Ax, DimCode, ExtCode, Init, Iter, Ix, Lowered, Op2, Red, Slot, St, Stmt, Sx, Target, lower};
@@ -32,6 +33,10 @@ const SYMBOLIC_DEPTH: u32 = 40;
 const SYMBOLIC_STEPS: u64 = 200_000;
 /// Loop iterations of one constant evaluation by [`call_f64`].
 const CONSTANT_STEPS: u64 = 2_000_000_000;
+/// Turns of a `while` loop after which it counts as one without end: native code takes seconds for them, the executor a minute.
+pub const MOST_TURNS: u64 = 2_000_000_000;
+/// Loop iterations and calls between two questions whether it is all to end.
+const ASKING: u64 = 1 << 16;
 /// Most warnings kept.
 const MAX_WARNINGS: usize = 1000;
 
@@ -166,7 +171,16 @@ struct Run<'c, 'r, D: Domain> {
     /// Address of the stack at the outermost call.
     bottom: usize,
     steps: u64,
-    max_steps: u64,
+    limits: Limits,
+}
+
+/// What one call may take.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// Loop iterations and calls.
+    steps: u64,
+    /// Turns of one `while` loop.
+    turns: u64,
 }
 
 #[inline(never)]
@@ -188,19 +202,8 @@ fn trace(mut e: Box<ExecError>, f: &Lowered) -> Box<ExecError> {
 
 impl<'c, 'r, D: Domain> Run<'c, 'r, D> {
     /// A run at the bottom of its stacks.
-    fn outermost(code: &'c Code, f: &'c Lowered, st: &'r mut State<D::S>, dom: &'r mut D, max_steps: u64) -> Self {
-        Run {
-            code,
-            f,
-            st,
-            dom,
-            frame: Frame { s: 0, a: 0 },
-            span: f.span,
-            depth: 0,
-            bottom: here(),
-            steps: 0,
-            max_steps,
-        }
+    fn outermost(code: &'c Code, f: &'c Lowered, st: &'r mut State<D::S>, dom: &'r mut D, limits: Limits) -> Self {
+        Run { code, f, st, dom, frame: Frame { s: 0, a: 0 }, span: f.span, depth: 0, bottom: here(), steps: 0, limits }
     }
 }
 
@@ -259,8 +262,11 @@ impl<'c, D: Domain> Run<'c, '_, D> {
     #[inline]
     fn step(&mut self) -> Res<()> {
         self.steps += 1;
-        if self.steps > self.max_steps {
+        if self.steps > self.limits.steps {
             return Err(self.err(ErrorKind::Limit, "the loop takes too many iterations"));
+        }
+        if self.steps % ASKING < CALL_STEPS && interrupt::wanted() {
+            return Err(self.err(ErrorKind::Interrupted, "interrupted"));
         }
         if D::SPECULATES && self.dom.exhausted() {
             return Err(self.err(ErrorKind::Limit, "the expressions become too large"));
@@ -452,7 +458,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 depth: 0,
                 bottom: self.bottom,
                 steps: 0,
-                max_steps: 50_000_000,
+                limits: Limits { steps: 50_000_000, turns: MOST_TURNS },
             };
             let inner = run.call_flat(id, &values)?;
             for o in &f.outputs {
@@ -644,7 +650,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                 depth: 0,
                 bottom: self.bottom,
                 steps: 0,
-                max_steps: self.max_steps,
+                limits: self.limits,
             };
             run.call_flat(id, args)
         };
@@ -699,7 +705,7 @@ impl<'c, D: Domain> Run<'c, '_, D> {
             depth: 0,
             bottom: self.bottom,
             steps: 0,
-            max_steps: self.max_steps,
+            limits: self.limits,
         }
     }
 
@@ -1043,19 +1049,27 @@ impl<'c, D: Domain> Run<'c, '_, D> {
                         return Ok(Flow::Return);
                     }
                 }
-                St::While(c, body) => loop {
-                    self.span = s.span;
-                    let c = self.sx(c)?;
-                    if self.known(&c)? == 0.0 {
-                        break;
+                St::While(c, body) => {
+                    let mut turns = 0;
+                    loop {
+                        self.span = s.span;
+                        let c = self.sx(c)?;
+                        if self.known(&c)? == 0.0 {
+                            break;
+                        }
+                        self.step()?;
+                        turns += 1;
+                        if turns > self.limits.turns {
+                            let message = format!("the loop has not ended after {MOST_TURNS} turns");
+                            return Err(self.err(ErrorKind::Limit, message));
+                        }
+                        match self.block(body, false)? {
+                            Flow::Normal => {}
+                            Flow::Break => break,
+                            Flow::Return => return Ok(Flow::Return),
+                        }
                     }
-                    self.step()?;
-                    match self.block(body, false)? {
-                        Flow::Normal => {}
-                        Flow::Break => break,
-                        Flow::Return => return Ok(Flow::Return),
-                    }
-                },
+                }
                 St::Break => return Ok(Flow::Break),
                 St::Return => return Ok(Flow::Return),
                 St::Assert(c, message, warning) => {
@@ -2347,7 +2361,7 @@ pub struct Executor {
     state: State<f64>,
     dual: State<DualNumber>,
     dual_args: Vec<DualNumber>,
-    max_steps: u64,
+    limits: Limits,
 }
 
 impl Clone for Executor {
@@ -2358,7 +2372,7 @@ impl Clone for Executor {
             state: State::default(),
             dual: State::default(),
             dual_args: Vec::new(),
-            max_steps: self.max_steps,
+            limits: self.limits,
         }
     }
 }
@@ -2386,7 +2400,7 @@ impl Executor {
             state: State::default(),
             dual: State::default(),
             dual_args: Vec::new(),
-            max_steps: u64::MAX,
+            limits: Limits { steps: u64::MAX, turns: MOST_TURNS },
         }
     }
 
@@ -2449,7 +2463,7 @@ impl Executor {
     /// Calls a function with values of known sizes.
     pub fn call_arrays(&mut self, f: FuncId, args: Vec<Array<f64>>) -> Result<Vec<Array<f64>>, ExecError> {
         let lowered = self.code.get(f).map_err(|e| *e)?;
-        Run::outermost(&self.code, lowered, &mut self.state, &mut Float, self.max_steps)
+        Run::outermost(&self.code, lowered, &mut self.state, &mut Float, self.limits)
             .call_values(f, args)
             .map_err(|e| *e)
     }
@@ -2461,7 +2475,7 @@ impl Executor {
         args: Vec<Array<DualNumber>>,
     ) -> Result<Vec<Array<DualNumber>>, ExecError> {
         let lowered = self.code.get(f).map_err(|e| *e)?;
-        let r = Run::outermost(&self.code, lowered, &mut self.dual, &mut Dual, self.max_steps)
+        let r = Run::outermost(&self.code, lowered, &mut self.dual, &mut Dual, self.limits)
             .call_values(f, args)
             .map_err(|e| *e);
         self.state.warnings.append(&mut self.dual.warnings);
@@ -2470,7 +2484,12 @@ impl Executor {
 
     /// Limits the loop iterations of one call, so that a loop without end becomes an error.
     pub fn limit_steps(&mut self, steps: u64) {
-        self.max_steps = steps;
+        self.limits.steps = steps;
+    }
+
+    /// Limits the turns of one `while` loop.
+    pub fn limit_turns(&mut self, turns: u64) {
+        self.limits.turns = turns;
     }
 
     /// The first error found while lowering, of any function.
@@ -2481,7 +2500,7 @@ impl Executor {
     fn run(&mut self, f: FuncId, args: &[f64]) -> Result<Frame, ExecError> {
         let code = &*self.code;
         let lowered = code.get(f).map_err(|e| *e)?;
-        Run::outermost(code, lowered, &mut self.state, &mut Float, self.max_steps).call_flat(f, args).map_err(|e| *e)
+        Run::outermost(code, lowered, &mut self.state, &mut Float, self.limits).call_flat(f, args).map_err(|e| *e)
     }
 
     /// Calls a function with flattened arguments; `out` takes the flattened outputs.
@@ -2567,7 +2586,7 @@ impl Executor {
         }
         self.dual_args.clear();
         self.dual_args.extend(args.iter().zip(dargs).map(|(v, d)| DualNumber { v: *v, d: *d }));
-        let frame = Run::outermost(code, lowered, &mut self.dual, &mut Dual, self.max_steps)
+        let frame = Run::outermost(code, lowered, &mut self.dual, &mut Dual, self.limits)
             .call_flat(f, &self.dual_args)
             .map_err(|e| *e)?;
         out.clear();
@@ -2623,7 +2642,8 @@ impl Executor {
     pub fn call_in<D: Domain>(&self, dom: &mut D, f: FuncId, args: &[D::S]) -> Result<Vec<D::S>, ExecError> {
         let lowered = self.code.get(f).map_err(|e| *e)?;
         let mut state = State::default();
-        let limit = if D::SPECULATES { SYMBOLIC_STEPS } else { self.max_steps };
+        let steps = if D::SPECULATES { SYMBOLIC_STEPS } else { self.limits.steps };
+        let limit = Limits { steps, ..self.limits };
         let frame = Run::outermost(&self.code, lowered, &mut state, dom, limit).call_flat(f, args).map_err(|e| *e)?;
         Ok(flat_outputs(lowered, &state, frame))
     }
@@ -2714,7 +2734,8 @@ pub fn call_symbolic_keeping(
     let lowered = code.get(f).map_err(refuse)?;
     let mut state = State::default();
     let mut dom = Symbolic::new(pool, budget, stay);
-    let mut run = Run::outermost(&code, lowered, &mut state, &mut dom, SYMBOLIC_STEPS);
+    let mut run =
+        Run::outermost(&code, lowered, &mut state, &mut dom, Limits { steps: SYMBOLIC_STEPS, turns: MOST_TURNS });
     let frame = run.call_flat(f, args).map_err(refuse)?;
     if run.dom.exhausted() {
         return Err(NotInlinable { reason: "the expressions become too large".into(), span: lowered.span });

@@ -4,6 +4,7 @@
 //! - [`ir`]: the data types.
 //! - [`lower`]: ranks resolved, locals in slots: what runs.
 //! - [`exec`]: one executor over any scalar [`domain`]: numbers, numbers with first and second derivatives, expressions.
+//! - [`interrupt`]: whether it is all to end.
 //! - [`external`]: the external functions of the Modelica Standard Library, natively.
 //! - [`strings`]: the process-wide string table.
 //! - [`tangent`]: derivatives of functions as functions.
@@ -15,6 +16,7 @@ pub mod error;
 pub mod exec;
 pub mod external;
 pub mod format;
+pub mod interrupt;
 pub mod ir;
 pub mod lower;
 pub mod strings;

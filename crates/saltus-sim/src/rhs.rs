@@ -6,6 +6,7 @@ use crate::machine::{Machine, Trouble};
 use crate::model::ModeProgram;
 use crate::resting::{Resting, hold};
 use crate::sliding::Sliding;
+use saltus_function::{ErrorKind, ExecError};
 use saltus_solver::dae::DaeSystem;
 use saltus_solver::ode::{EvalError, ImplicitSystem, JacobianMatrix, OdeSystem, Pattern, directional};
 use saltus_structure::Cell;
@@ -72,10 +73,15 @@ impl Rhs<'_> {
 
     fn run(&mut self, steps: &[Step], t: f64, x: &[f64]) -> Result<(), EvalError> {
         place(self.machine, self.program, t, x);
-        self.machine.run(steps).map_err(|e| {
-            self.trouble = Some(e);
-            EvalError::Domain
-        })
+        self.machine.run(steps).map_err(|e| self.fails(e))
+    }
+
+    /// Notes what went wrong. A shorter step may help, but not where a loop does not end or is not to go on.
+    fn fails(&mut self, trouble: Trouble) -> EvalError {
+        let ended = |e: &ExecError| matches!(e.kind, ErrorKind::Limit | ErrorKind::Interrupted);
+        let fatal = matches!(&trouble, Trouble::Function(e) if ended(e));
+        self.trouble = Some(trouble);
+        if fatal { EvalError::Fatal } else { EvalError::Domain }
     }
 
     /// g of a relation at the values of the moment.
@@ -167,8 +173,7 @@ impl OdeSystem for Rhs<'_> {
         let steps = program.part(which, self.machine.time);
         place(self.machine, program, t, x);
         if let Err(e) = self.machine.run(&steps) {
-            self.trouble = Some(e);
-            return Err(EvalError::Domain);
+            return Err(self.fails(e));
         }
         for &i in which {
             dx[i] = self.machine.values[program.states[i].1 as usize];
@@ -216,8 +221,7 @@ impl DaeSystem for Rhs<'_> {
                 Trouble::NotFinite(bad)
             }
         };
-        self.trouble = Some(trouble);
-        Err(EvalError::Domain)
+        Err(self.fails(trouble))
     }
 
     fn jacobian(

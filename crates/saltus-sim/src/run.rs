@@ -720,7 +720,7 @@ impl Runner<'_> {
                     let last = integrator.x().to_vec();
                     let _ = self.evaluate(model, &program, here, &last);
                     if let Some(p) = model.other_states(&program, true)? {
-                        self.exchange(model, &mut program, p, &mut integrator, &mut restart)?;
+                        self.exchange(model, &mut program, p, &mut integrator, &mut restart, observer)?;
                         continue;
                     }
                 }
@@ -794,7 +794,7 @@ impl Runner<'_> {
                 && self.report.terminated.is_none()
                 && let Some(p) = model.reselect(&program)?
             {
-                self.exchange(model, &mut program, p, &mut integrator, &mut restart)?;
+                self.exchange(model, &mut program, p, &mut integrator, &mut restart, observer)?;
             }
         }
         self.tiny(model, &program, observer);
@@ -848,6 +848,7 @@ impl Runner<'_> {
         with: Rc<ModeProgram>,
         integrator: &mut Box<dyn Integrator>,
         restart: &mut Option<Restart>,
+        observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
         self.location.forget(&with, None);
         if let Some(forward) = &mut self.forward {
@@ -855,7 +856,7 @@ impl Runner<'_> {
         }
         let carried = |r: &Resting| r.carried(program, &with);
         self.resting = self.resting.iter().filter_map(carried).collect();
-        self.arrange(model, &with, model.machine.values[model.machine.time as usize])?;
+        self.arrange(model, &with, model.machine.values[model.machine.time as usize], observer)?;
         *program = with;
         self.fold(&**integrator);
         *integrator = self.integrator(program)?;
@@ -992,7 +993,7 @@ impl Runner<'_> {
                 }
                 Err(d) => {
                     let at = self.output_time(self.next_output);
-                    return self.step_back(model, program, integrator, (from, at), restart)?.ok_or(d);
+                    return self.step_back(model, program, integrator, (from, at), restart, observer)?.ok_or(d);
                 }
             }
             if self.report.terminated.is_some() {
@@ -1003,7 +1004,7 @@ impl Runner<'_> {
             let known = if quiet { self.location.take_end(model, end) } else { None };
             self.report.locating -= known.unwrap_or(0.0);
             if let Err(d) = self.at_event(model, &p, &**integrator, from, end, known.is_some(), observer) {
-                if let Some(t) = self.step_back(model, program, integrator, (from, end), restart)? {
+                if let Some(t) = self.step_back(model, program, integrator, (from, end), restart, observer)? {
                     return Ok(t);
                 }
                 return Err(self.sooner(model, &p, &**integrator, from, end, observer).unwrap_or(d));
@@ -1085,6 +1086,7 @@ impl Runner<'_> {
         integrator: &mut Box<dyn Integrator>,
         (from, at): (f64, f64),
         restart: &mut Option<Restart>,
+        observer: &mut dyn Observer,
     ) -> Result<Option<f64>, Diagnostic> {
         let unsolved = matches!(self.evaluate_at(model, program, &**integrator, at), Err(Trouble::Unsolved { .. }));
         if !unsolved || self.sliding.is_some() || !model.machine.host.lines.list.is_empty() {
@@ -1095,7 +1097,7 @@ impl Runner<'_> {
             return Ok(None);
         }
         let Some(other) = model.other_states(program, true)? else { return Ok(None) };
-        self.exchange(model, program, other, integrator, restart)?;
+        self.exchange(model, program, other, integrator, restart, observer)?;
         Ok(Some(back))
     }
 
