@@ -75,9 +75,13 @@ impl<W: Write> Sink for CsvSink<W> {
         Ok(())
     }
 
-    fn finish(&mut self) -> io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         self.drain()?;
         self.output.flush()
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        self.flush()
     }
 }
 

@@ -108,6 +108,11 @@ pub trait Sink {
     /// in the current mode and its value is ignored.
     fn row(&mut self, t: f64, values: &[f64], active: Option<&[bool]>) -> io::Result<()>;
 
+    /// Hands on the rows so far, where the format allows it, so that others can read them.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Completes the output. Calling it again does nothing.
     fn finish(&mut self) -> io::Result<()>;
 }
@@ -118,6 +123,9 @@ impl<S: Sink + ?Sized> Sink for &mut S {
     }
     fn row(&mut self, t: f64, values: &[f64], active: Option<&[bool]>) -> io::Result<()> {
         (**self).row(t, values, active)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        (**self).flush()
     }
     fn finish(&mut self) -> io::Result<()> {
         (**self).finish()
@@ -130,6 +138,9 @@ impl<S: Sink + ?Sized> Sink for Box<S> {
     }
     fn row(&mut self, t: f64, values: &[f64], active: Option<&[bool]>) -> io::Result<()> {
         (**self).row(t, values, active)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        (**self).flush()
     }
     fn finish(&mut self) -> io::Result<()> {
         (**self).finish()
@@ -148,9 +159,38 @@ impl<A: Sink, B: Sink> Sink for Tee<A, B> {
         self.0.row(t, values, active)?;
         self.1.row(t, values, active)
     }
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()?;
+        self.1.flush()
+    }
     fn finish(&mut self) -> io::Result<()> {
         let first = self.0.finish();
         self.1.finish().and(first)
+    }
+}
+
+/// Where files go that are patched while they grow.
+pub trait Store: io::Write + io::Seek {
+    /// Cuts off what lies beyond this length.
+    fn cut(&mut self, length: u64) -> io::Result<()>;
+}
+
+impl Store for std::fs::File {
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+}
+
+impl Store for io::Cursor<Vec<u8>> {
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        self.get_mut().truncate(length as usize);
+        Ok(())
+    }
+}
+
+impl<S: Store + ?Sized> Store for &mut S {
+    fn cut(&mut self, length: u64) -> io::Result<()> {
+        (**self).cut(length)
     }
 }
 
@@ -180,7 +220,7 @@ impl Format {
     /// other formats leave them out.
     pub fn sink<W>(self, output: W, constants: Vec<(Column, f64)>) -> Box<dyn Sink + Send>
     where
-        W: io::Write + io::Seek + Send + 'static,
+        W: Store + Send + 'static,
     {
         match self {
             Format::Csv => Box::new(CsvSink::new(output)),

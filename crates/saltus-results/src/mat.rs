@@ -13,11 +13,12 @@
 //! | `data_2`      | double   | (1 + columns) × rows | time and values; grows with every row                     |
 //!
 //! `binTrans` means that everything is transposed, so the file grows at its end; the number of rows (columns of
-//! `data_2`) and the stop time are patched when the run is over.
+//! `data_2`) and the stop time are patched whenever rows have been handed on: the file can be read at any time, and holds
+//! the rows that fitted if the disk is full.
 
 use crate::trajectory::Source;
-use crate::{Column, Kind, Sink, Trajectory, bad_data, check_row, misuse};
-use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
+use crate::{Column, Kind, Sink, Store, Trajectory, bad_data, check_row, misuse};
+use std::io::{self, Read, SeekFrom};
 
 const DOUBLE: i32 = 0;
 const SINGLE: i32 = 10;
@@ -26,9 +27,16 @@ const INT16: i32 = 30;
 const BYTES: i32 = 50;
 const TEXT: i32 = 51;
 
+/// Bytes gathered before they are handed on.
+const BUFFER: usize = 1 << 16;
+
 /// Writes rows as a MAT file. Memory does not grow with the rows. Inactive cells become NaN.
-pub struct MatSink<W: Write + Seek> {
-    output: BufWriter<W>,
+pub struct MatSink<W: Store> {
+    output: W,
+    /// What was not handed on yet: whole rows, once there are rows.
+    buffer: Vec<u8>,
+    /// Bytes handed on.
+    written: u64,
     constants: Vec<(Column, f64)>,
     layout: Option<Layout>,
 }
@@ -38,21 +46,26 @@ struct Layout {
     columns: usize,
     /// The columns that may change, if some do not.
     moving: Option<Vec<usize>>,
+    start: Option<f64>,
+    /// Rows handed on, and the time of the last of them.
     rows: u64,
-    start: f64,
     stop: f64,
     /// Position of the first row of `data_1`'s two columns: the start and the stop time.
     start_at: u64,
     stop_at: u64,
-    /// Position of the number of columns in the header of `data_2`.
+    /// Position of the number of columns in the header of `data_2`, and of its elements.
     count_at: u64,
+    data_at: u64,
+    /// Bytes of a row.
+    width: u64,
+    /// No rows come any more: the end was reached, or the output does not take them.
     finished: bool,
 }
 
-impl<W: Write + Seek> MatSink<W> {
+impl<W: Store> MatSink<W> {
     /// A sink that writes to `output`. It does its own buffering.
     pub fn new(output: W) -> Self {
-        MatSink { output: BufWriter::with_capacity(1 << 16, output), constants: Vec::new(), layout: None }
+        MatSink { output, buffer: Vec::with_capacity(BUFFER), written: 0, constants: Vec::new(), layout: None }
     }
 
     /// Also stores these parameters with their values, once.
@@ -61,14 +74,19 @@ impl<W: Write + Seek> MatSink<W> {
         self
     }
 
+    fn position(&self) -> u64 {
+        self.written + self.buffer.len() as u64
+    }
+
     fn header(&mut self, name: &str, kind: i32, rows: usize, columns: usize) -> io::Result<()> {
         let size =
             |n: usize| i32::try_from(n).map_err(|_| bad_data(format!("too many elements for the MAT matrix {name}")));
         for word in [kind, size(rows)?, size(columns)?, 0, size(name.len() + 1)?] {
-            self.output.write_all(&word.to_le_bytes())?;
+            self.buffer.extend(word.to_le_bytes());
         }
-        self.output.write_all(name.as_bytes())?;
-        self.output.write_all(&[0])
+        self.buffer.extend(name.as_bytes());
+        self.buffer.push(0);
+        Ok(())
     }
 
     /// One text per column, padded with blanks.
@@ -80,16 +98,60 @@ impl<W: Write + Seek> MatSink<W> {
         let (count, longest) = texts.clone().fold((0, 1), |(n, l), t| (n + 1, t.len().max(l)));
         self.header(name, TEXT, longest, count)?;
         for text in texts {
-            self.output.write_all(text.as_bytes())?;
-            for _ in text.len()..longest {
-                self.output.write_all(b" ")?;
-            }
+            self.buffer.extend(text.as_bytes());
+            self.buffer.extend(std::iter::repeat_n(b' ', longest - text.len()));
         }
         Ok(())
     }
+
+    /// Hands on what was gathered, and makes the sizes in the file fit. If not all is taken, whole rows count.
+    fn drain(&mut self) -> io::Result<()> {
+        let (before, mut done, mut result) = (self.written, 0, Ok(()));
+        while done < self.buffer.len() && result.is_ok() {
+            match self.output.write(&self.buffer[done..]) {
+                Ok(0) => result = Err(io::ErrorKind::WriteZero.into()),
+                Ok(n) => done += n,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => result = Err(e),
+            }
+        }
+        self.written += done as u64;
+        if let Some(layout) = &mut self.layout {
+            layout.finished |= result.is_err();
+            let rows = self.written.saturating_sub(layout.data_at) / layout.width;
+            let end = layout.data_at + rows * layout.width;
+            if rows > layout.rows {
+                let last = (end - layout.width - before) as usize;
+                let time = self.buffer[last..].first_chunk().map_or(0.0, |b| f64::from_le_bytes(*b));
+                (layout.rows, layout.stop) = (rows, time);
+            }
+            if result.is_err() && self.written > end {
+                result = result.and(self.output.cut(end));
+            }
+            let patched = self.patch();
+            result = result.and(patched);
+        }
+        self.buffer.clear();
+        result
+    }
+
+    /// Writes the number of rows and the times of the first and the last one.
+    fn patch(&mut self) -> io::Result<()> {
+        let Some(layout) = self.layout.as_ref().filter(|l| l.rows > 0) else { return Ok(()) };
+        let rows = i32::try_from(layout.rows).map_err(|_| bad_data("too many rows for a MAT file"))?;
+        for (at, bytes) in [
+            (layout.start_at, layout.start.unwrap_or(0.0).to_le_bytes().as_slice()),
+            (layout.stop_at, layout.stop.to_le_bytes().as_slice()),
+            (layout.count_at, rows.to_le_bytes().as_slice()),
+        ] {
+            self.output.seek(SeekFrom::Start(at))?;
+            self.output.write_all(bytes)?;
+        }
+        self.output.seek(SeekFrom::End(0)).map(drop)
+    }
 }
 
-impl<W: Write + Seek> Sink for MatSink<W> {
+impl<W: Store> Sink for MatSink<W> {
     fn begin(&mut self, columns: &[Column]) -> io::Result<()> {
         if self.layout.is_some() {
             return Err(misuse("a result was begun twice"));
@@ -104,7 +166,7 @@ impl<W: Write + Seek> Sink for MatSink<W> {
         self.header("Aclass", TEXT, 4, 11)?;
         let rows = [b"Atrajectory", b"1.1        ", b"           ", b"binTrans   "];
         for column in 0..11 {
-            self.output.write_all(&rows.map(|r| r[column]))?;
+            self.buffer.extend(rows.map(|r| r[column]));
         }
         self.texts("name", all().map(|c| c.name.as_str().into()))?;
         self.texts("description", all().map(|c| describe(c).into()))?;
@@ -114,32 +176,30 @@ impl<W: Write + Seek> Sink for MatSink<W> {
             .chain((0..constants.len()).map(|k| (1, k + 2)))
             .chain((0..moving.len()).map(|k| (2, k + 2)));
         for (matrix, row) in info {
-            for word in [matrix, row as i32, 0, -1] {
-                self.output.write_all(&word.to_le_bytes())?;
-            }
+            self.buffer.extend([matrix, row as i32, 0, -1].iter().flat_map(|word: &i32| word.to_le_bytes()));
         }
 
         self.header("data_1", DOUBLE, 1 + constants.len(), 2)?;
         let mut times_at = [0; 2];
         for at in &mut times_at {
-            *at = self.output.stream_position()?;
-            self.output.write_all(&0f64.to_le_bytes())?;
-            for (_, value) in &constants {
-                self.output.write_all(&value.to_le_bytes())?;
-            }
+            *at = self.position();
+            self.buffer.extend(0f64.to_le_bytes());
+            self.buffer.extend(constants.iter().flat_map(|(_, value)| value.to_le_bytes()));
         }
 
-        let count_at = self.output.stream_position()? + 8;
+        let count_at = self.position() + 8;
         self.header("data_2", DOUBLE, 1 + moving.len(), 0)?;
         self.layout = Some(Layout {
             columns: columns.len(),
+            width: 8 * (1 + moving.len() as u64),
             moving: (moving.len() < columns.len()).then_some(moving),
+            start: None,
             rows: 0,
-            start: 0.0,
             stop: 0.0,
             start_at: times_at[0],
             stop_at: times_at[1],
             count_at,
+            data_at: self.position(),
             finished: false,
         });
         Ok(())
@@ -153,44 +213,33 @@ impl<W: Write + Seek> Sink for MatSink<W> {
         if layout.finished {
             return Err(misuse("a result row came after the end"));
         }
-        if layout.rows == 0 {
-            layout.start = t;
-        }
-        layout.stop = t;
-        self.output.write_all(&t.to_le_bytes())?;
+        layout.start.get_or_insert(t);
+        self.buffer.extend(t.to_le_bytes());
         let mut put = |k: usize| {
             let value = if active.is_none_or(|a| a[k]) { values[k] } else { f64::NAN };
-            self.output.write_all(&value.to_le_bytes())
+            self.buffer.extend(value.to_le_bytes());
         };
         match &layout.moving {
-            None => (0..values.len()).try_for_each(&mut put)?,
-            Some(moving) => moving.iter().copied().try_for_each(&mut put)?,
+            None => (0..values.len()).for_each(&mut put),
+            Some(moving) => moving.iter().copied().for_each(&mut put),
         }
-        layout.rows += 1; // only whole rows count
-        Ok(())
+        if self.buffer.len() >= BUFFER { self.drain() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.drain()?;
+        self.output.flush()
     }
 
     fn finish(&mut self) -> io::Result<()> {
-        let Some(layout) = self.layout.as_mut().filter(|l| !l.finished) else {
-            return self.output.flush();
-        };
-        layout.finished = true;
-        let rows = i32::try_from(layout.rows).map_err(|_| bad_data("too many rows for a MAT file"))?;
-        let end = self.output.stream_position()?;
-        for (at, bytes) in [
-            (layout.start_at, layout.start.to_le_bytes().as_slice()),
-            (layout.stop_at, layout.stop.to_le_bytes().as_slice()),
-            (layout.count_at, rows.to_le_bytes().as_slice()),
-        ] {
-            self.output.seek(SeekFrom::Start(at))?;
-            self.output.write_all(bytes)?;
+        if let Some(layout) = &mut self.layout {
+            layout.finished = true;
         }
-        self.output.seek(SeekFrom::Start(end))?;
-        self.output.flush()
+        self.flush()
     }
 }
 
-impl<W: Write + Seek> Drop for MatSink<W> {
+impl<W: Store> Drop for MatSink<W> {
     fn drop(&mut self) {
         // An interrupted run keeps its rows; whoever wants to know about errors calls `finish`.
         let _ = self.finish();
@@ -483,6 +532,61 @@ mod tests {
         }
         assert!(Trajectory::read_mat(&b"time,x\n0,1\n"[..]).is_err());
         assert!(Trajectory::read_mat(&b""[..]).is_err());
+    }
+
+    /// A disk that takes so many bytes.
+    struct Small(Cursor<Vec<u8>>, usize);
+
+    impl io::Write for Small {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            match self.1.saturating_sub(self.0.position() as usize) {
+                0 if !bytes.is_empty() => Err(io::ErrorKind::StorageFull.into()),
+                left => self.0.write(&bytes[..bytes.len().min(left)]),
+            }
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl io::Seek for Small {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.0.seek(to)
+        }
+    }
+
+    impl Store for Small {
+        fn cut(&mut self, length: u64) -> io::Result<()> {
+            self.0.cut(length)
+        }
+    }
+
+    #[test]
+    fn a_full_disk_holds_the_rows_that_fitted() {
+        let mut disk = Small(Cursor::new(Vec::new()), 1 << 17);
+        let mut sink = MatSink::new(&mut disk);
+        sink.begin(&columns()).unwrap();
+        let failed = (0..).find_map(|k| sink.row(k as f64, &[k as f64; 3], None).err()).unwrap();
+        assert_eq!(failed.kind(), io::ErrorKind::StorageFull);
+        assert!(sink.finish().is_ok());
+        drop(sink);
+        let back = Trajectory::read_mat(disk.0.into_inner().as_slice()).unwrap();
+        let last = back.times().len() - 1;
+        assert!(((1 << 17) - 1000) / 32 < last, "{last}");
+        assert_eq!((back.times()[last], back.value(last, 0)), (last as f64, Some(last as f64)));
+    }
+
+    #[test]
+    fn rows_can_be_read_while_others_come() {
+        let mut file = Cursor::new(Vec::new());
+        let mut sink = MatSink::new(&mut file);
+        sink.begin(&columns()).unwrap();
+        for k in 0..3 {
+            sink.row(k as f64, &[0.0; 3], None).unwrap();
+            sink.flush().unwrap();
+            let back = Trajectory::read_mat(sink.output.get_ref().as_slice()).unwrap();
+            assert_eq!(back.times().len(), k + 1);
+        }
     }
 
     #[test]
