@@ -37,6 +37,10 @@ pub struct Handled {
 
 const MAX_ITERATIONS: usize = 200;
 
+/// Iterations after which everything is looked at: what an event does not touch may have been left on a side that it is not
+/// on, within the errors of the integration, and contradict what it touches.
+const MOST_TOUCHED: usize = 40;
+
 /// How often in one event a loop in which relations and values do not agree may be led to the next instant.
 const MOST_LEADS: u8 = 8;
 
@@ -329,10 +333,10 @@ impl Model {
                 }
             }
             let mut moved = false;
-            if !restarts.is_empty()
+            if (!restarts.is_empty() || micro > MOST_TOUCHED)
                 && let Some(t) = touched.take()
             {
-                // States are set anew: everything may change from here on.
+                // States are set anew, or nothing agrees: everything may change from here on.
                 let mut known = vec![false; all];
                 t.relations.iter().for_each(|&i| known[i] = true);
                 self.machine.note_left((0..all).filter(|&i| !known[i]));
