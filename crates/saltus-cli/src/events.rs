@@ -103,11 +103,15 @@ impl EventsFile {
         EventsFile { path, file: None, count: 0, finished: false }
     }
 
+    /// Whether there is a file yet.
+    pub fn exists(&self) -> bool {
+        self.file.is_some()
+    }
+
     fn open(&mut self) -> io::Result<&mut BufWriter<File>> {
         if self.file.is_none() {
-            let mut file = BufWriter::new(File::create(&self.path)?);
+            let file = self.file.insert(BufWriter::new(File::create(&self.path)?));
             file.write_all(b"[")?;
-            self.file = Some(file);
         }
         Ok(self.file.as_mut().expect("it has just been opened"))
     }

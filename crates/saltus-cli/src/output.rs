@@ -41,6 +41,23 @@ impl Destination {
     }
 }
 
+/// Refuses to write one file twice, or over what is read. Devices take everything.
+pub fn check_distinct<'a>(files: impl IntoIterator<Item = &'a Path>) -> Result<(), String> {
+    let mut seen = Vec::new();
+    for file in files {
+        let folder = file.parent().filter(|f| !f.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let place = file.canonicalize().ok().or_else(|| Some(folder.canonicalize().ok()?.join(file.file_name()?)));
+        if place.as_ref().is_some_and(|p| p.exists() && !p.is_file()) {
+            continue;
+        }
+        if place.is_some() && seen.contains(&place) {
+            return Err(format!("{} cannot be two files at once", file.display()));
+        }
+        seen.push(place);
+    }
+    Ok(())
+}
+
 /// Whether a file can be made there, as far as that can be told before the run.
 pub fn check_folder(path: &Path) -> Result<(), String> {
     match path.parent() {
@@ -252,6 +269,13 @@ mod tests {
     #[test]
     fn names_mean_columns_or_arrays_of_them() {
         let columns = ["h", "T[1]", "T[2]", "Tx", "u[2,5]"];
+    #[test]
+    fn no_file_is_written_twice() {
+        let check = |a: &str, b: &str| check_distinct([Path::new(a), Path::new(b)]);
+        assert!(check("a.csv", "b.csv").is_ok() && check("/dev/null", "/dev/null").is_ok());
+        assert!(check("a.csv", "a.csv").is_err() && check("a.csv", "./a.csv").is_err());
+    }
+
         let wanted = ["h", "T", "u[2, 5]", "nope"].map(String::from);
         let (chosen, missing) = choose(&wanted, columns.into_iter());
         assert_eq!(chosen, ["h", "T[1]", "T[2]", "u[2,5]"]);

@@ -40,6 +40,7 @@ pub fn simulate(arguments: &SimulateArgs, begun: Instant) -> Result<(), Failure>
     let picture = destination.picture(&name);
     let wanted: Vec<String> = arguments.plot.iter().flat_map(|list| args::names(list)).collect();
     check_plot(&wanted, &dae)?;
+    check_files(arguments, &destination, (!wanted.is_empty()).then_some(&*picture))?;
     let mut variables: Vec<String> = arguments.variables.iter().flat_map(|list| args::names(list)).collect();
     if !variables.is_empty() {
         variables.extend(wanted.iter().cloned());
@@ -79,7 +80,8 @@ pub fn simulate(arguments: &SimulateArgs, begun: Instant) -> Result<(), Failure>
     {
         init::write_scenario(&session, path, &end)?;
     }
-    keep(&session, arguments, &output, &picture, outcome.is_err())?;
+    let events = arguments.events.as_deref().filter(|_| watch.refused.is_none() && watch.failed.is_none());
+    keep(&session, events, &output, &picture, outcome.is_err())?;
     // The process is about to end: nobody needs the memory of a large model back.
     std::mem::forget(session);
     outcome
@@ -122,6 +124,17 @@ fn check(arguments: &SimulateArgs) -> Result<(), Failure> {
 }
 
 /// Refuses names that cannot be in the result because the model does not have them.
+/// Refuses files that would be written twice, or over what is read.
+fn check_files(arguments: &SimulateArgs, destination: &Destination, picture: Option<&Path>) -> Result<(), Failure> {
+    let rows = match destination {
+        Destination::File(path, _) => Some(path.as_path()),
+        Destination::StandardOutput => None,
+    };
+    let model = Some(Path::new(&arguments.model.target)).filter(|path| path.is_file());
+    let files = [model, rows, arguments.events.as_deref(), arguments.write_final.as_deref(), picture];
+    output::check_distinct(files.into_iter().flatten()).map_err(Failure::Usage)
+}
+
 fn check_plot(wanted: &[String], dae: &HybridDae) -> Result<(), Failure> {
     if wanted.is_empty() {
         return Ok(());
@@ -164,6 +177,9 @@ fn outcome(session: &mut Session, report: Option<&RunReport>, output: &Output, w
         return Err(Failure::Usage(format!("cannot write the events file: {error}")));
     }
     tell_chosen(session, report);
+    if let Some(error) = &watch.failed {
+        return Err(Failure::Run(format!("cannot write the events file: {error}")));
+    }
     report_end(session, report)
 }
 
@@ -217,7 +233,7 @@ fn report_end(session: &Session, report: &RunReport) -> Result<(), Failure> {
 /// Draws the picture and says what was written, also after a failure.
 fn keep(
     session: &Session,
-    arguments: &SimulateArgs,
+    events: Option<&Path>,
     output: &Output,
     picture: &Path,
     failed: bool,
@@ -231,7 +247,7 @@ fn keep(
         session
             .remark(&format!("wrote {path}{until}"), || json!({ "type": "file", "path": path, "rows": output.rows }));
     }
-    if let Some(path) = &arguments.events {
+    if let Some(path) = events {
         let path = path.display().to_string();
         session.remark(&format!("wrote {path}"), || json!({ "type": "file", "path": path }));
     }

@@ -11,6 +11,7 @@ use serde_json::json;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::io;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -19,18 +20,23 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const REFRESH: Duration = Duration::from_millis(50);
 
 static RUNNING: AtomicBool = AtomicBool::new(false);
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// When the run was first asked to end.
+static INTERRUPTED: OnceLock<Instant> = OnceLock::new();
 
 /// How long a run may take to end when it is asked to.
 const GRACE: Duration = Duration::from_secs(5);
+/// Signals in such quick succession are one: a key that bounces, a signal to the group and to the process.
+const ONE: Duration = Duration::from_millis(300);
 
 /// From now on the first Ctrl-C (or SIGTERM) asks the run to end and the second ends the process; without a run, or if it
 /// does not answer (a function without end, say), the first one does.
 pub fn listen_for_interrupts() {
     let _ = ctrlc::set_handler(|| {
-        if !RUNNING.load(Ordering::Relaxed) || INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
+        match INTERRUPTED.get() {
+            Some(asked) if asked.elapsed() < ONE => return,
+            None if RUNNING.load(Ordering::Relaxed) => INTERRUPTED.get_or_init(Instant::now),
+            _ => std::process::exit(130),
+        };
         saltus_engine::interrupt::request();
         std::thread::spawn(|| {
             std::thread::sleep(GRACE);
@@ -49,7 +55,7 @@ pub fn running() {
 
 /// Whether the user wants it to end.
 pub fn interrupted() -> bool {
-    INTERRUPTED.load(Ordering::Relaxed)
+    INTERRUPTED.get().is_some()
 }
 
 /// Watches one run.
@@ -69,8 +75,10 @@ pub struct Watch {
     pub first_sign: Cell<Option<Instant>>,
     /// Where the run is.
     pub time: f64,
-    /// Why the events file could not be written.
+    /// The events file could not be made, and why.
     pub refused: Option<io::Error>,
+    /// What went wrong with writing it.
+    pub failed: Option<io::Error>,
 }
 
 impl Watch {
@@ -98,6 +106,7 @@ impl Watch {
             first_sign: Cell::new(None),
             time: range.0,
             refused: None,
+            failed: None,
         }
     }
 
@@ -107,11 +116,19 @@ impl Watch {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
-        if let Some(mut events) = self.events.take()
-            && ran
-            && let Err(error) = events.finish()
-        {
-            self.refused.get_or_insert(error);
+        if ran {
+            self.write(EventsFile::finish);
+        }
+        self.events = None;
+    }
+
+    /// Does something with the events file; after a failure it is left alone.
+    fn write(&mut self, work: impl FnOnce(&mut EventsFile) -> io::Result<()>) {
+        let Some(events) = &mut self.events else { return };
+        if let Err(error) = work(events) {
+            let place = if events.exists() { &mut self.failed } else { &mut self.refused };
+            *place = Some(error);
+            self.events = None;
         }
     }
 
@@ -154,11 +171,7 @@ impl Observer for Watch {
 
     fn event(&mut self, event: &EventRecord) {
         self.sign_of_life();
-        if let Some(events) = &mut self.events
-            && let Err(error) = events.add(event)
-        {
-            self.refused.get_or_insert(error);
-        }
+        self.write(|events| events.add(event));
         if self.trace == Some(Trace::Events) {
             let text = if self.style.is_json() {
                 serde_json::to_string(&Event::in_stream(event)).unwrap_or_default()

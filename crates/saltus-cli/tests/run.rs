@@ -198,7 +198,8 @@ fn an_interrupted_run_keeps_its_results() {
         .spawn()
         .unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1500));
-    let killed = process::Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
+    let twice = format!("kill -INT {0}; sleep 0.01; kill -INT {0} || true", child.id());
+    let killed = process::Command::new("sh").args(["-c", &twice]).status().unwrap();
     assert!(killed.success());
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -428,6 +429,7 @@ end Doublet;
     assert_eq!(code, 0, "{stderr}");
     let told = "x from 4 to 0; v from 3 to 0; impulse of -4 in v; doublet of -8 in f; impulse of -6 in f";
     assert!(stderr.contains(told), "{stderr}");
+    assert_eq!(output.status.code(), Some(6), "{stderr}");
     let events: Value = serde_json::from_str(&folder.read("e.json")).unwrap();
     let size = |name: &str, order: Option<u64>| {
         let of = events[1]["impulses"].as_array().unwrap().iter();
