@@ -93,6 +93,8 @@ pub struct Output {
     pub rows: usize,
     /// The time of the last row.
     pub last_time: f64,
+    /// Somebody follows the run: rows are handed on as they come.
+    pub followed: bool,
 }
 
 impl Output {
@@ -113,6 +115,7 @@ impl Output {
             first_row: None,
             rows: 0,
             last_time: f64::NAN,
+            followed: false,
         }
     }
 
@@ -169,7 +172,10 @@ impl Sink for Output {
         if let Some(plot) = &mut self.plot {
             plot.row(t, values, active)?;
         }
-        let result = self.sink.as_mut().map_or(Ok(()), |sink| sink.row(t, values, active));
+        let result = self.sink.as_mut().map_or(Ok(()), |sink| match self.followed {
+            true => sink.row(t, values, active).and_then(|()| sink.flush()),
+            false => sink.row(t, values, active),
+        });
         self.note(result)
     }
 
@@ -227,8 +233,8 @@ fn distance(a: &str, b: &str, most: usize) -> usize {
     row[b.len()]
 }
 
-/// Parameters and constants whose value is written in the model.
-pub fn constants(dae: &HybridDae) -> Vec<(Column, f64)> {
+/// Parameters and constants whose value is written in the model, as far as these patterns mean them.
+pub fn constants(dae: &HybridDae, patterns: &[String]) -> Vec<(Column, f64)> {
     let kind = |ty: &VarType| match ty {
         VarType::Real => Some(Kind::Real),
         VarType::Integer => Some(Kind::Integer),
@@ -242,7 +248,10 @@ pub fn constants(dae: &HybridDae) -> Vec<(Column, f64)> {
         Some((column.with_unit(v.unit.as_str()).with_description(&*v.description), value))
     };
     let is_shown = |v: &saltus_dae::Variable| {
-        !v.hidden && !v.unshown && matches!(v.variability, Variability::Constant | Variability::Parameter)
+        !v.hidden
+            && !v.unshown
+            && matches!(v.variability, Variability::Constant | Variability::Parameter)
+            && saltus_sim::chosen(patterns, &v.name)
     };
     dae.vars.as_slice().iter().filter(|v| is_shown(v)).filter_map(constant).collect()
 }
@@ -261,6 +270,13 @@ mod tests {
     }
 
     #[test]
+    fn no_file_is_written_twice() {
+        let check = |a: &str, b: &str| check_distinct([Path::new(a), Path::new(b)]);
+        assert!(check("a.csv", "b.csv").is_ok() && check("/dev/null", "/dev/null").is_ok());
+        assert!(check("a.csv", "a.csv").is_err() && check("a.csv", "./a.csv").is_err());
+    }
+
+    #[test]
     fn the_picture_lies_beside_the_output() {
         assert_eq!(Destination::new(Some("a.b.csv"), "M").unwrap().picture("M"), Path::new("a.b.svg"));
         assert_eq!(Destination::StandardOutput.picture("M"), Path::new("M.svg"));
@@ -269,13 +285,6 @@ mod tests {
     #[test]
     fn names_mean_columns_or_arrays_of_them() {
         let columns = ["h", "T[1]", "T[2]", "Tx", "u[2,5]"];
-    #[test]
-    fn no_file_is_written_twice() {
-        let check = |a: &str, b: &str| check_distinct([Path::new(a), Path::new(b)]);
-        assert!(check("a.csv", "b.csv").is_ok() && check("/dev/null", "/dev/null").is_ok());
-        assert!(check("a.csv", "a.csv").is_err() && check("a.csv", "./a.csv").is_err());
-    }
-
         let wanted = ["h", "T", "u[2, 5]", "nope"].map(String::from);
         let (chosen, missing) = choose(&wanted, columns.into_iter());
         assert_eq!(chosen, ["h", "T[1]", "T[2]", "u[2,5]"]);

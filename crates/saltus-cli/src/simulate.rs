@@ -45,7 +45,8 @@ pub fn simulate(arguments: &SimulateArgs, begun: Instant) -> Result<(), Failure>
     if !variables.is_empty() {
         variables.extend(wanted.iter().cloned());
     }
-    let mut output = Output::new(destination, wanted, output::constants(&dae));
+    let mut output = Output::new(destination, wanted, output::constants(&dae, &variables));
+    output.followed = run.realtime.is_some();
     let events = arguments.events.clone().map(EventsFile::new);
     let range = range(&run, &dae);
     let mut watch = Watch::new(session.style, arguments.trace, events, &session.engine.sources(), range);
@@ -123,7 +124,6 @@ fn check(arguments: &SimulateArgs) -> Result<(), Failure> {
     }
 }
 
-/// Refuses names that cannot be in the result because the model does not have them.
 /// Refuses files that would be written twice, or over what is read.
 fn check_files(arguments: &SimulateArgs, destination: &Destination, picture: Option<&Path>) -> Result<(), Failure> {
     let rows = match destination {
@@ -135,6 +135,7 @@ fn check_files(arguments: &SimulateArgs, destination: &Destination, picture: Opt
     output::check_distinct(files.into_iter().flatten()).map_err(Failure::Usage)
 }
 
+/// Refuses names that cannot be in the result because the model does not have them.
 fn check_plot(wanted: &[String], dae: &HybridDae) -> Result<(), Failure> {
     if wanted.is_empty() {
         return Ok(());
@@ -176,10 +177,10 @@ fn outcome(session: &mut Session, report: Option<&RunReport>, output: &Output, w
     if let Some(error) = &watch.refused {
         return Err(Failure::Usage(format!("cannot write the events file: {error}")));
     }
-    tell_chosen(session, report);
     if let Some(error) = &watch.failed {
         return Err(Failure::Run(format!("cannot write the events file: {error}")));
     }
+    tell_chosen(session, report);
     report_end(session, report)
 }
 
@@ -218,6 +219,10 @@ pub fn open_text(open: &[(String, f64)]) -> String {
 }
 
 fn report_end(session: &Session, report: &RunReport) -> Result<(), Failure> {
+    if let Some(late) = report.late {
+        let text = format!("the run ended {late:.1} s behind the clock");
+        session.remark(&text, || json!({ "type": "late", "seconds": late }));
+    }
     if report.cancelled {
         let (text, object) = watch::interruption(report.end);
         session.remark(&text, || object);

@@ -184,7 +184,172 @@ fn real_time_waits_for_the_clock() {
     assert!(folder.read("r.csv").lines().last().unwrap().starts_with("1.0,"), "{stderr}");
 }
 
-/// Ctrl-C ends the run and keeps what there is.
+const SWITCH: &str = "model Switch
+  Real x(start = 0, fixed = true);
+  Boolean b = x > 0.7;
+equation
+  der(x) = 1;
+end Switch;
+";
+
+/// Steps are much longer than the time to the event; rows come one by one.
+#[test]
+fn in_real_time_nothing_is_told_before_its_time() {
+    use std::io::{BufRead, BufReader};
+    use std::process::Stdio;
+    let folder = Folder::new("pace", SWITCH);
+    let begin = std::time::Instant::now();
+    let start = |words: &str| {
+        process::Command::new(env!("CARGO_BIN_EXE_saltus"))
+            .args(words.split_whitespace())
+            .current_dir(&folder.0)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    };
+    let mut child = start("simulate model.mo --stop 1000 --intervals 1 --realtime 1 --trace events --output -");
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let told = lines.map_while(Result::ok).find(|l| l.contains("x > 0.7 became true"));
+    let at = begin.elapsed().as_secs_f64();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(told.is_some() && at >= 0.7, "{told:?} at {at}");
+
+    let mut child = start("simulate model.mo --stop 1 --intervals 4 --realtime 1 --output -");
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let times: Vec<f64> = lines.map(|_| begin.elapsed().as_secs_f64()).collect();
+    child.wait().unwrap();
+    assert!(times.len() == 8 && times[7] - times[1] > 0.4, "rows came at {times:?}");
+}
+
+#[test]
+fn coming_to_rest_and_sliding_are_in_the_log() {
+    let folder = Folder::new("stays", BALL);
+    let events = |words: &str| -> Vec<Value> {
+        let (code, _, stderr) = folder.saltus(&format!("simulate model.mo --events e.json {words}"));
+        assert_eq!(code, 0, "{stderr}");
+        serde_json::from_str(&folder.read("e.json")).unwrap()
+    };
+    let fired = |e: &Value, what: &str| e["fired"].as_array().unwrap().iter().any(|f| f == what);
+    let find = |list: &[Value], what: &str| list.iter().find(|e| fired(e, what)).unwrap_or(&Value::Null).clone();
+    let rest = find(&events("--stop 6"), "h <= 0 comes to rest");
+    assert_eq!((&rest["kind"], &rest["changed"][0]["name"]), (&"state".into(), &"v".into()), "{rest}");
+    assert_eq!(rest["changed"][0]["after"], 0.0, "{rest}");
+
+    fs::write(
+        folder.0.join("model.mo"),
+        "model Slide
+  Real x(start = 0.5, fixed = true);
+  Boolean up = x > 0;
+equation
+  der(x) = (if up then -1 else 1) + (if time > 1 then 2*(time - 1) else 0);
+end Slide;
+",
+    )
+    .unwrap();
+    let list = events("--stop 2");
+    let (enters, leaves) = (find(&list, "x > 0 enters the surface"), find(&list, "x > 0 leaves the surface"));
+    assert!((enters["time"].as_f64().unwrap_or(0.0) - 0.5).abs() < 1e-6, "{list:?}");
+    assert!((leaves["time"].as_f64().unwrap_or(0.0) - 1.5).abs() < 1e-3, "{list:?}");
+    assert_eq!(leaves["kind"], "state");
+}
+
+#[test]
+fn what_does_not_change_is_stored_once_in_mat_files() {
+    let model = "model M
+  constant Real g = 9.81;
+  parameter Real p = 2;
+  final parameter Real q = 2*p;
+  parameter Real w(fixed = false);
+  Real z = 5;
+  Integer n = 3;
+  Real x(start = 0, fixed = true);
+initial equation
+  w = p + 1;
+equation
+  der(x) = p;
+end M;
+";
+    let folder = Folder::new("mat", model);
+    let (code, _, stderr) = folder.saltus("simulate model.mo --output r.mat");
+    assert_eq!(code, 0, "{stderr}");
+    let file = fs::read(folder.0.join("r.mat")).unwrap();
+    let at = file.windows(7).position(|w| w == b"data_2\0").unwrap();
+    assert_eq!(file[at - 16..at - 12], 2i32.to_le_bytes(), "time and x alone");
+    let back = saltus_results::Trajectory::read_mat(file.as_slice()).unwrap();
+    for (name, value) in [("g", 9.81), ("p", 2.0), ("q", 4.0), ("w", 3.0), ("z", 5.0), ("n", 3.0), ("x", 2.0)] {
+        assert_eq!(back.at(name, 1.0).and_then(|s| s.after).map(|v| (1e9 * v).round()), Some(1e9 * value), "{name}");
+    }
+}
+
+#[test]
+fn patterns_without_a_variable_are_told() {
+    let folder = Folder::new("patterns", &BALL.replace("parameter", "constant Real g = 9.81;\n  parameter"));
+    let (code, stdout, stderr) = folder.saltus("simulate model.mo --intervals 1 --variables h,zz,g --output -");
+    assert!(code == 0 && stderr.contains("no variable of the result matches zz"), "{stderr}");
+    assert!(stdout.starts_with("time,g,h\n0.0,9.81,1.0\n"), "{stdout}");
+    let (code, _, stderr) = folder.saltus("simulate model.mo --variables nosuch");
+    assert!(code == 2 && stderr.contains("matches nosuch"), "{stderr}");
+}
+
+#[test]
+fn no_file_is_written_twice_or_over_the_model() {
+    let folder = Folder::new("twice", BALL);
+    for words in ["--output a.csv --events ./a.csv", "--events Ball.csv", "--events model.mo"] {
+        let (code, _, stderr) = folder.saltus(&format!("simulate model.mo {words}"));
+        assert!(code == 2 && stderr.contains("two files at once"), "{words}: {stderr}");
+    }
+    assert_eq!(folder.read("model.mo"), BALL);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_a_failure_of_the_run() {
+    let folder = Folder::new("full", BALL);
+    let (code, _, stderr) = folder.saltus("simulate model.mo --events /dev/full --output r.csv");
+    assert!(code == 6 && stderr.contains("cannot write the events file"), "{stderr}");
+    assert!(!stderr.contains("wrote /dev/full"), "{stderr}");
+}
+
+/// However a run ends, what it has written can be read.
+#[test]
+fn a_failed_run_keeps_its_results() {
+    let folder = Folder::new("failed", &BALL.replace("equation", "equation\n  assert(time < 0.6, \"enough\");"));
+    for file in ["r.csv", "r.mat", "r.parquet"] {
+        let (code, _, stderr) = folder.saltus(&format!("simulate model.mo --output {file}"));
+        assert!(code == 6 && stderr.contains(&format!("wrote {file} up to t = ")), "{stderr}");
+        let bytes = fs::read(folder.0.join(file)).unwrap();
+        let back = match file {
+            "r.csv" => saltus_results::Trajectory::read_csv(bytes.as_slice()).unwrap(),
+            "r.mat" => saltus_results::Trajectory::read_mat(bytes.as_slice()).unwrap(),
+            _ => {
+                assert!(bytes.ends_with(b"PAR1"));
+                continue;
+            }
+        };
+        assert!(back.times().last().is_some_and(|t| *t > 0.59 && *t < 0.61), "{file}");
+    }
+}
+
+/// The width is a part of the errors of the integration: relations that an event does not touch may be on a wrong side.
+#[test]
+fn a_narrow_hysteresis_goes_on() {
+    let model = "model H
+  parameter Real a = 1e-6;
+  Real x(start = 0, fixed = true);
+  Boolean up(start = false, fixed = true);
+equation
+  der(x) = if up then -1 else 1;
+  up = if pre(up) then not x < -a else x > a;
+end H;
+";
+    let folder = Folder::new("hysteresis", model);
+    let (code, _, stderr) = folder.saltus("simulate model.mo --stop 0.001 --solver qss --tolerance 1e-3");
+    assert_eq!(code, 0, "{stderr}");
+}
+
+/// Ctrl-C ends the run and keeps what there is, also if the key bounces.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_keeps_its_results() {
@@ -203,6 +368,7 @@ fn an_interrupted_run_keeps_its_results() {
     assert!(killed.success());
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(6), "{stderr}");
     let rows = folder.read("r.csv");
     let last: f64 = rows.lines().last().unwrap().split(',').next().unwrap().parse().unwrap();
     assert!(rows.lines().count() > 3 && last > 0.2 && last < 100.0, "{last}: {stderr}");
@@ -429,7 +595,6 @@ end Doublet;
     assert_eq!(code, 0, "{stderr}");
     let told = "x from 4 to 0; v from 3 to 0; impulse of -4 in v; doublet of -8 in f; impulse of -6 in f";
     assert!(stderr.contains(told), "{stderr}");
-    assert_eq!(output.status.code(), Some(6), "{stderr}");
     let events: Value = serde_json::from_str(&folder.read("e.json")).unwrap();
     let size = |name: &str, order: Option<u64>| {
         let of = events[1]["impulses"].as_array().unwrap().iter();

@@ -1,5 +1,8 @@
 //! What a run is asked for and what it reports.
 
+use saltus_base::{Diagnostic, Span, Stage};
+use saltus_results::Column;
+
 /// What to do at an accumulation point of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Zeno {
@@ -99,6 +102,20 @@ pub fn chosen(patterns: &[String], name: &str) -> bool {
     patterns.is_empty() || patterns.iter().any(|p| matches(&p.chars().collect::<Vec<char>>(), &name))
 }
 
+/// Tells which patterns mean no column; refused if none does.
+pub(crate) fn found(patterns: &[String], columns: &[Column], observer: &mut dyn Observer) -> Result<(), Diagnostic> {
+    if columns.is_empty() && !patterns.is_empty() {
+        let text = format!("no variable of the result matches {}", patterns.join(", "));
+        return Err(Diagnostic::error(Stage::Usage, Span::NONE, text));
+    }
+    for pattern in patterns {
+        if !columns.iter().any(|c| chosen(std::slice::from_ref(pattern), &c.name)) {
+            observer.message(&format!("no variable of the result matches {pattern}"), Span::NONE);
+        }
+    }
+    Ok(())
+}
+
 /// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -130,7 +147,8 @@ pub struct EventRecord {
     pub time: f64,
     /// What kind.
     pub kind: EventKind,
-    /// What fired, by source name: relations with their direction (`h <= 0 became true`), samplers.
+    /// What fired, by source name: relations with their direction (`h <= 0 became true`), samplers; what came to be held at
+    /// zero, or is no longer (`h <= 0 comes to rest`, `v > 0 leaves the surface`).
     pub fired: Vec<String>,
     /// Discrete variables and states that changed: name, before, after.
     pub changed: Vec<(String, f64, f64)>,
@@ -151,6 +169,32 @@ pub struct EventRecord {
     pub worst: Option<String>,
 }
 
+impl EventRecord {
+    /// Something changes at this instant, perhaps once more.
+    pub fn change(&mut self, name: String, before: f64, after: f64) {
+        match self.changed.iter_mut().find(|c| c.0 == name) {
+            Some(c) => c.2 = after,
+            None => self.changed.push((name, before, after)),
+        }
+    }
+
+    /// What happens next at the same instant is part of the same event.
+    pub fn join(&mut self, next: EventRecord) {
+        if next.kind == EventKind::Mode {
+            self.kind = next.kind;
+        }
+        self.fired.extend(next.fired);
+        next.changed.into_iter().for_each(|(name, before, after)| self.change(name, before, after));
+        // The last micro-step of each changes nothing.
+        self.micro_steps += next.micro_steps - 1;
+        self.instants.extend(next.instants);
+        self.mode = next.mode;
+        self.impulses.extend(next.impulses);
+        self.conserved.iter_mut().zip(next.conserved).for_each(|(c, n)| c.2 = n.2);
+        (self.residual, self.worst) = (next.residual, next.worst);
+    }
+}
+
 /// Follows a run from outside.
 pub trait Observer {
     /// The run has reached `t`.
@@ -162,7 +206,7 @@ pub trait Observer {
         false
     }
     /// Something worth saying once (warnings, Zeno, sliding), with the source place if known.
-    fn message(&mut self, _text: &str, _span: saltus_base::Span) {}
+    fn message(&mut self, _text: &str, _span: Span) {}
     /// Whether the run should end now, keeping its results.
     fn cancelled(&self) -> bool {
         false
@@ -226,6 +270,8 @@ pub struct RunReport {
     pub terminated: Option<String>,
     /// Whether the run was interrupted from outside.
     pub cancelled: bool,
+    /// Seconds that it was behind the clock at the end, if it could not keep the pace asked for.
+    pub late: Option<f64>,
     /// Structural index of the mode at the start.
     pub index: i32,
     /// What took its start value because nothing else determines it, with that value.
@@ -237,6 +283,28 @@ pub struct RunReport {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_follows_at_the_same_instant_is_one_event() {
+        let event = |kind, fired: &str, changed: &[(&str, f64, f64)]| EventRecord {
+            time: 1.0,
+            kind,
+            fired: vec![fired.into()],
+            changed: changed.iter().map(|c| (c.0.to_string(), c.1, c.2)).collect(),
+            micro_steps: 2,
+            instants: Vec::new(),
+            mode: None,
+            impulses: Vec::new(),
+            conserved: Vec::new(),
+            residual: None,
+            worst: None,
+        };
+        let mut first = event(EventKind::State, "h <= 0 became true", &[("v", -2.0, 1.0)]);
+        first.join(event(EventKind::Mode, "open became true", &[("v", 1.0, 0.0), ("n", 1.0, 2.0)]));
+        assert_eq!((first.kind, first.micro_steps), (EventKind::Mode, 3));
+        assert_eq!(first.fired, ["h <= 0 became true", "open became true"]);
+        assert_eq!(first.changed, [("v".to_string(), -2.0, 0.0), ("n".to_string(), 1.0, 2.0)]);
+    }
 
     #[test]
     fn patterns_mean_variables() {

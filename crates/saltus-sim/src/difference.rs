@@ -7,6 +7,7 @@
 //! A predicate that reads what the instant solves for is evaluated after it; if that changes the mode, the instant is solved
 //! anew in that mode, until they agree. Instants are one unit of time apart.
 
+use crate::api::found;
 use crate::compile::Step;
 use crate::model::Model;
 use crate::{EventKind, EventRecord, Observer, RunOptions, RunReport};
@@ -45,7 +46,7 @@ pub fn run_instants(
     model.parameters(start)?;
     model.machine.plain_relations = true;
     let mut run = Instants::new(model);
-    run.columns(model, options, sink)?;
+    run.columns(model, options, sink, observer)?;
     let mut report = RunReport { solver: "instants (a system of next values)".into(), ..RunReport::default() };
     let count = (stop - start).max(0.0).floor() as u64;
     let mut last: Option<ModeKey> = None;
@@ -196,7 +197,13 @@ impl Instants {
         }
     }
 
-    fn columns(&mut self, model: &mut Model, options: &RunOptions, sink: &mut dyn Sink) -> Result<(), Diagnostic> {
+    fn columns(
+        &mut self,
+        model: &mut Model,
+        options: &RunOptions,
+        sink: &mut dyn Sink,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Diagnostic> {
         let mut columns = Vec::new();
         for i in 0..model.sys.dae.vars.len() {
             let v = VarId::new(i);
@@ -221,6 +228,7 @@ impl Instants {
             }
         }
         model.layout.extend(&mut model.machine.values);
+        found(&options.variables, &columns, observer)?;
         self.row = vec![0.0; columns.len()];
         self.active = vec![true; columns.len()];
         sink.begin(&columns).map_err(io)

@@ -507,7 +507,7 @@ impl Model {
     }
 
     /// The name of a state by its slot.
-    fn slot_name(&self, program: &ModeProgram, slot: u32) -> String {
+    pub(crate) fn slot_name(&self, program: &ModeProgram, slot: u32) -> String {
         let states = program.plan.states.iter().copied().find(|c| self.layout.find(*c) == Some(slot));
         // A state of the mode that has ended.
         let cell = states.or_else(|| self.layout.cells().find(|c| c.1 == slot).map(|c| c.0));
@@ -765,7 +765,7 @@ impl Model {
 }
 
 /// A relation and what it has become.
-fn became(text: &str, kind: &RelationKind, value: f64) -> String {
+pub(crate) fn became(text: &str, kind: &RelationKind, value: f64) -> String {
     match kind {
         RelationKind::Sign(_) => format!("{} became {}", brief(text), value != 0.0),
         RelationKind::Floor => format!("{} became {value}", brief(text)),

@@ -54,6 +54,7 @@ mod location;
 pub mod machine;
 mod mixed;
 pub mod model;
+mod pace;
 mod pivot;
 mod progression;
 mod reinit;

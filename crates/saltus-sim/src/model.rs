@@ -631,6 +631,21 @@ impl Model {
         }
     }
 
+    /// Variables whose values are the same at all times after the start: parameters, and those defined by a number.
+    pub fn fixed_values(&self) -> FxHashMap<VarId, f64> {
+        let dae = &self.sys.dae;
+        let parameters = dae.vars.iter().filter(|(_, v)| v.variability <= Variability::Parameter);
+        let parameters = parameters.filter_map(|(id, v)| {
+            let written = || dae.row_constant(v.binding.as_ref()?);
+            Some((id, self.value(id, 0).or_else(written)?))
+        });
+        let defined = self.sys.discrete.iter().filter_map(|d| match &d.kind {
+            saltus_structure::DiscKind::Value(row) => Some((d.var, dae.row_constant(row)?)),
+            _ => None,
+        });
+        parameters.chain(defined).collect()
+    }
+
     /// The present value of a variable or one of its derivatives, if it has one.
     pub fn value(&self, var: VarId, order: u8) -> Option<f64> {
         match self.sys.resolve(Operand::Var { var, order, neg: false }) {

@@ -1,18 +1,19 @@
 //! The run loop: integrate, find the events of the step, write, handle, go on.
 
-use crate::api::{EventKind, Observer, RunOptions, RunReport, Zeno, chosen};
+use crate::api::{EventKind, EventRecord, Observer, RunOptions, RunReport, Zeno, chosen, found};
 use crate::block::SolveBlock;
 use crate::choice::{Choice, SOLVERS};
 use crate::compile::Step;
 use crate::course::Course as Trail;
 use crate::crossings::{positive_side, side_value};
-use crate::events::brief;
+use crate::events::{became, brief};
 use crate::fold;
 use crate::forward::Forward;
 use crate::junction::{Course, MOST_BLENDED, Whirl};
 use crate::location::{Location, SearchedStep, off_course, sway};
 use crate::machine::{Trouble, plain};
 use crate::model::{ModeProgram, Model};
+use crate::pace::Pace;
 use crate::resting::{Impact, Resting, ZenoWatch};
 use crate::resume::Recalled;
 use crate::rhs::{Rhs, place};
@@ -150,11 +151,16 @@ pub fn run(
         off: false,
         last: Vec::new(),
         due: None,
+        pace: None,
+        record: None,
+        words: Vec::new(),
     };
     // The instant of touching has no derivative.
     r.location.only_crossings = r.forward.is_some();
-    r.columns(model, sink)?;
-    match r.go(model, program, sink, observer) {
+    r.columns(model, sink, observer)?;
+    let outcome = r.go(model, program, sink, observer);
+    r.tell(observer);
+    match outcome {
         // What was being searched for at an event was given up.
         Err(_) if observer.cancelled() && model.machine.stop.is_some() => {
             r.report.cancelled = true;
@@ -224,6 +230,11 @@ struct Runner<'a> {
     last: Vec<usize>,
     /// Next time events: one that steps must end at, one that they may pass over. Known until the next event.
     due: Option<(f64, f64)>,
+    /// The wall clock, if it is kept up with.
+    pace: Option<Pace>,
+    /// The event that is being handled, for the log, and what else is to be said of it.
+    record: Option<EventRecord>,
+    words: Vec<String>,
 }
 
 /// Events of a relation in quick succession.
@@ -327,16 +338,24 @@ impl Runner<'_> {
         (self.stop - self.start).max(1e-300)
     }
 
-    fn columns(&mut self, model: &mut Model, sink: &mut dyn Sink) -> Result<(), Diagnostic> {
+    fn columns(
+        &mut self,
+        model: &mut Model,
+        sink: &mut dyn Sink,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Diagnostic> {
         let mut columns: Vec<Column> = Vec::new();
         let mut moving = Vec::new();
+        let fixed = model.fixed_values();
         for i in 0..model.sys.dae.vars.len() {
             let v = VarId::new(i);
             let var = &model.sys.dae.vars[v];
-            // Of the parameters, those of the model itself: they are few, and their values may come from a computation.
-            let parameter = var.variability <= Variability::Parameter
-                && (var.variability == Variability::Constant || var.name.contains('.'));
-            if HybridDae::is_builtin(v) || parameter || self.options.leaves_out(var) {
+            // Of the parameters, those of the model itself: they are few, and their values may come from a computation. Others,
+            // and constants, if they are asked for by name.
+            let inner = var.variability <= Variability::Parameter
+                && (var.variability == Variability::Constant || var.name.contains('.'))
+                && !self.options.variables.contains(&var.name);
+            if HybridDae::is_builtin(v) || inner || self.options.leaves_out(var) {
                 continue;
             }
             let kind = match var.ty {
@@ -355,7 +374,8 @@ impl Runner<'_> {
             columns.push(
                 Column::new(var.name.clone(), kind).with_unit(var.unit.as_str()).with_description(&*var.description),
             );
-            let source = match model.locate(v) {
+            let fixed = fixed.get(&v).copied();
+            let source = match fixed.map_or_else(|| model.locate(v), Err) {
                 Ok((s, sign)) => {
                     let rep = match model.sys.alias[v] {
                         Some(saltus_structure::Alias::Var(to, _)) => to,
@@ -381,10 +401,7 @@ impl Runner<'_> {
                 self.derived.push(k);
             }
         }
-        if columns.is_empty() && !self.options.variables.is_empty() {
-            let text = format!("no variable of the result matches {}", self.options.variables.join(", "));
-            return Err(Diagnostic::error(Stage::Run, Span::NONE, text));
-        }
+        found(&self.options.variables, &columns, observer)?;
         self.row = vec![0.0; columns.len()];
         self.active = vec![true; columns.len()];
         sink.begin(&columns).map_err(io)
@@ -627,7 +644,7 @@ impl Runner<'_> {
         }
         self.write(model, &program, t, sink)?;
         self.next_output = 1;
-        let wall = std::time::Instant::now();
+        self.pace = self.options.realtime.filter(|s| *s > 0.0).map(|scale| Pace::new(t, scale));
         let mut x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
         if self.choice.is_auto() {
             let found = self.spectrum(model, &program, t, &x);
@@ -788,7 +805,7 @@ impl Runner<'_> {
                 self.extent = vec![0.0; program.states.len()];
             }
             self.extent.iter_mut().zip(integrator.x()).for_each(|(far, x)| *far = far.max(x.abs()));
-            self.pace(now, &wall, observer);
+            self.pace(now, observer);
             observer.progress(now);
             if restart.is_none()
                 && self.report.terminated.is_none()
@@ -1215,6 +1232,7 @@ impl Runner<'_> {
             let r = &mut model.machine.relations[i];
             let slot = r.var as usize;
             (r.frozen, model.machine.values[slot]) = (true, 1.0 - model.machine.values[slot]);
+            self.words.push(became(&model.sys.relations[i].text, &r.kind, model.machine.values[slot]));
             self.location.released.insert(i, 4.0 * g.abs());
         }
         let after = self.event(model, program, &[], EventKind::State, t, sink, observer, true);
@@ -1235,6 +1253,7 @@ impl Runner<'_> {
         evaluated: bool,
         observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
+        self.pace(t, observer);
         self.tried(model, observer);
         if !evaluated && let Err(e) = self.evaluate_at(model, program, integrator, t) {
             return Err(model
@@ -1323,6 +1342,7 @@ impl Runner<'_> {
         observer: &mut dyn Observer,
     ) -> Option<Diagnostic> {
         let t = self.ceases(model, program, integrator, (from, to), |model| failing(model).is_none())?;
+        self.pace(t, observer);
         self.evaluate_at(model, program, integrator, t).ok()?;
         if self.doubted(model, program, integrator, from, t, observer) {
             self.evaluate_at(model, program, integrator, t).ok()?;
@@ -1540,15 +1560,57 @@ impl Runner<'_> {
         }
     }
 
-    /// Waits for the wall clock.
-    fn pace(&self, t: f64, wall: &std::time::Instant, observer: &dyn Observer) {
-        let Some(scale) = self.options.realtime.filter(|s| *s > 0.0) else { return };
-        loop {
-            let ahead = (t - self.start) / scale - wall.elapsed().as_secs_f64();
-            if !(ahead > 0.0) || observer.cancelled() {
-                return;
+    /// Waits for the wall clock, so that nothing is told before its time; tells once if it is not kept up with.
+    fn pace(&mut self, t: f64, observer: &mut dyn Observer) {
+        let Some(pace) = &self.pace else { return };
+        self.report.late = pace.wait(t, || observer.cancelled());
+        if let Some(late) = self.report.late {
+            let text = format!("the run does not keep up with the clock: at time {t:?} it is {late:.1} s behind");
+            self.say(observer, &text, Span::NONE, "late");
+        }
+    }
+
+    /// Takes note of what has happened at this instant.
+    fn note(&mut self, record: EventRecord) {
+        match &mut self.record {
+            Some(event) => event.join(record),
+            None => self.record = Some(record),
+        }
+    }
+
+    /// Tells the event that has been handled, if it has not been told.
+    fn tell(&mut self, observer: &mut dyn Observer) {
+        let words = std::mem::take(&mut self.words);
+        if let Some(mut event) = self.record.take() {
+            event.fired.extend(words);
+            observer.event(&event);
+        }
+    }
+
+    /// The relations of bodies at rest, and those of surfaces that are slid on.
+    fn stays(&self) -> [Vec<usize>; 2] {
+        let surfaces = self.sliding.iter().flat_map(|s| &s.surfaces);
+        [self.resting.iter().map(|r| r.relation).collect(), surfaces.map(|s| s.relations[0].0).collect()]
+    }
+
+    /// Says what has come to rest or to slide since, and what no longer does.
+    fn note_stays(&mut self, model: &Model, before: &[Vec<usize>; 2]) {
+        let words = [["comes to rest", "leaves rest"], ["enters the surface", "leaves the surface"]];
+        for ((before, after), [enters, leaves]) in before.iter().zip(self.stays()).zip(words) {
+            let word = |i: &usize, what: &str| format!("{} {what}", brief(&model.sys.relations[*i].text));
+            self.words.extend(after.iter().filter(|i| !before.contains(i)).map(|i| word(i, enters)));
+            self.words.extend(before.iter().filter(|i| !after.contains(i)).map(|i| word(i, leaves)));
+        }
+    }
+
+    /// Takes note of states that have moved since they had these values.
+    fn note_moved(&mut self, model: &Model, program: &ModeProgram, before: &[f64]) {
+        let Some(record) = &mut self.record else { return };
+        for (&(slot, _), &was) in program.states.iter().zip(before) {
+            let now = model.machine.values[slot as usize];
+            if now != was {
+                record.change(model.slot_name(program, slot), was, now);
             }
-            std::thread::sleep(std::time::Duration::from_secs_f64(ahead.min(0.05)));
         }
     }
 
@@ -1607,6 +1669,7 @@ impl Runner<'_> {
                 }
                 break;
             }
+            self.pace(t, observer);
             self.evaluate_at(model, program, i, t).map_err(|e| model.explain(&e, Stage::Run, t, "the run failed"))?;
             if let Some(bad) = model.not_finite(program) {
                 return Err(model.explain(&bad, Stage::Run, t, "the run failed"));
@@ -1641,9 +1704,11 @@ impl Runner<'_> {
         observer: &mut dyn Observer,
         before_row: bool,
     ) -> Result<After, Diagnostic> {
+        self.pace(t, observer);
         if before_row {
             self.write(model, program, t, sink)?;
         }
+        let stays = self.stays();
         self.tried(model, observer);
         self.due = None;
         let arrived = model.arrive();
@@ -1697,9 +1762,11 @@ impl Runner<'_> {
             _ => self.report.state_events += 1,
         }
         self.terminated(&h.terminated);
-        observer.event(&h.record);
+        self.note(h.record);
         for &i in &h.accumulated {
-            self.comes_to_rest(model, i, t, observer)?;
+            if self.comes_to_rest(model, i, t, observer)? {
+                self.words.push(format!("{} comes to rest", brief(&model.sys.relations[i].text)));
+            }
         }
         let program_after = h.program.clone();
         let same = Rc::ptr_eq(&program_after, program) && !h.switched;
@@ -1758,6 +1825,7 @@ impl Runner<'_> {
             self.arrange(model, &program_after, t, observer)?;
         }
         if !h.reinitialized.is_empty() {
+            let turned: Vec<f64> = program_after.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
             let reset: Vec<(u32, f64)> = came.into_iter().filter(|c| h.reinitialized.contains(&c.0)).collect();
             for (&i, &bit) in fired.iter().zip(&bits) {
                 let size = model.machine.relations[i].size.max(1e-6);
@@ -1776,7 +1844,10 @@ impl Runner<'_> {
                     self.accumulate(model, &program_after, (&impact, previous.as_ref()), at, observer)?;
                 }
             }
+            self.note_moved(model, &program_after, &turned);
         }
+        self.note_stays(model, &stays);
+        self.tell(observer);
         self.mask();
         model.write_lines(t, true)?;
         self.check_assertions(model, t, observer)?;
@@ -2328,7 +2399,8 @@ impl Runner<'_> {
         for &(i, _) in &relations {
             model.machine.relations[i].frozen = false;
         }
-        handled.map(|_| ())
+        self.note(handled?.record);
+        Ok(())
     }
 
     /// Where in (from, to] a surface or a rest is left.
@@ -2379,6 +2451,7 @@ impl Runner<'_> {
     ) -> Result<After, Diagnostic> {
         self.write(model, program, t, sink)?;
         self.due = None;
+        let stays = self.stays();
         let mut left: Vec<(Surface, Parting)> = Vec::new();
         if let Some(mut sliding) = self.sliding.take() {
             sliding.settle(model);
@@ -2421,11 +2494,13 @@ impl Runner<'_> {
         }
         self.report.state_events += 1;
         self.terminated(&h.terminated);
-        observer.event(&h.record);
+        self.note(h.record);
         self.location.forget(program, None);
         if !Rc::ptr_eq(&h.program, program) {
             self.carry_over(program, &h.program);
         }
+        self.note_stays(model, &stays);
+        self.tell(observer);
         self.mask();
         self.arrange(model, &h.program, t, observer)?;
         self.write(model, &h.program, t, sink)?;
