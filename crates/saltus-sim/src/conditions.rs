@@ -122,7 +122,7 @@ impl Model {
     /// values.
     pub(crate) fn unnoticed_now(&mut self) -> Option<Vec<(u32, f64)>> {
         let t = self.machine.values[self.machine.time as usize];
-        let close = 1e-13 * t.abs().max(1e-3);
+        let close = self.machine.instants.close(t);
         if self.tickers.iter().any(|k| k.due() <= t + close) || !self.machine.host.lines.list.is_empty() {
             return None;
         }

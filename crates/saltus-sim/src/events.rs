@@ -141,7 +141,7 @@ impl Model {
         self.machine.plain_relations = false;
         self.machine.held.clear();
         self.machine.suspected = !self.modes.suspects(&program.plan.key).is_empty();
-        let close = 1e-13 * t.abs().max(1e-3);
+        let close = self.machine.instants.close(t);
         let ticked: Vec<usize> = (0..self.tickers.len()).filter(|&k| self.tickers[k].due() <= t + close).collect();
         // Relations on time that have another value from now on.
         let mut switching = Vec::new();

@@ -46,6 +46,7 @@ mod fold;
 mod formula;
 mod forward;
 mod implicit;
+pub mod instants;
 mod journal;
 pub mod jump;
 mod junction;

@@ -2,6 +2,7 @@
 
 use crate::compile::{MixedBlock, Step};
 use crate::course::Course;
+use crate::instants::Instants;
 use crate::layout::Layout;
 use crate::start::ModeMethod;
 use crate::transport::Lines;
@@ -404,6 +405,8 @@ pub struct Machine {
     pub stranded: bool,
     /// Relative tolerance of the run.
     pub tolerance: f64,
+    /// Which instants of the run are one.
+    pub instants: Instants,
     /// Widens what counts as "at zero" while a consistent mode is searched for (1 otherwise).
     pub slack: f64,
     /// Some values of conditions leave the equations of this mode singular.
@@ -603,7 +606,7 @@ impl Machine {
         let (a, b) = (self.values[s0 as usize], self.values[s1 as usize]);
         let t = self.values[self.time as usize];
         let r = &self.relations[i];
-        let close = 1e-13 * t.abs().max(1e-3);
+        let close = self.instants.close(t);
         match &r.kind {
             RelationKind::Sign(op) => {
                 if a == 0.0 || !a.is_finite() || !b.is_finite() {
@@ -621,7 +624,8 @@ impl Machine {
                 let g = a * t + b;
                 // Next integer in the direction of travel; within rounding of one, it has been reached.
                 let near = g.round();
-                let here = if (g - near).abs() <= a.abs() * close + 1e-13 * g.abs() { near } else { g };
+                let rounding = 4.0 * f64::EPSILON * (g.abs() + b.abs());
+                let here = if (g - near).abs() <= a.abs() * close + rounding { near } else { g };
                 if a > 0.0 {
                     let k = here.floor();
                     Some((k, (k + 1.0 - b) / a))

@@ -341,6 +341,7 @@ impl Model {
             hurried: false,
             given_up: false,
             tolerance: 1e-6,
+            instants: Default::default(),
             slack: 1.0,
             suspected: false,
             fresh: Vec::new(),

@@ -9,6 +9,7 @@ use crate::crossings::{positive_side, side_value};
 use crate::events::{became, brief};
 use crate::fold;
 use crate::forward::Forward;
+use crate::instants::Instants;
 use crate::junction::{Course, MOST_BLENDED, Whirl};
 use crate::location::{Location, SearchedStep, off_course, sway};
 use crate::machine::{Trouble, plain};
@@ -113,6 +114,7 @@ pub fn run(
     let (chosen, open) = (model.chosen_values(), model.open_values());
     model.hold_objects();
     model.start_tickers(start)?;
+    model.machine.instants = Instants::new(stop - start, &model.tickers);
     let mut r = Runner {
         options,
         start,
@@ -659,7 +661,7 @@ impl Runner<'_> {
                 break;
             }
             let (hard, soft) = self.due(model, &program);
-            if hard.min(soft) <= now + (1e-13 * now.abs().max(1e-3)).max(self.resolution()) {
+            if hard.min(soft) <= now + model.machine.instants.close(now).max(self.resolution()) {
                 model.machine.values[model.machine.time as usize] = now;
                 if self.sliding.is_none()
                     && let Some(new) = model.unnoticed_now()
@@ -942,7 +944,7 @@ impl Runner<'_> {
             let mut end = crossing.as_ref().map_or(t1, |c| c.0);
             let mut fired = crossing.map(|c| c.1);
             // A step that ends a rounding error before a time event has reached it.
-            let mut timed = due < end || (due <= end + 1e-13 * end.abs().max(1e-3) && fired.is_none());
+            let mut timed = due < end || (due <= end + model.machine.instants.close(end) && fired.is_none());
             if timed {
                 end = due;
                 // Found again after the time event.
@@ -959,7 +961,7 @@ impl Runner<'_> {
                 && let Some(f) = &fired
                 && self.location.waits(model, &step, f, due)
             {
-                end = due;
+                end = due.min(self.stop);
                 timed = true;
             }
             let arrived = self.arrival(model, &p, &**integrator, from, end);
