@@ -831,6 +831,8 @@ impl<'t> Flattener<'t> {
                 let ty = a.ty().unwrap_or(Ty::Real).join(b.ty().unwrap_or(Ty::Real));
                 let env = *env;
                 self.elementwise2(&a, &b, ty, span, &mut |me, x, y| match name {
+                    // A remainder of nothing is none, though zero times the quotient be zero.
+                    _ if me.dae.pool.as_const(y) == Some(0.0) => me.dae.pool.div(x, y),
                     "div" => me.trunc_div(&env, x, y),
                     "mod" => {
                         let q = me.dae.pool.div(x, y);

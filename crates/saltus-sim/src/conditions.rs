@@ -17,6 +17,8 @@ pub struct Conditions {
     formulas: Vec<Formula>,
     /// Of each inner relation: the formulas that read it.
     readers: FxHashMap<usize, Vec<usize>>,
+    /// Of relations that have had no value: all that reads them, and where it is computed to.
+    consequences: FxHashMap<usize, Vec<(Batch, u32)>>,
 }
 
 struct Formula {
@@ -96,12 +98,63 @@ impl Model {
             };
             formulas.into_iter().map(compile).collect()
         });
-        self.conditions = Conditions { formulas, readers };
+        self.conditions = Conditions { formulas, readers, consequences: FxHashMap::default() };
     }
 
     /// Whether a relation stands in formulas only.
     pub(crate) fn is_inner(&self, relation: usize) -> bool {
         self.conditions.readers.contains_key(&relation)
+    }
+
+    /// Whether anything comes out otherwise at present with another value of this relation. What stands behind `x > 0 and`, or in a branch that
+    /// is not taken, does not matter.
+    pub(crate) fn matters(&mut self, relation: usize) -> bool {
+        let sys = &self.sys;
+        let of = |o: Operand| sys.resolve(o).variable();
+        let Some(var) = of(Operand::var(sys.relations[relation].var)) else { return false };
+        let mut heads = sys.whens.iter().flat_map(|w| &w.branches).flat_map(|b| &b.0);
+        if !sys.dae.vars[var].hidden || heads.any(|&c| of(Operand::var(c)) == Some(var)) {
+            return true;
+        }
+        if !self.conditions.consequences.contains_key(&relation) {
+            let equations = sys.equations.iter().filter(|e| e.guard.is_none()).map(|e| &e.row);
+            let formulas = sys.discrete.iter().filter(|d| d.guard.is_none()).filter_map(|d| match &d.kind {
+                DiscKind::Value(row) => Some(row),
+                _ => None,
+            });
+            let rows: Vec<Row> = equations
+                .chain(formulas)
+                .map(|r| sys.resolve_row(r))
+                .filter(|r| r.args.iter().any(|&a| a.variable() == Some(var)))
+                .collect();
+            let compiled = self.compile(|c| {
+                let compile = |row: &Row| {
+                    let value = c.layout.scratch(0.0);
+                    (c.batch(value, row), value)
+                };
+                rows.iter().map(compile).collect()
+            });
+            self.conditions.consequences.insert(relation, compiled);
+        }
+        // Kept values of the end of a step may be from before these rows were compiled.
+        self.layout.extend(&mut self.machine.values);
+        let slot = self.machine.relations[relation].var as usize;
+        let bit = self.machine.values[slot];
+        let other = match self.machine.relations[relation].kind {
+            RelationKind::Sign(_) => f64::from(bit == 0.0),
+            RelationKind::Floor => f64::NAN,
+        };
+        let (machine, rows) = (&mut self.machine, &self.conditions.consequences[&relation]);
+        let differs = rows.iter().any(|(batch, value)| {
+            let [a, b] = [other, bit].map(|v| {
+                machine.values[slot] = v;
+                machine.batch(batch);
+                machine.values[*value as usize]
+            });
+            a != b && !(a.is_nan() && b.is_nan())
+        });
+        machine.host.error = None;
+        differs
     }
 
     /// The slots and new values of inner relations that cross here, if all formulas keep their values.

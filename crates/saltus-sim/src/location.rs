@@ -222,6 +222,8 @@ pub(crate) struct Side {
     pub sides: Sides,
     /// What counts as zero where a search begins, and what touches it.
     pub band: f64,
+    /// Relations whose functions have no value where the step begins.
+    pub undefined: Vec<usize>,
     /// Rounding.
     pub tight: f64,
     /// What comes closer to zero than this may touch it.
@@ -317,6 +319,12 @@ pub(crate) fn off_course(integrator: &dyn Integrator, t: f64, x: &[f64], demande
     let mut dx = vec![0.0; x.len()];
     integrator.interpolate_derivative(t, &mut dx);
     let far = |i: usize| ((demanded[i] - dx[i]) * h).abs() > STRAY * (o.rtol * x[i].abs() + o.atol[i]);
+/// Whether the function of a relation has a value: infinity is on a side, but no integer is below it.
+pub(crate) fn valued(m: &Machine, relation: usize) -> bool {
+    let g = m.values[m.relations[relation].g as usize];
+    if whole(m, relation) { g.is_finite() } else { !g.is_nan() }
+}
+
     (0..x.len()).any(far)
 }
 
@@ -507,6 +515,7 @@ impl Location {
         if !self.looked.is_empty() {
             self.look(model, step);
             awake.retain(|&k| self.sleepers.nights[k].1);
+        self.undefined.clear();
         }
         self.sleepers.awake = awake;
         if !self.appended.which.is_empty() {
@@ -758,6 +767,9 @@ impl Location {
                 let wider = self.exclusion.doubtful(&mut model.machine, step, k, all, depth, &side);
                 stretches = wider.unwrap_or(stretches);
             }
+                if !valued(&model.machine, i) {
+                    self.undefined.push(i);
+                }
         }
         let known = self.ahead.len();
         let mut doubt: f64 = stretches.iter().map(|s| s.1 - s.0).sum();
@@ -1263,6 +1275,12 @@ impl Location {
             if let Some(c) = found
                 && amplifies
                 && self.suffers(model, step, c.s_after)
+            if samples[0].is_nan() {
+                self.undefined.push(i);
+                if samples[END].is_nan() {
+                    continue;
+                }
+            }
             {
                 return self.follow_ends(step.program, k, 100.0 * noise);
             }

@@ -10,8 +10,8 @@ use crate::events::{became, brief};
 use crate::fold;
 use crate::forward::Forward;
 use crate::instants::Instants;
-use crate::junction::{Course, MOST_BLENDED, Whirl};
-use crate::location::{Location, SearchedStep, off_course, sway};
+use crate::junction::{MOST_BLENDED, Course, Whirl};
+use crate::location::{Location, SearchedStep, off_course, sway, valued};
 use crate::machine::{Trouble, plain};
 use crate::model::{ModeProgram, Model};
 use crate::pace::Pace;
@@ -297,6 +297,22 @@ fn hopped(trail: &Trail, values: &[f64], program: &ModeProgram) -> Option<(u32, 
         blocks.filter_map(place).next().unwrap_or(1.0).abs()
     };
     trail.hopped(values, nominal)
+}
+
+/// Fails if one of these relations compares what is not a number, and its value matters.
+fn defined(model: &mut Model, relations: &[usize], t: f64, stage: Stage) -> Result<(), Diagnostic> {
+    for &i in relations {
+        model.machine.crossing_values(&[i], &mut [0.0]);
+        if !valued(&model.machine, i) && model.matters(i) {
+            let r = &model.sys.relations[i];
+            let text = format!("at time {t:?}: {} has no value, what it reads is not a number", brief(&r.text));
+            return Err(Diagnostic::error(stage, r.origin.span.unwrap_or(Span::NONE), text)
+                .within(r.origin.instance.clone())
+                .hint("look for a division by zero, a square root or logarithm of a negative number"));
+        }
+    }
+    model.machine.host.error = None;
+    Ok(())
 }
 
 fn unknown_solver(name: &str) -> Diagnostic {
@@ -620,6 +636,8 @@ impl Runner<'_> {
         self.warnings(model, observer);
         self.parameters_within(model, observer);
         self.check_assertions(model, t, observer)?;
+        let relations: Vec<usize> = model.timed.iter().copied().chain(first.program.crossings.relations()).collect();
+        defined(model, &relations, t, Stage::Initialization)?;
         Ok(first.program)
     }
 
@@ -905,6 +923,9 @@ impl Runner<'_> {
             self.location.search(model, &step);
             self.report.locating += begun.elapsed().as_secs_f64();
         }
+        if !self.location.undefined.is_empty() && self.evaluate_at(model, &p, &**integrator, t0).is_ok() {
+            defined(model, &self.location.undefined, t0, Stage::Run)?;
+        }
         integrator.sharpen(self.location.amplified());
         loop {
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
@@ -946,7 +967,7 @@ impl Runner<'_> {
             // A step that ends a rounding error before a time event has reached it.
             let mut timed = due < end || (due <= end + model.machine.instants.close(end) && fired.is_none());
             if timed {
-                end = due;
+                end = due.min(self.stop);
                 // Found again after the time event.
                 if let Some(f) = fired.take() {
                     self.location.put_back(&step, &f);
@@ -961,7 +982,7 @@ impl Runner<'_> {
                 && let Some(f) = &fired
                 && self.location.waits(model, &step, f, due)
             {
-                end = due.min(self.stop);
+                end = due;
                 timed = true;
             }
             let arrived = self.arrival(model, &p, &**integrator, from, end);

@@ -25,6 +25,39 @@ error: the run failed at time 1.0: y is not a number
 --> model.mo:6:3
 computed from y = log(x)
 
+--- relation-without-a-value error simulate ---
+model M
+  Integer n(start = 0, fixed = true);
+equation
+  when sqrt(time - 0.5) > 0.1 then n = pre(n) + 1; end when;
+end M;
+--- expect ---
+exit: 5
+error: at time 0.0: sqrt(time - 0.5) > 0.1 has no value, what it reads is not a number
+--> model.mo:4:8
+
+--- relation-loses-its-value error simulate ---
+model M
+  Real x(start = 1, fixed = true);
+  Real y = if sqrt(x - 0.5) > 0.3 then 1 else 2;
+equation
+  der(x) = -x;
+end M;
+--- expect ---
+exit: 6
+error: at time 0.
+sqrt(x - 0.5) > 0.3 has no value, what it reads is not a number
+--> model.mo:3:12
+
+--- remainder-of-a-division-by-zero error simulate ---
+model M
+  Real y = mod(time, 0);
+end M;
+--- expect ---
+exit: 5
+y is not a number, computed from y = time/0
+--> model.mo:2:12
+
 --- no-consistent-mode error simulate --stop 1 ---
 model M
   Real x;
