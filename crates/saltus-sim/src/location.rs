@@ -22,7 +22,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_program::Interval;
 use saltus_solver::interp::substitute_affine;
 use saltus_solver::ode::{Integrator, OdeSystem};
-use saltus_solver::roots::{Crossing, CrossingOptions, Sign, generic::first_crossing_sampled, poly};
+use saltus_solver::roots::{Crossing, CrossingOptions, Sign, bracket, generic::first_crossing_sampled, poly};
 use saltus_structure::RelationKind;
 
 /// A crossing ahead.
@@ -101,6 +101,21 @@ const MOST_LOOKS: usize = 8;
 
 /// How many hundredths of what the errors of the states move it by a function must go beyond zero in a step at whose end it is back.
 const SHALLOW: f64 = 10.0;
+
+/// How many times the way from its last crossing to the one before a function is looked ahead at first, at least which part of a step, and
+/// how much further each time it does not cross.
+const AHEAD: f64 = 4.0;
+const SHORTEST: f64 = 1.0 / 65536.0;
+const FURTHER: f64 = 4.0;
+
+/// For how many times that way a function counts as one that crosses often.
+const LASTING: f64 = 16.0;
+
+/// A function that moves by more of its size than this between neighbouring times jumps.
+const JUMPS: f64 = 1e-4;
+
+/// How often a crossing that turns out to be none is looked for again.
+const MOST_RETURNS: usize = 64;
 
 /// Functions with more terms do not sleep.
 const MOST_TERMS: usize = 4;
@@ -207,8 +222,12 @@ pub(crate) struct Location {
     pub touching: Vec<usize>,
     /// Touching is not looked for.
     pub only_crossings: bool,
+    /// Relations whose functions have no value where the step begins.
+    pub undefined: Vec<usize>,
     /// Largest |g| of each relation since its last event.
     amplitude: Vec<f64>,
+    /// When each relation crossed last, and how long it had taken since the time before.
+    paces: FxHashMap<usize, (f64, f64)>,
     x: Vec<f64>,
     /// How often functions were evaluated inside steps.
     pub evaluations: usize,
@@ -222,8 +241,6 @@ pub(crate) struct Side {
     pub sides: Sides,
     /// What counts as zero where a search begins, and what touches it.
     pub band: f64,
-    /// Relations whose functions have no value where the step begins.
-    pub undefined: Vec<usize>,
     /// Rounding.
     pub tight: f64,
     /// What comes closer to zero than this may touch it.
@@ -302,6 +319,12 @@ fn whole(m: &Machine, relation: usize) -> bool {
     matches!(m.relations[relation].kind, RelationKind::Floor)
 }
 
+/// Whether the function of a relation has a value: infinity is on a side, but no integer is below it.
+pub(crate) fn valued(m: &Machine, relation: usize) -> bool {
+    let g = m.values[m.relations[relation].g as usize];
+    if whole(m, relation) { g.is_finite() } else { !g.is_nan() }
+}
+
 /// Whether a function is beyond doubt on the side that its bit excludes.
 fn gone(m: &Machine, relation: usize, g: f64) -> bool {
     let r = &m.relations[relation];
@@ -313,18 +336,19 @@ fn gone(m: &Machine, relation: usize, g: f64) -> bool {
     }
 }
 
+/// Whether a function is beyond doubt on the side that its bit tells.
+fn stays(m: &Machine, relation: usize, g: f64) -> bool {
+    let r = &m.relations[relation];
+    let band = 2.0 * m.band(relation);
+    sides(&r.kind, m.values[r.var as usize]).iter().all(|&(offset, sigma)| sigma * (g - offset) > band)
+}
+
 /// Whether the slope of the dense output inside a step is far from what the states x there demand.
 pub(crate) fn off_course(integrator: &dyn Integrator, t: f64, x: &[f64], demanded: &[f64]) -> bool {
     let (h, o) = (integrator.t() - integrator.t_prev(), integrator.options());
     let mut dx = vec![0.0; x.len()];
     integrator.interpolate_derivative(t, &mut dx);
     let far = |i: usize| ((demanded[i] - dx[i]) * h).abs() > STRAY * (o.rtol * x[i].abs() + o.atol[i]);
-/// Whether the function of a relation has a value: infinity is on a side, but no integer is below it.
-pub(crate) fn valued(m: &Machine, relation: usize) -> bool {
-    let g = m.values[m.relations[relation].g as usize];
-    if whole(m, relation) { g.is_finite() } else { !g.is_nan() }
-}
-
     (0..x.len()).any(far)
 }
 
@@ -371,12 +395,36 @@ impl Location {
 
     /// How far a function that is not affine moves with a hundredth of the errors the states are integrated with.
     fn noise(&mut self, model: &mut Model, step: &SearchedStep<'_>, relation: usize, t: f64) -> f64 {
+        let crossings = &step.program.crossings;
+        if crossings.by_relation.get(&relation).is_some_and(|&k| crossings.functions[k].states.is_empty()) {
+            return 0.0;
+        }
         step.integrator.interpolate(t, &mut self.x);
         let options = step.integrator.options();
         let errors: Vec<f64> =
             self.x.iter().zip(&options.atol).map(|(x, atol)| 0.01 * (options.rtol * x.abs() + atol)).collect();
         self.evaluations += 4;
         sway(model, step.program, relation, t, &self.x, &errors)
+    }
+
+    /// How far a function moves between neighbouring times: its values tell no more than that.
+    fn rounding(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, t: f64) -> f64 {
+        let f = &step.program.crossings.functions[k];
+        if !f.timed {
+            return 0.0;
+        }
+        let [a, b] = [t, t.next_up().next_up()].map(|t| self.value(model, step, k, t));
+        let moved = (b - a).abs();
+        if moved <= JUMPS * model.machine.relations[f.relation].size { moved } else { 0.0 }
+    }
+
+    /// The value of a function at a time of the step.
+    fn value(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, t: f64) -> f64 {
+        let mut g = [f64::NAN];
+        if self.at_for(model, step, t, k) {
+            model.machine.crossing_values(&[step.program.crossings.functions[k].relation], &mut g);
+        }
+        g[0]
     }
 
     /// What counts as zero where a search begins: rounding, and for a function of the states the errors they are
@@ -464,6 +512,7 @@ impl Location {
     pub fn search(&mut self, model: &mut Model, step: &SearchedStep<'_>) {
         self.ahead.clear();
         self.deferred.clear();
+        self.undefined.clear();
         self.end = None;
         let functions = &step.program.crossings.functions;
         if !(step.t1 > step.t0) {
@@ -515,7 +564,6 @@ impl Location {
         if !self.looked.is_empty() {
             self.look(model, step);
             awake.retain(|&k| self.sleepers.nights[k].1);
-        self.undefined.clear();
         }
         self.sleepers.awake = awake;
         if !self.appended.which.is_empty() {
@@ -678,8 +726,11 @@ impl Location {
             } else if self.form(model, step, k) {
                 self.polynomial(step, k);
                 self.isolate_polynomial(model, step, k, from);
-            } else if self.unusual(model, step, k) || !self.exclusion.tries(k) || !self.isolate(model, step, k, from) {
-                self.isolate_sampled(model, step, k, from, step.t1);
+            } else if self.unusual(model, step, k)
+                || !self.exclusion.tries(k)
+                || !self.along(model, step, k, from, Self::isolate)
+            {
+                self.along(model, step, k, from, Self::isolate_sampled);
             }
         }
         for k in std::mem::take(&mut self.ends.which) {
@@ -717,6 +768,9 @@ impl Location {
             let i = step.program.crossings.functions[k].relation;
             let g = model.machine.values[model.machine.relations[i].g as usize];
             if !placed || !g.is_finite() {
+                if !valued(&model.machine, i) {
+                    self.undefined.push(i);
+                }
                 self.append(k);
                 return false;
             }
@@ -728,7 +782,7 @@ impl Location {
             roads.is_none()
         });
         for &k in &looked {
-            if !self.isolate(model, step, k, step.t0) {
+            if !self.along(model, step, k, step.t0, Self::isolate) {
                 self.append(k);
             }
         }
@@ -741,10 +795,56 @@ impl Location {
         self.appended.which.push(k);
     }
 
-    /// The crossings of a function that is not affine, from `from` on, where enclosures leave a doubt; false if they tell
+    /// Looks for the earliest crossing of a function from `from` on, the nearer the sooner if it crosses often; false if the search tells
     /// nothing.
-    fn isolate(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, from: f64) -> bool {
-        let (to, i) = (step.t1, step.program.crossings.functions[k].relation);
+    fn along(
+        &mut self,
+        model: &mut Model,
+        step: &SearchedStep<'_>,
+        k: usize,
+        from: f64,
+        search: fn(&mut Self, &mut Model, &SearchedStep<'_>, usize, f64, f64) -> bool,
+    ) -> bool {
+        let i = step.program.crossings.functions[k].relation;
+        let h = step.t1 - step.t0;
+        let pace = self.paces.get(&i).filter(|p| from - p.0 <= LASTING * p.1).map_or(h, |p| AHEAD * p.1);
+        let (mut a, mut far, known) = (from, pace.max(SHORTEST * h), self.ahead.len());
+        while a < step.t1 && self.ahead.len() == known && !self.amplifying.contains_key(&k) {
+            let mut b = a + far;
+            // Not where it is near zero: what happens there is seen as a whole.
+            while b + far < step.t1 && !self.clear_at(model, step, k, b) {
+                b += 0.3 * far;
+            }
+            let b = if b + far < step.t1 { b } else { step.t1 };
+            if !search(self, model, step, k, a, b) {
+                return false;
+            }
+            (a, far) = (b, FURTHER * far);
+        }
+        true
+    }
+
+    /// Whether a function is clear of zero at a time of the step.
+    fn clear_at(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, t: f64) -> bool {
+        let side = self.side(model, step, k);
+        let g = self.value(model, step, k, t);
+        let errors = 200.0 * self.noise(model, step, step.program.crossings.functions[k].relation, t);
+        side.sides.iter().all(|&(offset, _)| (g - offset).abs() > side.band.max(errors))
+    }
+
+    /// A relation crosses here.
+    fn crosses(&mut self, relations: &[usize], t: f64) {
+        for &i in relations {
+            let pace = self.paces.entry(i).or_insert((t, f64::INFINITY));
+            if t > pace.0 {
+                *pace = (t, t - pace.0);
+            }
+        }
+    }
+
+    /// The crossings of a function that is not affine where enclosures leave a doubt; false if they tell nothing.
+    fn isolate(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, from: f64, to: f64) -> bool {
+        let i = step.program.crossings.functions[k].relation;
         if !(from < to) {
             return true;
         }
@@ -767,9 +867,6 @@ impl Location {
                 let wider = self.exclusion.doubtful(&mut model.machine, step, k, all, depth, &side);
                 stretches = wider.unwrap_or(stretches);
             }
-                if !valued(&model.machine, i) {
-                    self.undefined.push(i);
-                }
         }
         let known = self.ahead.len();
         let mut doubt: f64 = stretches.iter().map(|s| s.1 - s.0).sum();
@@ -1061,15 +1158,15 @@ impl Location {
         self.went(i, [0.0, 0.25, 0.5, 0.75, 1.0].into_iter().map(far).fold(0.0, f64::max));
     }
 
-    /// The relation of a function that has crossed zero by no more than rounding, if it is back on its side where the step ends:
+    /// The relation of a function that has crossed zero by no more than rounding, if it is back on its side at `t`:
     /// it has touched zero. If it is at zero there, the next step tells.
-    fn came_back(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize) -> Option<usize> {
+    fn came_back(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, t: f64) -> Option<usize> {
         let i = step.program.crossings.functions[k].relation;
         let r = &model.machine.relations[i];
         let (kind, bit) = (r.kind.clone(), model.machine.values[r.var as usize]);
         let level = self.touchable(i, &kind, bit)?;
         let sigma = sides(&kind, bit).iter().find(|s| s.0 == level)?.1;
-        if !self.at_all(model, step, step.t1, &[k]) {
+        if !self.at_all(model, step, t, &[k]) {
             return None;
         }
         let m = &model.machine;
@@ -1178,11 +1275,17 @@ impl Location {
                 self.went(i, samples[END].abs());
                 continue;
             }
+            if samples[0].is_nan() {
+                self.undefined.push(i);
+                if samples[END].is_nan() {
+                    continue;
+                }
+            }
             if self.released.get(&i).is_some_and(|b| big <= *b) {
                 continue;
             }
             let known = self.ahead.len();
-            self.isolate_sampled(model, step, k, step.t0, step.t1);
+            self.along(model, step, k, step.t0, Self::isolate_sampled);
             let until = self.ahead[known..].iter().map(|a| a.after).fold(step.t1, f64::min);
             let before = (0..PLACES.len()).filter(|&p| step.t0 + s.place(p) * (step.t1 - step.t0) <= until);
             let far = before.map(|p| samples[p]).filter(|g| g.is_finite()).fold(0.0f64, |m, g| m.max(g.abs()));
@@ -1208,23 +1311,19 @@ impl Location {
         t: f64,
         seen: &mut FxHashMap<u64, f64>,
     ) -> f64 {
-        *seen.entry(t.to_bits()).or_insert_with(|| {
-            let mut v = [f64::NAN];
-            if self.at_for(model, step, t, k) {
-                model.machine.crossing_values(&[step.program.crossings.functions[k].relation], &mut v);
-            }
-            v[0]
-        })
+        *seen.entry(t.to_bits()).or_insert_with(|| self.value(model, step, k, t))
     }
 
-    fn isolate_sampled(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, from: f64, to: f64) {
+    /// The crossings of a function by its values.
+    fn isolate_sampled(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, from: f64, to: f64) -> bool {
         let i = step.program.crossings.functions[k].relation;
         let from = self.hesitating.get(&i).map_or(from, |w| from.max(w.0));
         if from >= to {
-            return;
+            return true;
         }
         let noise = self.noise(model, step, i, from);
-        let band = self.band(&model.machine, step, &step.program.crossings.functions[k]).max(noise);
+        let rounding = self.rounding(model, step, k, from);
+        let band = self.band(&model.machine, step, &step.program.crossings.functions[k]).max(noise).max(rounding);
         let tight = model.machine.band(i);
         let (kind, bit) = {
             let r = &model.machine.relations[i];
@@ -1241,7 +1340,7 @@ impl Location {
             };
             if [0.0, 0.3, 0.7, 1.0].into_iter().all(|s| still(self, model, s)) {
                 self.ahead.push(Ahead { after: from, function: k, at_left: true, touches: false });
-                return;
+                return true;
             }
         }
         // A hundredth of the errors made the noise.
@@ -1259,7 +1358,8 @@ impl Location {
             for _ in 0..MOST_LOOKS {
                 let mut f = |t: f64| self.seen_at(model, step, k, t, &mut seen) - offset;
                 found = first_crossing_sampled(&mut f, start, to, side, &options, &Default::default()).crossing;
-                let Some(c) = found.filter(|c| !c.touching && !c.at_left) else { break };
+                // What does not move with the states has no errors.
+                let Some(c) = found.filter(|c| !c.touching && !c.at_left && noise > 0.0) else { break };
                 let mut deep = |t: f64| -sigma * (self.seen_at(model, step, k, t, &mut seen) - offset);
                 let Some((back, depth)) = dip(&mut deep, c.s_after, to) else { break };
                 // What goes beyond zero by no more than noise and is back before the step ends, is an error of dense output; more than
@@ -1271,24 +1371,23 @@ impl Location {
                 }
                 (found, start) = (None, back);
             }
-            let found = found.filter(|c| !c.touching);
+            let mut found = found.filter(|c| !c.touching);
+            let mut f = |t: f64| sigma * (self.seen_at(model, step, k, t, &mut seen) - offset);
+            if found.is_none() && f(from) <= band && touching::falls(&mut f, 1.0, from, to) {
+                found = self.through_zero(model, step, k, (from, to), offset, sigma);
+            }
             if let Some(c) = found
                 && amplifies
                 && self.suffers(model, step, c.s_after)
-            if samples[0].is_nan() {
-                self.undefined.push(i);
-                if samples[END].is_nan() {
-                    continue;
-                }
-            }
             {
-                return self.follow_ends(step.program, k, 100.0 * noise);
+                self.follow_ends(step.program, k, 100.0 * noise);
+                return true;
             }
             // What does not move with the states has no errors.
             let errors = if noise > 0.0 { (100.0 * noise).max(self.accumulated(step, i)) } else { 0.0 };
             let mut f = |t: f64| self.seen_at(model, step, k, t, &mut seen) - offset;
             if touched {
-                let close = tight.max(errors).max(TOUCHING * size);
+                let close = tight.max(errors).max(TOUCHING * size).max(rounding);
                 let limit = found.map_or(to, |c| c.s_after);
                 let at = touching::sampled(&mut f, sigma, close, (from, limit), found.is_some(), &mut near);
                 let crosses = found.map(|c| c.s_after);
@@ -1304,6 +1403,52 @@ impl Location {
                 self.push(k, c.s_after, c, from, to);
             }
         }
+        true
+    }
+
+    /// Where a function that falls all along changes its sign without leaving what counts as zero, if it goes on both sides of it by more than it
+    /// moves with the errors of the states: it is flat (u⁹), not at rest.
+    fn through_zero(
+        &mut self,
+        model: &mut Model,
+        step: &SearchedStep<'_>,
+        k: usize,
+        (from, to): (f64, f64),
+        offset: f64,
+        sigma: f64,
+    ) -> Option<Crossing> {
+        let f = &step.program.crossings.functions[k];
+        if f.affine() || self.released.contains_key(&f.relation) || whole(&model.machine, f.relation) {
+            return None;
+        }
+        let [first, last] = [from, to].map(|t| {
+            let errors = 100.0 * self.noise(model, step, f.relation, t) + self.rounding(model, step, k, t);
+            let g = sigma * (self.value(model, step, k, t) - offset);
+            if g.abs() > errors { g } else { 0.0 }
+        });
+        if !(first > 0.0 && last < 0.0) {
+            return None;
+        }
+        let g = |t: f64| sigma * (self.value(model, step, k, t) - offset);
+        let (s_before, s_after) = bracket::sign_change(g, from, first, to, last, 0.0);
+        Some(Crossing { s_before, s_after, touching: false, at_left: false })
+    }
+
+    /// Whether a function that is beyond zero by less than its band goes on from there until the step ends, by more than it moves with the errors
+    /// of the states: it is flat (u⁹), not at rest.
+    fn goes_on(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, after: f64) -> bool {
+        let f = &step.program.crossings.functions[k];
+        let i = f.relation;
+        let r = &model.machine.relations[i];
+        let bit = model.machine.values[r.var as usize];
+        let RelationKind::Sign(_) = r.kind else { return false };
+        let sigma = if positive_side(&r.kind, bit) { 1.0 } else { -1.0 };
+        if f.affine() || self.released.contains_key(&i) || r.floor > 0.0 {
+            return false;
+        }
+        let errors = 100.0 * self.noise(model, step, i, step.t1) + self.rounding(model, step, k, step.t1);
+        let mut g = |t: f64| self.value(model, step, k, t);
+        sigma * g(step.t1) < -errors && touching::falls(&mut g, sigma, after, step.t1)
     }
 
     /// Relations whose functions are at zero within the errors of the integration, on their way to the other side, with the
@@ -1443,6 +1588,7 @@ impl Location {
         span: f64,
     ) -> Option<(f64, Vec<usize>)> {
         self.touching.clear();
+        let mut returns = 0;
         'first: while let Some(&first) = self.ahead.first() {
             if first.at_left {
                 let t = first.after.max(from);
@@ -1455,13 +1601,20 @@ impl Location {
                     here.iter().map(|&k| step.program.crossings.functions[k].relation).collect();
                 fired.dedup();
                 self.approaching.retain(|i, _| !fired.contains(i));
+                self.crosses(&fired, t);
                 return Some((t, fired));
             }
             // Step past the zero band, so that the bit flips beyond doubt.
             let mut t = first.after.max(from);
             let mut push = 4.0 * f64::EPSILON * t.abs().max(span * 1e-3);
+            let own = step.program.crossings.functions[first.function].relation;
             for _ in 0..60 {
                 if !self.at(model, step, t) {
+                    break;
+                }
+                let mut g = [0.0];
+                model.machine.crossing_values(&[own], &mut g);
+                if t > first.after && returns < MOST_RETURNS && stays(&model.machine, own, g[0]) {
                     break;
                 }
                 let near: Vec<usize> =
@@ -1480,7 +1633,7 @@ impl Location {
                     let long = (1e-10 * span).max(64.0 * f64::EPSILON * t.abs());
                     if t - first.after > long && !fired.iter().any(|&i| whole(&model.machine, i)) {
                         let flat = step.program.crossings.functions[first.function].relation;
-                        if !fired.contains(&flat) {
+                        if !fired.contains(&flat) && !self.goes_on(model, step, first.function, first.after) {
                             // At zero still, while others cross: looked for again after their event.
                             self.deferred.push(first.function);
                             self.ahead.remove(0);
@@ -1492,6 +1645,7 @@ impl Location {
                     self.ahead.retain(|a| !fired.contains(&step.program.crossings.functions[a.function].relation));
                     self.grazing.extend(&fired);
                     self.approaching.retain(|i, _| !fired.contains(i));
+                    self.crosses(&fired, t);
                     return Some((t, fired));
                 }
                 if t >= step.t1 {
@@ -1502,9 +1656,26 @@ impl Location {
             }
             // It came back before it was beyond doubt, or is decided in the next step.
             self.ahead.remove(0);
-            if let Some(i) = self.came_back(model, step, first.function) {
+            let at = first.after.max(from);
+            if t >= step.t1 && self.goes_on(model, step, first.function, at) {
+                self.grazing.insert(own);
+                self.approaching.remove(&own);
+                self.crosses(&[own], at);
+                return Some((at, vec![own]));
+            }
+            if let Some(i) = self.came_back(model, step, first.function, t) {
                 self.touching = vec![i];
-                return Some((first.after.max(from), vec![i]));
+                return Some((at, vec![i]));
+            }
+            if t < step.t1 && returns < MOST_RETURNS {
+                returns += 1;
+                if !self.form(model, step, first.function) {
+                    self.isolate_sampled(model, step, first.function, t, step.t1);
+                } else {
+                    self.polynomial(step, first.function);
+                    self.isolate_polynomial(model, step, first.function, t);
+                }
+                self.sort();
             }
         }
         None

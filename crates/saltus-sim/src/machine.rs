@@ -8,7 +8,7 @@ use crate::start::ModeMethod;
 use crate::transport::Lines;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId};
-use saltus_expr::{FuncId, Node, RelOp};
+use saltus_expr::{Binary, FuncId, Node, RelOp};
 use saltus_function::{ExecError, Function};
 use saltus_program::{Backend, Batch, CallHost, Chain, Functions, Interval, Window};
 use saltus_solver::nonlinear::{
@@ -363,8 +363,8 @@ pub struct RelationSlots {
     pub frozen: bool,
     /// Widens the zero while g leaves it after a mode change: what the integrator may be wrong by.
     pub floor: f64,
-    /// Computes g where all unknowns are zero: what it compares them with.
-    pub threshold: Option<(Batch, u32)>,
+    /// What it compares unknowns with: g where all of them are zero, and the side that has none.
+    pub thresholds: Vec<(Batch, u32)>,
     /// Bounds what counts as zero: who compares with 1e-16 tells it from zero.
     pub finest: f64,
 }
@@ -573,13 +573,15 @@ impl Machine {
     /// Notes what the relations compare with, once the parameters are known.
     pub fn thresholds(&mut self) {
         for i in 0..self.relations.len() {
-            let Some((batch, slot)) = self.relations[i].threshold.clone() else { continue };
-            self.backend.run(&batch, &mut self.values, &mut self.host);
-            let at = self.values[slot as usize].abs();
-            let r = &mut self.relations[i];
-            r.finest = if at > 0.0 { 0.1 * at } else { f64::INFINITY };
-            if at > 0.0 {
-                r.nominal = r.nominal.min(100.0 * at);
+            self.relations[i].finest = f64::INFINITY;
+            for (batch, slot) in self.relations[i].thresholds.clone() {
+                self.backend.run(&batch, &mut self.values, &mut self.host);
+                let at = self.values[slot as usize].abs();
+                if at > 0.0 {
+                    let r = &mut self.relations[i];
+                    r.finest = r.finest.min(0.1 * at);
+                    r.nominal = r.nominal.min(100.0 * at);
+                }
             }
         }
         self.host.error = None;
@@ -1096,10 +1098,12 @@ pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation, held: 
         ];
         time = Some(TimeSwitch { batches, slots });
     }
-    let threshold = threshold(c, &r.g).map(|row| {
+    let compared = [threshold(c, &r.g), compared(c, r)];
+    let thresholds = compared.into_iter().flatten().map(|row| {
         let slot = c.layout.scratch(0.0);
         (c.batch(slot, &row), slot)
     });
+    let thresholds = thresholds.collect();
     let continuous = r.g.args.iter().filter_map(|&a| match a {
         Operand::Var { var, order, .. } if c.sys.role(var) == Role::Continuous => Some((var, order)),
         Operand::Var { var, .. } if var == HybridDae::TIME => Some((var, 0)),
@@ -1121,16 +1125,32 @@ pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation, held: 
         left: f64::NAN,
         frozen: false,
         floor: 0.0,
-        threshold,
+        thresholds,
         finest: f64::INFINITY,
     }
 }
 
-/// A crossing function where all unknowns and `time` are zero, unless that is zero for any parameters.
-fn threshold(c: &mut crate::compile::Compiler<'_>, g: &Row) -> Option<Row> {
+/// Which operands of a row are unknowns, or `time`.
+fn open(c: &crate::compile::Compiler<'_>, row: &Row) -> Vec<bool> {
     let unknown =
         |a: Operand| matches!(a, Operand::Var { var, .. } if var == HybridDae::TIME || c.sys.role(var) != Role::Known);
-    let open: Vec<bool> = g.args.iter().map(|&a| unknown(a)).collect();
+    row.args.iter().map(|&a| unknown(a)).collect()
+}
+
+/// The side of a relation that reads no unknowns.
+fn compared(c: &mut crate::compile::Compiler<'_>, r: &Relation) -> Option<Row> {
+    let open = open(c, &r.g);
+    let pool = &mut c.sys.dae.pool;
+    let Node::Binary(Binary::Add | Binary::Sub, a, b) = *pool.node(r.g.template) else { return None };
+    let template = [b, a].into_iter().find(|&e| !pool.holes(e).into_iter().any(|k| open[k as usize]))?;
+    let mut calls = matches!(r.kind, RelationKind::Floor);
+    pool.visit(template, |_, n| calls |= matches!(n, Node::Call { .. } | Node::CallDer { .. }));
+    (!calls).then(|| tidy(&mut c.sys.dae, &Row { template, args: r.g.args.clone() }))
+}
+
+/// A crossing function where all unknowns and `time` are zero, unless that is zero for any parameters.
+fn threshold(c: &mut crate::compile::Compiler<'_>, g: &Row) -> Option<Row> {
+    let open = open(c, g);
     let pool = &mut c.sys.dae.pool;
     let mut calls = false;
     pool.visit(g.template, |_, n| calls |= matches!(n, Node::Call { .. } | Node::CallDer { .. }));

@@ -80,7 +80,7 @@ pub(crate) fn sampled(
     let found = first_crossing_sampled(g, from, to, side, &options, &limits).crossing;
     // A dip beyond zero that is too shallow to be a crossing is a touch.
     let at = found.filter(|c| c.touching || !crosses).map(|c| c.s_after);
-    let at = at.filter(|t| sigma * g(0.5 * (from + t)) > 2.0 * close);
+    let at = at.filter(|t| sigma * g(0.5 * (from + t)) > 2.0 * close && sigma * g(*t) <= 2.0 * close);
     // What has touched zero has gone away from it, before it crosses, too.
     let mut away = |t: f64| (1..=8).any(|j| sigma * g(t + 0.125 * f64::from(j) * (to - t)) > 2.0 * close);
     let at = at.filter(|t| away(*t));
@@ -132,7 +132,16 @@ pub(crate) fn arrival(
     let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
     let mut beyond = |t: f64| g(t) - sigma * tiny;
     let found = first_crossing_sampled(&mut beyond, from, rests, side, &Default::default(), &Default::default());
-    found.crossing.map(|c| c.s_after).filter(|t| rests - t > 1e-5 * (to - from))
+    let at = found.crossing.map(|c| c.s_after).filter(|t| rests - t > 1e-5 * (to - from))?;
+    // What falls all the way to where it crosses is flat there (u⁵), and does not rest.
+    let flat = crosses.is_some_and(|crosses| touches.is_none() && falls(g, sigma, at, crosses));
+    (!flat).then_some(at)
+}
+
+/// Whether σ g falls all the way from a to b.
+pub(crate) fn falls(g: &mut dyn FnMut(f64) -> f64, sigma: f64, a: f64, b: f64) -> bool {
+    let values: Vec<f64> = (0..=8).map(|j| sigma * g(a + 0.125 * f64::from(j) * (b - a))).collect();
+    values.windows(2).all(|v| v[0] > v[1])
 }
 
 #[cfg(test)]
@@ -169,7 +178,8 @@ mod tests {
         assert!((arrives(1.0, 3.0, None, Some(2.0)) - 1.0).abs() < 2e-5);
         assert!((arrives(-1.0, 3.0, Some(1.6), None) - 1.0).abs() < 2e-5);
         assert!((arrives(1.0, 1.9, None, None) - 1.0).abs() < 2e-5);
-        // A flat crossing does not rest.
+        // A flat crossing does not rest, however flat.
+        assert_eq!(arrival(&mut |s: f64| (s - 1.0).powi(7), -1.0, 1e-15, (0.0, 3.0, 3.0), None, Some(1.0)), None);
         assert_eq!(arrival(&mut |s: f64| (s - 1.0).powi(3), -1.0, 1e-15, (0.0, 3.0, 3.0), None, Some(1.0)), None);
         // Nor does it where only the last of the step is looked at.
         let late = arrival(&mut |s: f64| (s - 1.0).powi(3), -1.0, 1e-15, (0.9999, 1.0, 1.0), None, None);

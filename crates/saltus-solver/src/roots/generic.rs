@@ -197,7 +197,9 @@ impl Cheb {
         } else if x <= -1.0 {
             self.lo
         } else {
-            0.5 * ((1.0 - x) * self.lo + (1.0 + x) * self.hi)
+            // Rounding must not lead out of the stretch: beyond its ends the function is another's.
+            let s = 0.5 * ((1.0 - x) * self.lo + (1.0 + x) * self.hi);
+            s.max(self.lo.min(self.hi)).min(self.lo.max(self.hi))
         }
     }
 
