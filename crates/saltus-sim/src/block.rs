@@ -1065,7 +1065,7 @@ impl Machine {
         self.residual(b, &z, &mut r);
         let unknowns = b.cells.iter().copied().zip(z.iter().copied()).collect();
         let mut equations: Vec<((usize, u8), f64)> = b.sources.iter().copied().zip(r.iter().copied()).collect();
-        equations.sort_by(|a, b| b.1.abs().partial_cmp(&a.1.abs()).unwrap_or(std::cmp::Ordering::Less));
+        equations.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
         let findings = if self.patient && n <= 400 { self.look_around(b, &z, &r) } else { Box::default() };
         restore(self);
         Err(Trouble::Unsolved { reason, unknowns, equations, findings })

@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 use saltus_solver::dae::*;
-use saltus_solver::ode::{EvalError, JacobianMatrix, Options, Pattern, Restart, StepError, StepOutcome};
+use saltus_solver::ode::{
+    EvalError, Implicit, ImplicitSystem, Integrator, JacobianMatrix, OdeSystem, Options, Pattern, Restart, StepError,
+    StepOutcome,
+};
 
 struct Sys<F> {
     differential: Vec<bool>,
@@ -352,4 +355,60 @@ proptest! {
             prop_assert!((found.x()[i] - exact).abs() < 3e-4, "{} {} {}", i, found.x()[i], exact);
         }
     }
+}
+
+/// x' = −x, or x' = y, y = −x, as long as that is offered.
+struct TwoForms {
+    offered: bool,
+}
+
+impl OdeSystem for TwoForms {
+    fn dim(&self) -> usize {
+        1
+    }
+    fn rhs(&mut self, _t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
+        dx[0] = -x[0];
+        Ok(())
+    }
+    fn implicit(&mut self) -> Option<&mut dyn ImplicitSystem> {
+        if self.offered { Some(self) } else { None }
+    }
+}
+
+impl DaeSystem for TwoForms {
+    fn dim(&self) -> usize {
+        2
+    }
+    fn residual(&mut self, _t: f64, z: &[f64], zp: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
+        (r[0], r[1]) = (zp[0] - z[1], z[1] + z[0]);
+        Ok(())
+    }
+    fn is_differential(&self, i: usize) -> bool {
+        i == 0
+    }
+}
+
+impl ImplicitSystem for TwoForms {
+    fn consistent(&mut self, _t: f64, x: &[f64], z: &mut [f64], zp: &mut [f64]) -> Result<(), EvalError> {
+        z.copy_from_slice(&[x[0], -x[0]]);
+        zp.copy_from_slice(&[-x[0], 0.0]);
+        Ok(())
+    }
+    fn nominal(&self, _i: usize) -> f64 {
+        1.0
+    }
+}
+
+#[test]
+fn a_form_offered_between_restarts_waits_for_the_next() {
+    let mut s = TwoForms { offered: false };
+    let mut m = Implicit::new(1, Options::new(1, 1e-8, 1e-10));
+    m.restart(&mut s, 0.0, &[1.0], Restart::Cold).unwrap();
+    s.offered = true;
+    while m.step(&mut s, 1.0).unwrap() == StepOutcome::Step {}
+    assert!((m.x()[0] - (-1f64).exp()).abs() < 1e-6);
+    let x = m.x().to_vec();
+    m.restart(&mut s, 1.0, &x, Restart::Cold).unwrap();
+    while m.step(&mut s, 2.0).unwrap() == StepOutcome::Step {}
+    assert!((m.x()[0] - (-2f64).exp()).abs() < 1e-6);
 }

@@ -503,10 +503,13 @@ fn symmetric_rest<T: Scalar>(cols: &[Vec<(usize, T)>], done: &[(usize, usize)]) 
     let mut claims: Vec<(f64, usize, usize)> = Vec::with_capacity(columns.len());
     for (k, &j) in columns.iter().enumerate() {
         let largest = cols[j].iter().max_by(|a, b| a.1.mag().total_cmp(&b.1.mag()))?;
-        let others: f64 = cols[j].iter().map(|e| e.1.mag()).sum();
-        claims.push((-largest.1.mag() / others, k, largest.0));
+        let all: f64 = cols[j].iter().map(|e| e.1.mag()).sum();
+        // A column of zeros claims nothing.
+        if all > 0.0 {
+            claims.push((largest.1.mag() / all, k, largest.0));
+        }
     }
-    claims.sort_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    claims.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     for (_, k, i) in claims {
         if number[i] == NONE {
             (number[i], row_at[k]) = (k, i);

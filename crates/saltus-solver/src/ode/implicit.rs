@@ -20,6 +20,8 @@ pub struct Implicit {
     n: usize,
     opts: Options,
     bdf: DaeBdf,
+    /// Whether the last restart took the system's own form. One offered since then waits for the next.
+    own: bool,
     z: Vec<f64>,
     zp: Vec<f64>,
     plain: Plain,
@@ -103,7 +105,7 @@ impl Implicit {
     pub fn new(n: usize, opts: Options) -> Self {
         let bdf = DaeBdf::new(n, options(&opts, None));
         let plain = Plain { jac: JacobianMatrix::new(0, None), pattern: None, set_up: false };
-        Implicit { n, opts, bdf, z: vec![0.0; n], zp: vec![0.0; n], plain }
+        Implicit { n, opts, bdf, own: false, z: vec![0.0; n], zp: vec![0.0; n], plain }
     }
 }
 
@@ -113,6 +115,7 @@ impl Integrator for Implicit {
     }
 
     fn restart(&mut self, sys: &mut dyn OdeSystem, t: f64, x: &[f64], kind: Restart) -> Result<(), StepError> {
+        self.own = sys.implicit().is_some();
         let size = sys.implicit().map_or(self.n, |s| s.dim());
         if size != self.z.len() {
             let stats = self.bdf.stats().clone();
@@ -152,8 +155,8 @@ impl Integrator for Implicit {
 
     fn step(&mut self, sys: &mut dyn OdeSystem, tstop: f64) -> Result<StepOutcome, StepError> {
         match sys.implicit() {
-            Some(s) => self.bdf.step(s, tstop),
-            None => self.bdf.step(&mut Explicit { sys, plain: &mut self.plain }, tstop),
+            Some(s) if self.own => self.bdf.step(s, tstop),
+            _ => self.bdf.step(&mut Explicit { sys, plain: &mut self.plain }, tstop),
         }
     }
 
