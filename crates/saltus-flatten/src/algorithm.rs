@@ -404,6 +404,12 @@ impl<'t> Flattener<'t> {
             Err(d) if must => return Err(d),
             Err(_) => return Ok(None),
         };
+        if must
+            && self.reads_assigned(lx, &v)
+            && let Some(v) = self.changed_so_far(lx, e)?
+        {
+            return Ok(Some(v));
+        }
         let Some(ctx) = &lx.model else { return Ok(None) };
         if !must {
             for x in v.scalar_list() {
@@ -421,6 +427,30 @@ impl<'t> Flattener<'t> {
             }
         }
         self.hand_in(lx, &v, e.span).map(Some)
+    }
+
+    /// `edge(b)` and `change(b)` of what the section assigns: its value so far counts, beside the one before the event.
+    fn changed_so_far(&mut self, lx: &mut Lowering, e: &Expr) -> R<Option<LVal>> {
+        let ExprKind::Call(c) = &e.kind else { return Ok(None) };
+        let edge = match c.function.parts[0].name.name.as_str() {
+            "edge" => true,
+            "change" => false,
+            _ => return Ok(None),
+        };
+        let [b @ Expr { kind: ExprKind::Ref(_), .. }] = &c.args[..] else { return Ok(None) };
+        let mut pre = c.clone();
+        pre.function.parts[0].name.name = Name::new("pre");
+        let pre = Expr { kind: ExprKind::Call(pre), span: e.span };
+        let (LVal::Leaf(now, _, 0), LVal::Leaf(before, _, 0)) = (self.lower(lx, b)?, self.lower(lx, &pre)?) else {
+            return Ok(None);
+        };
+        let (now, before) = (Box::new(now), Box::new(before));
+        let changed = if edge {
+            FExpr::Binary(Binary::And, now, Box::new(FExpr::Unary(Unary::Not, before)))
+        } else {
+            FExpr::Binary(Binary::Ne, now, before)
+        };
+        Ok(Some(LVal::Leaf(changed, Ty::Bool, 0)))
     }
 
     /// A condition of several relations, as a whole: its truth value makes events, not each relation. `None` where its parts have to

@@ -903,8 +903,10 @@ impl Machine {
             // Equations that hold in no mode say more than the modes.
             Some(e) if n_bits == 0 || (!solvable && matches!(e, Trouble::Unsolved { .. })) => Err(e),
             _ => {
+                // Integers are not searched over: what was computed from each other is what was tried.
+                let tried = tries.max(seen.len());
                 seen.truncate(4);
-                Err(Trouble::NoMode { cells: m.cells.clone(), tried: tries, modes: seen })
+                Err(Trouble::NoMode { cells: m.cells.clone(), tried, modes: seen })
             }
         }
     }

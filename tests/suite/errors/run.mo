@@ -541,3 +541,16 @@ end M;
 exit: 6
 error: at time 0.5: x is reset to NaN
 --> model.mo:5:3
+
+--- integers-and-relations-that-contradict-each-other error simulate --stop 1 ---
+model M
+  Integer m(start = 5, fixed = true);
+  Boolean b = m > 0;
+equation
+  m = if b and time > 0.5 then 0 else 5;
+end M;
+--- expect ---
+exit: 6
+error: event handling failed at time 0.5: no consistent values of b, m: every choice contradicts itself (3 tried)
+--> model.mo:3:11
+tried first: b = true, m = 5; b = true, m = 0; b = false, m = 5

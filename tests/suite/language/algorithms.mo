@@ -737,3 +737,26 @@ end M;
 time,keep,n,k,y
 0.0,false,0,1,0.0
 1.0,false,0,1,1.0
+
+--- edge-and-change-of-what-the-section-assigns simulate --stop 1 --intervals 1 ---
+model M
+  Boolean u(start = false, fixed = true) = time >= 0.5;
+  Boolean b(start = false, fixed = true), c[2](each start = false, each fixed = true);
+  Integer before(start = 0, fixed = true), after(start = 0, fixed = true), m(start = 0, fixed = true);
+algorithm
+  if u and not change(m) then
+    m := 5;
+  end if;
+  when u then
+    before := if change(b) or edge(c[2]) then 1 else 2;
+    b := true;
+    c[2] := true;
+    after := if edge(b) and change(c[2]) then 1 else 2;
+  end when;
+end M;
+--- expect ---
+time,u,b,c[1],c[2],before,after,m
+0.0,false,false,false,false,0,0,0
+0.5,false,false,false,false,0,0,0
+0.5,true,true,false,true,2,1,5
+1.0,true,true,false,true,2,1,5
