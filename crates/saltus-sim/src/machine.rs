@@ -112,6 +112,13 @@ const MOST_FAILURES: usize = 512;
 const STUBBORN: usize = 48;
 const FIRST_FAILURES: usize = 24;
 
+/// Slacks of [`Machine::crosses_at_zero`]: zero as it is, but that nothing counts as a jump onto it; and somewhat wider.
+const AT_ZERO: f64 = 1.0 + f64::EPSILON;
+const NEAR_ZERO: f64 = 1e3;
+
+/// Rounds in which other relations follow what has crossed.
+const ROUNDS_AT_ZERO: usize = 8;
+
 /// Modes beside a singular one that are tried.
 const NEIGHBOURS: usize = 200;
 
@@ -754,6 +761,9 @@ impl Machine {
             seen.push(now);
         }
         let first = seen[0].clone();
+        if failed.is_none() && self.crosses_at_zero(m, &start, &first, AT_ZERO) {
+            return Ok(());
+        }
         // Where plain iteration has led is often close to a solution that lies beyond a kink.
         if self.real_loop(m, &first) || seen.last().cloned().is_some_and(|last| self.real_loop(m, &last)) {
             return Ok(());
@@ -763,11 +773,12 @@ impl Machine {
             let found = match self.mode_methods[k] {
                 ModeMethod::Pivoting => self.complementary(m, &first),
                 ModeMethod::Semismooth => self.semismooth(m, &first),
-                // Where all modes will be tried anyway, paths between them are a detour.
-                ModeMethod::Homotopy if !(exhaustive && self.mode_methods.contains(&ModeMethod::Search)) => {
-                    self.locked_homotopy(m, &first)
+                ModeMethod::Homotopy => {
+                    (failed.is_none() && self.crosses_at_zero(m, &start, &first, NEAR_ZERO))
+                        // Where all modes will be tried anyway, paths between them are a detour.
+                        || !(exhaustive && self.mode_methods.contains(&ModeMethod::Search))
+                            && self.locked_homotopy(m, &first)
                 }
-                ModeMethod::Homotopy => false,
                 ModeMethod::Iteration | ModeMethod::Search => false,
             };
             if found {
@@ -909,6 +920,40 @@ impl Machine {
                 Err(Trouble::NoMode { cells: m.cells.clone(), tried, modes: seen })
             }
         }
+    }
+
+    /// Whether a loop settles once a function that is zero but for rounding, by this slack, leaves its relation as it is. What
+    /// has just crossed stays: the function is at zero there on both sides, each in its own unit (a voltage here, a current there),
+    /// so that rounding may exclude both.
+    fn crosses_at_zero(&mut self, m: &MixedBlock, start: &[f64], first: &[f64], slack: f64) -> bool {
+        let crossed: Vec<usize> = (0..m.slots.len()).filter(|&k| self.fresh.contains(&m.slots[k])).collect();
+        if crossed.is_empty() || self.plain_relations || self.hold_relations || !m.reals.is_empty() {
+            return false;
+        }
+        let restore = |me: &mut Machine| {
+            m.slots.iter().zip(first).for_each(|(&s, &v)| me.values[s as usize] = v);
+            m.continuous_slots.iter().zip(start).for_each(|(&s, &v)| me.values[s as usize] = v);
+        };
+        restore(self);
+        let patient = std::mem::take(&mut self.patient);
+        self.slack = slack;
+        let mut good = false;
+        for _ in 0..ROUNDS_AT_ZERO {
+            let before: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
+            if self.run(&m.continuous).is_err() || self.run(&m.discrete).is_err() {
+                break;
+            }
+            good = m.agree(&self.values, &before, 0.0);
+            if good || crossed.iter().any(|&k| self.values[m.slots[k] as usize] != first[k]) {
+                break;
+            }
+        }
+        (self.slack, self.patient) = (1.0, patient);
+        self.host.error = None;
+        if !good {
+            restore(self);
+        }
+        good
     }
 
     /// A loop in which no relations and values agree may be meant to be left in two instants: `start = s > high or pre(start) and
