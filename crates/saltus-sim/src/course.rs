@@ -16,8 +16,9 @@ const KEPT: usize = 3;
 /// How far a line is followed, in steps.
 const FARTHEST: f64 = 8.0;
 
-/// Less than this part of a value is no leap.
+/// Less than this part of a value is no leap, nor is less than that part of its typical size, which solutions differ by anyway.
 const LEAP: f64 = 1e-3;
+const NOISE: f64 = 1e-6;
 
 /// More than this part of a value is another value.
 const HOP: f64 = 0.05;
@@ -28,8 +29,10 @@ pub struct Course {
     slots: Vec<u32>,
     /// Ends of steps since the last event, ascending, with the values there.
     ends: Vec<(f64, Vec<f64>)>,
-    /// The moment that the values belong to.
+    /// The moment that the values belong to, and whether all of them solve their equations there: what derivatives do not need is
+    /// still a guess.
     here: f64,
+    solved: bool,
     /// Guesses have moved from where the last step ended.
     pub leads: bool,
 }
@@ -50,7 +53,7 @@ impl Course {
 
     /// A step has ended at `t` with these values; what was known beyond is forgotten.
     pub fn end(&mut self, t: f64, values: &[f64]) {
-        self.here = t;
+        (self.here, self.solved) = (t, true);
         if self.slots.is_empty() {
             return;
         }
@@ -69,9 +72,14 @@ impl Course {
         }
     }
 
-    /// If the values belong to `t`, where a step has ended.
+    /// All values solve their equations.
+    pub fn solved(&mut self) {
+        self.solved = true;
+    }
+
+    /// If the values are the solution at `t`, where a step has ended.
     pub fn may_end(&mut self, t: f64, values: &[f64]) {
-        if self.here == t {
+        if self.here == t && self.solved {
             self.end(t, values);
         }
     }
@@ -112,7 +120,7 @@ impl Course {
     }
 
     /// Whether a value has moved much further in the last step, which ended at `t`, than the step before told.
-    pub fn leaps(&self, t: f64) -> bool {
+    pub fn leaps(&self, t: f64, nominal: impl Fn(u32) -> f64) -> bool {
         let [.., before, end] = &self.ends[..] else { return false };
         let earlier = self.ends.len().checked_sub(3).map(|k| &self.ends[k]);
         let leap = |k: usize| {
@@ -120,7 +128,8 @@ impl Course {
             let size = b.abs().max(c.abs());
             // A step that is many times longer follows no line of a short one.
             let told = |a: &(f64, Vec<f64>)| (b - a.1[k]).abs() * ((end.0 - before.0) / (before.0 - a.0)).min(FARTHEST);
-            (c - b).abs() > LEAP * size && earlier.is_none_or(|a| (c - b).abs() > 5.0 * told(a))
+            let far = (c - b).abs();
+            far > LEAP * size && earlier.is_none_or(|a| far > 5.0 * told(a)) && far > NOISE * nominal(self.slots[k])
         };
         end.0 == t && (0..self.slots.len()).any(leap)
     }
@@ -131,7 +140,7 @@ impl Course {
             return;
         }
         let back = t < self.here;
-        (self.here, self.leads) = (t, false);
+        (self.here, self.solved, self.leads) = (t, false, false);
         match &self.ends[..] {
             [] => {}
             // What was tried last may have gone past the end of a branch of solutions, and its values lie on another.
@@ -186,6 +195,13 @@ mod tests {
         v[1] = 4.0;
         c.lead(1.5, &mut v);
         assert_eq!(v[1], 4.0);
+        // A guess that nothing has solved for is no end of a step.
+        c.lead(3.0, &mut v);
+        c.may_end(3.0, &v);
+        assert!(c.ends_at(2.0));
+        c.solved();
+        c.may_end(3.0, &v);
+        assert!(c.ends_at(3.0));
         // A step that is taken again.
         c.cut(1.5);
         v[1] = f(1.5);

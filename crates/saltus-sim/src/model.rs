@@ -62,8 +62,10 @@ pub struct ModeProgram {
     pub bounds: Vec<(f64, f64)>,
     /// Pattern of the Jacobian of the derivatives by the states; `None`: full.
     pub pattern: Option<Pattern>,
-    /// Slots of unknowns that are found by iteration: their present values are the guesses.
+    /// Slots of unknowns that are found by iteration as time goes on: their present values are the guesses.
     pub iterated: Vec<u32>,
+    /// Whether the derivatives leave some of these out.
+    pub iterated_aside: bool,
     /// Crossing functions that must be searched for.
     pub crossings: Crossings,
     /// Which discrete values the derivatives depend on.
@@ -1026,13 +1028,15 @@ impl Model {
         let key = (plan.key.clone(), plan.states.clone());
         let watch = RefCell::new(self.watch(&plan));
         self.layout.extend(&mut self.machine.values);
-        let iterated = continuous
-            .iter()
-            .flat_map(|s| match s {
+        let nonlinear = |steps: &[Step]| -> Vec<u32> {
+            let unknowns = |s: &Step| match s {
                 Step::Solve(b) if !b.linear => b.unknowns.clone(),
                 _ => Vec::new(),
-            })
-            .collect();
+            };
+            steps.iter().flat_map(unknowns).collect()
+        };
+        let iterated = nonlinear(&between);
+        let iterated_aside = nonlinear(&derivatives).len() < iterated.len();
         let program = Rc::new(ModeProgram {
             plan,
             tangent,
@@ -1051,6 +1055,7 @@ impl Model {
             bounds,
             pattern,
             iterated,
+            iterated_aside,
             crossings,
             sensitivity,
             active,

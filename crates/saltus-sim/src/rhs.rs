@@ -73,7 +73,11 @@ impl Rhs<'_> {
 
     fn run(&mut self, steps: &[Step], t: f64, x: &[f64]) -> Result<(), EvalError> {
         place(self.machine, self.program, t, x);
-        self.machine.run(steps).map_err(|e| self.fails(e))
+        self.machine.run(steps).map_err(|e| self.fails(e))?;
+        if !self.program.iterated_aside {
+            self.machine.course.solved();
+        }
+        Ok(())
     }
 
     /// Notes what went wrong. A shorter step may help, but not where a loop does not end or is not to go on.
@@ -216,6 +220,9 @@ impl DaeSystem for Rhs<'_> {
                 let bad = form.named.iter().zip(&*r).filter(|(_, r)| !r.is_finite());
                 let bad: Vec<Cell> = bad.map(|(c, _)| *c).collect();
                 if bad.is_empty() {
+                    if !program.iterated_aside {
+                        self.machine.course.solved();
+                    }
                     return Ok(());
                 }
                 Trouble::NotFinite(bad)

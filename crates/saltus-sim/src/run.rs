@@ -291,12 +291,14 @@ fn recedes(model: &mut Model, program: &ModeProgram, relation: usize) -> bool {
 
 /// An unknown of a block that lies on another branch than where the last step ended, with its value there.
 fn hopped(trail: &Trail, values: &[f64], program: &ModeProgram) -> Option<(u32, f64)> {
-    let nominal = |slot: u32| {
-        let blocks = program.continuous.iter().filter_map(|s| if let Step::Solve(b) = s { Some(b) } else { None });
-        let place = |b: &Rc<SolveBlock>| Some(b.nominal[b.unknowns.iter().position(|u| *u == slot)?]);
-        blocks.filter_map(place).next().unwrap_or(1.0).abs()
-    };
-    trail.hopped(values, nominal)
+    trail.hopped(values, |slot| typical(program, slot))
+}
+
+/// The typical size of an unknown.
+fn typical(program: &ModeProgram, slot: u32) -> f64 {
+    let blocks = program.continuous.iter().filter_map(|s| if let Step::Solve(b) = s { Some(b) } else { None });
+    let place = |b: &Rc<SolveBlock>| Some(b.nominal[b.unknowns.iter().position(|u| *u == slot)?]);
+    blocks.filter_map(place).next().unwrap_or(1.0).abs()
 }
 
 /// Fails if one of these relations compares what is not a number, and its value matters.
@@ -1416,7 +1418,7 @@ impl Runner<'_> {
             let m = &mut model.machine;
             m.course.end(t1, &m.values);
         }
-        if !model.machine.course.leaps(t1) {
+        if !model.machine.course.leaps(t1, |slot| typical(program, slot)) {
             return None;
         }
         // Whatever solutions the search comes upon, the run stays on its own.

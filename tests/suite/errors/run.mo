@@ -461,6 +461,19 @@ beyond, nothing near x = -0.57735
 solves x^3 - x = 0.2*time
 --> model.mo:4:3
 
+--- a-fold-that-no-derivative-needs error simulate --fold error ---
+model M
+  Real x(start = -1), y(start = 0, fixed = true);
+equation
+  x^3 - x = 0.2*y;
+  der(y) = 1;
+  annotation(experiment(StopTime = 6));
+end M;
+--- expect ---
+exit: 6
+error: the solution ends at time 1.92450
+beyond, nothing near x = -0.57735
+
 --- a-fold-without-states error simulate --fold error ---
 model M
   Real x(start = -1), z(start = 1);
