@@ -7,7 +7,8 @@
 //! K(X) = y − C f(y) + (I − C f'(X)) (X − y),      C ≈ f'(y)⁻¹:
 //! ```
 //!
-//! K(X) inside X proves that X holds exactly one solution for each point of the box, and that it lies in K(X).
+//! K(X) inside X proves that X holds exactly one solution for each point of the box, and that it lies in K(X). For one unknown the
+//! same holds of Newton's operator y − f(y) / f'(X), which does not care how far slopes differ as long as none is zero.
 
 use crate::block::SolveBlock;
 use crate::compile::Step;
@@ -22,6 +23,8 @@ const LARGEST_BLOCK: usize = 200;
 const LARGE_BLOCK: usize = 24;
 /// How often a box of unknowns is widened before it is given up.
 const WIDENINGS: usize = 8;
+/// How often the range of one unknown is narrowed.
+const NARROWINGS: usize = 4;
 
 /// Encloses what a mode computes; keeps its memory between uses.
 #[derive(Default)]
@@ -156,6 +159,16 @@ impl Enclosure {
 
     fn solve_block(&mut self, m: &mut Machine, b: &SolveBlock) -> Option<()> {
         let n = b.unknowns.len();
+        if n == 1 {
+            return self.newton(m, b);
+        }
+        let found = self.solve_together(m, b);
+        let one = b.torn.used && b.torn.tears.len() == 1 && b.torn.residual_slots.len() == 1;
+        if found.is_none() && one { self.newton(m, b) } else { found }
+    }
+
+    fn solve_together(&mut self, m: &mut Machine, b: &SolveBlock) -> Option<()> {
+        let n = b.unknowns.len();
         let y: Vec<f64> = b.unknowns.iter().map(|&s| m.values[s as usize]).collect();
         self.place(b, y.iter().map(|&v| Interval::point(v)));
         let slopes = self.slopes(m, b);
@@ -168,6 +181,66 @@ impl Enclosure {
         let found = self.krawczyk(m, b, &y, &c, &slopes);
         self.inverses.insert(b.unknowns.clone(), c);
         found
+    }
+
+    /// Newton's operator for the one unknown, or the one torn unknown, of a block: what it leaves of the range of the solution is
+    /// narrowed around its middle.
+    fn newton(&mut self, m: &mut Machine, b: &SolveBlock) -> Option<()> {
+        let k = if b.torn.used { b.torn.tears[0] as usize } else { 0 };
+        let mut x = self.one_solution(m, b, k)?;
+        for _ in 0..NARROWINGS {
+            let (middle, before) = (Interval::point(x.mid()), x.width());
+            let slope = self.slope(m, b, k, x);
+            x = x.intersection(middle - self.residual(m, b, k, middle) / slope)?;
+            if x.width() > 0.5 * before {
+                break;
+            }
+        }
+        self.residual(m, b, k, x);
+        Some(())
+    }
+
+    /// A range about the present value of unknown `k` that holds exactly one solution for each point of the box.
+    fn one_solution(&mut self, m: &mut Machine, b: &SolveBlock, k: usize) -> Option<Interval> {
+        let y = Interval::point(m.values[b.unknowns[k] as usize]);
+        let f = self.residual(m, b, k, y);
+        let mut x = (y - f / self.slope(m, b, k, y)).hull(y);
+        for _ in 0..WIDENINGS {
+            x = widened(x, b.nominal[k]);
+            let next = y - f / self.slope(m, b, k, x);
+            if !next.lo.is_finite() || !next.hi.is_finite() {
+                return None;
+            }
+            if x.lo < next.lo && next.hi < x.hi {
+                return Some(next);
+            }
+            x = next.hull(x);
+        }
+        None
+    }
+
+    /// What is left of the block's equations while its one unknown, the `k`th, is in `x`; inner ones follow.
+    fn residual(&mut self, m: &mut Machine, b: &SolveBlock, k: usize, x: Interval) -> Interval {
+        self.region.set(b.unknowns[k], x);
+        let (chain, slots) = match b.torn.used {
+            true => (&b.torn.evaluation, &b.torn.residual_slots),
+            false => (&b.residual, &b.residual_slots),
+        };
+        self.chain(m, chain);
+        self.region.get(slots[0], &m.values)
+    }
+
+    /// The slopes of that.
+    fn slope(&mut self, m: &mut Machine, b: &SolveBlock, k: usize, x: Interval) -> Interval {
+        if !b.torn.used {
+            self.region.set(b.unknowns[k], x);
+            return self.slopes(m, b)[0];
+        }
+        self.residual(m, b, k, x);
+        self.chain(m, &b.jacobian);
+        let e = &b.torn.elimination;
+        self.chain(m, &e.chain);
+        e.entries.iter().fold(Interval::ZERO, |sum, &(.., word)| sum + self.region.get(word, &m.values))
     }
 
     /// Krawczyk's operator with the preconditioner `c`, around `y`, where the slopes are these.
