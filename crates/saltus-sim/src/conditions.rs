@@ -1,8 +1,8 @@
 //! Conditions of several relations.
 //!
 //! `b = x > 0 and y > 0` changes when its formula does, not whenever one of its relations does. A relation that nothing reads but
-//! such formulas of discrete values is *inner*: where it crosses and every formula keeps its value, nothing has happened. Its
-//! truth value is taken over, and that is all: no event, no row, no restart.
+//! such formulas of discrete values, and that is no variable of the model itself, is *inner*: where it crosses and every formula
+//! keeps its value, nothing has happened. Its truth value is taken over, and that is all: no event, no row, no restart.
 
 use crate::model::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -53,7 +53,8 @@ impl Model {
                 outer.extend(sys.resolve(Operand::var(to)).variable());
             }
         }
-        outer.extend(relations.keys().filter(|&&v| sys.alias[v].is_some()));
+        // What is a variable of the model shows when it changes.
+        outer.extend(relations.keys().filter(|&&v| sys.alias[v].is_some() || !sys.dae.vars[v].hidden));
         // Formulas over discrete values, in force whatever the mode.
         let known = |a: Operand| match a {
             Operand::Var { var, order: 0, .. } => sys.role(var) != Role::Continuous && var != HybridDae::TIME,
