@@ -1,5 +1,6 @@
 //! The scalar domains functions are executed over.
 
+use crate::external::Callee;
 use saltus_expr::{Binary, ExprId, FuncId, Pool, Unary};
 
 /// What the executor needs to know about scalars.
@@ -44,6 +45,10 @@ pub trait Domain {
     }
     /// Scalar output `out` of a function that cannot be executed in this domain; `None` if the domain cannot say so.
     fn call(&mut self, _func: FuncId, _args: &[Self::S], _out: u32) -> Option<Self::S> {
+        None
+    }
+    /// What an external function returns for scalars that are not all known; `None` if the domain cannot say so.
+    fn external(&mut self, _function: &Callee, _args: &[Self::S]) -> Option<Self::S> {
         None
     }
     /// Whether a call inside the function executed stays a call.

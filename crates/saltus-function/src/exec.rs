@@ -481,8 +481,8 @@ impl<'c, D: Domain> Run<'c, '_, D> {
         self.depth += 1;
         let r = if self.depth > SYMBOLIC_DEPTH {
             Err(self.err(ErrorKind::Limit, "calls are nested too deeply"))
-        } else if f.external.is_some() {
-            Err(self.err(ErrorKind::NotConstant, format!("{} is external", f.name)))
+        } else if let Some(x) = &f.external {
+            self.external_unknown(x)
         } else if !outermost && self.dom.stays(id) {
             Err(self.err(ErrorKind::NotConstant, format!("{} stays a call", f.name)))
         } else {
@@ -906,6 +906,25 @@ impl<'c, D: Domain> Run<'c, '_, D> {
     }
 
     // ---- external functions ----
+
+    /// What a function of scalars that are not all known returns, if the domain knows.
+    fn external_unknown(&mut self, x: &'c ExtCode) -> Res<()> {
+        let scalar = |a: &'c Arg| match a {
+            Arg::S(s) => Some(s),
+            Arg::A(_) => None,
+        };
+        let args: Option<SmallVec<[&'c Sx; 8]>> = x.args.iter().map(scalar).collect();
+        if let (Some(k), Ok(function), Some(args)) = (x.result, &x.function, args)
+            && x.back.iter().all(Option::is_none)
+        {
+            let args = args.into_iter().map(|s| self.sx(s)).collect::<Res<SmallVec<[D::S; 8]>>>()?;
+            if let Some(result) = self.dom.external(function, &args) {
+                self.st.scalars[self.frame.s + k as usize] = result;
+                return Ok(());
+            }
+        }
+        Err(self.err(ErrorKind::NotConstant, format!("{} is external", self.f.name)))
+    }
 
     fn external(&mut self, x: &'c ExtCode) -> Res<()> {
         let function = match &x.function {

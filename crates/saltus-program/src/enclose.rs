@@ -8,6 +8,7 @@
 use crate::kernel::{NEGATE, slot_of};
 use rustc_hash::FxHashMap;
 use saltus_expr::{Binary, FuncId, Unary};
+use saltus_function::external::Callee;
 use saltus_function::{Domain, ExecError, Executor};
 pub use saltus_solver::interval::Interval;
 
@@ -173,6 +174,10 @@ impl Domain for Enclosing {
     }
     fn as_const(&self, a: &Interval) -> Option<f64> {
         thin(*a)
+    }
+    fn external(&mut self, function: &Callee, args: &[Interval]) -> Option<Interval> {
+        let ranges: Vec<(f64, f64)> = args.iter().map(|a| (a.lo, a.hi)).collect();
+        function.range(&ranges).map(|(lo, hi)| Interval::new(lo, hi))
     }
 }
 

@@ -190,12 +190,12 @@ pub struct Host {
     scratch: Vec<f64>,
     /// The first error since it was last taken.
     pub error: Option<ExecError>,
-    /// Calls over intervals since last taken note of.
+    /// Functions executed over intervals since last taken note of.
     pub(crate) enclosed: u64,
     /// Functions with effects.
     effects: Vec<FuncId>,
-    /// Of each function: whether it is foreign code.
-    foreign: Vec<bool>,
+    /// Of each function: whether it is external.
+    external: Vec<bool>,
     /// Foreign code was asked about intervals.
     pub(crate) opaque: bool,
 }
@@ -217,7 +217,7 @@ impl Host {
             scratch: Vec::new(),
             error: None,
             enclosed: 0,
-            foreign: given.iter().map(|f| f.external.is_some()).collect(),
+            external: given.iter().map(|f| f.external.is_some()).collect(),
             opaque: false,
         }
     }
@@ -341,9 +341,11 @@ impl CallHost for Host {
         if let Some(range) = self.lines.enclose(func, args) {
             return range;
         }
-        self.enclosed += 1;
-        self.opaque |= self.foreign.get(func.0 as usize) == Some(&true);
+        // Of an external function the range is known at once, or nothing is.
+        let external = self.external.get(func.0 as usize) == Some(&true);
+        self.enclosed += u64::from(!external);
         let known = self.functions.enclose(func, args);
+        self.opaque |= known.is_err() && external;
         known.ok().and_then(|v| v.get(out as usize).copied()).unwrap_or(Interval::WHOLE)
     }
 }

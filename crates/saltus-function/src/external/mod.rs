@@ -92,6 +92,15 @@ impl Callee {
         self.call(&mut args)
     }
 
+    /// The smallest and the largest number that it returns while its arguments, single numbers, lie in these ranges; `None` if that
+    /// is not known.
+    pub fn range(&self, args: &[(f64, f64)]) -> Option<(f64, f64)> {
+        match self {
+            Callee::Native(x) => tables::range(x.symbol, args),
+            Callee::Foreign(_) => None,
+        }
+    }
+
     /// How its derivative is found.
     pub fn derivative(&self) -> ExtDerivative {
         match self {

@@ -141,6 +141,13 @@ fn slopes(kind: Smoothness, x: &[f64], y: &[f64], periodic: bool) -> Vec<f64> {
 /// Value and two derivatives.
 type Jet = (f64, f64, f64);
 
+/// The smallest and the largest value.
+type Range = (f64, f64);
+
+fn hull(a: Range, b: Range) -> Range {
+    (a.0.min(b.0), a.1.max(b.1))
+}
+
 /// One function of one abscissa.
 #[derive(Debug)]
 struct Curve {
@@ -270,6 +277,65 @@ impl Curve {
         Ok(self.segment(i, u))
     }
 
+    /// All values over [lo, hi], or all slopes; `left` takes the limit from the left at the end. `None` where the table is not
+    /// defined.
+    fn range(&self, (lo, hi): (f64, f64), how: Extrapolation, left: bool, slope: bool) -> Option<Range> {
+        let n = self.x.len();
+        if n == 0 || !(lo <= hi) {
+            return None;
+        }
+        let (a, b) = (self.x[0], self.x[n - 1]);
+        if how == Extrapolation::Periodic && b > a {
+            let (t, period) = (b - a, |u: f64| ((u - a) / (b - a)).floor());
+            let (k, l) = (period(lo), period(hi));
+            let (from, to) = ((lo - t * k).clamp(a, b), (hi - t * l).clamp(a, b));
+            let part = |from: f64, to: f64, end: bool| self.range((from, to), Extrapolation::Hold, end, slope);
+            // The last point of a period is the first of the next one.
+            return match l - k {
+                0.0 => part(from, to, left),
+                1.0 if left && to == a => part(from, b, true),
+                1.0 => Some(hull(part(from, b, true)?, part(a, to, left)?)),
+                _ => part(a, b, true),
+            };
+        }
+        let of = |jet: Jet| if slope { jet.1 } else { jet.0 };
+        let end = |u: f64, left: bool| self.at(u, how, left).ok().map(|jet| (of(jet), of(jet)));
+        let mut all = hull(end(lo, false)?, end(hi, left)?);
+        let mut size = self.y[0].abs().max(self.y[n - 1].abs());
+        let from = self.x.partition_point(|x| *x <= lo).max(1) - 1;
+        for i in from..n - 1 {
+            let (x0, x1) = (self.x[i], self.x[i + 1]);
+            if x0 > hi || (x0 == hi && left) {
+                break;
+            }
+            if x1 <= x0 {
+                continue;
+            }
+            let (p, q) = (lo.clamp(x0, x1), hi.clamp(x0, x1));
+            // Where a cubic, or its slope, may turn.
+            let (y, s, c) = self.segment(i, x0);
+            let last = self.segment(i, x1);
+            let third = (last.2 - c) / (x1 - x0);
+            let turns = match slope {
+                true => [-c / third, f64::NAN],
+                false => {
+                    let root = (c * c - 2.0 * third * s).max(0.0).sqrt();
+                    let far = -(c + root.copysign(c));
+                    [far / third, 2.0 * s / far]
+                }
+            };
+            for u in [p, q, x0 + turns[0], x0 + turns[1]] {
+                if (p..=q).contains(&u) {
+                    let v = of(self.segment(i, u));
+                    all = hull(all, (v, v));
+                }
+            }
+            size = size.max(y.abs()).max(s.abs().max(last.1.abs()) * if slope { 1.0 } else { x1 - x0 });
+        }
+        let slack = 1e-14 * size.max(all.0.abs()).max(all.1.abs());
+        (all.0 <= all.1).then_some((all.0 - slack, all.1 + slack))
+    }
+
     fn first(&self) -> usize {
         (0..self.x.len() - 1).find(|i| self.x[i + 1] > self.x[*i]).unwrap_or(0)
     }
@@ -351,6 +417,17 @@ impl TimeTable {
             return Ok((0.0, 0.0, 0.0));
         }
         c.at(t - self.shift, self.table.extrapolation, left)
+    }
+
+    fn range(&self, icol: f64, (lo, hi): Range, next_event: f64) -> Option<Range> {
+        let c = self.table.curve(icol).ok()?;
+        let first = self.jet(icol, lo, next_event).ok()?.0;
+        if hi < self.start {
+            return Some((first, first));
+        }
+        let after = (lo.max(self.start) - self.shift, hi - self.shift);
+        let range = c.range(after, self.table.extrapolation, hi == next_event, false)?;
+        Some(hull(range, (first, first)))
     }
 
     fn next_event(&self, t: f64) -> f64 {
@@ -477,6 +554,28 @@ impl Table2 {
                 (i + 1, true, [h * t * t * (t - 1.0), t * (3.0 * t - 2.0), (6.0 * t - 2.0) / h]),
             ],
         })
+    }
+
+    /// All values over a box; of lines and steps alone, which are extreme at the corners of each cell.
+    fn range(&self, u: Range, v: Range) -> Option<Range> {
+        let cubic = !matches!(self.kind, Smoothness::Linear | Smoothness::Constant);
+        if cubic || self.extrapolation == Extrapolation::Periodic {
+            return None;
+        }
+        let places = |x: &[f64], (lo, hi): Range| -> Vec<f64> {
+            x.iter().copied().filter(|x| lo < *x && *x < hi).chain([lo, hi]).collect()
+        };
+        let (us, vs) = (places(&self.x, u), places(&self.y, v));
+        let mut all: Option<Range> = None;
+        for &u in &us {
+            for &v in &vs {
+                let f = self.jet(u, v).ok()?[0];
+                all = Some(all.map_or((f, f), |a| hull(a, (f, f))));
+            }
+        }
+        let (lo, hi) = all?;
+        let size = self.nodes.iter().fold(lo.abs().max(hi.abs()), |m, n| m.max(n[0].abs()));
+        (lo <= hi).then_some((lo - 1e-14 * size, hi + 1e-14 * size))
     }
 
     /// f, ∂1, ∂2, ∂11, ∂12, ∂22.
@@ -688,6 +787,28 @@ fn bounds_2d(a: &mut [ExtArg], last: bool) -> ExtResult {
 fn close(a: &mut [ExtArg]) -> ExtResult {
     remove(num(a, 0)?);
     Ok(0.0)
+}
+
+/// All values that a function of a table returns while its arguments lie in these ranges; `None` if that is not known.
+pub(super) fn range(symbol: &str, a: &[Range]) -> Option<Range> {
+    let symbol = symbol.strip_prefix("ModelicaStandardTables_")?;
+    let thin = |k: usize| a.get(k).filter(|r| r.0 == r.1).map(|r| r.0);
+    let object = object(thin(0)?).ok()?;
+    match (symbol, &*object) {
+        ("CombiTable1D_getValue", Object::Table1(t)) => {
+            t.curve(thin(1)?).ok()?.range(*a.get(2)?, t.extrapolation, false, false)
+        }
+        ("CombiTable1D_getDerValue", Object::Table1(t)) => {
+            let slopes = t.curve(thin(1)?).ok()?.range(*a.get(2)?, t.extrapolation, false, true)?;
+            let by = *a.get(3)?;
+            let products = [slopes.0 * by.0, slopes.0 * by.1, slopes.1 * by.0, slopes.1 * by.1];
+            let all = products.into_iter().map(|v| (v, v)).reduce(hull)?;
+            (products.iter().all(|v| !v.is_nan())).then_some((all.0.next_down(), all.1.next_up()))
+        }
+        ("CombiTimeTable_getValue", Object::Time(t)) => t.range(thin(1)?, *a.get(2)?, thin(3)?),
+        ("CombiTable2D_getValue", Object::Table2(t)) => t.range(*a.get(1)?, *a.get(2)?),
+        _ => None,
+    }
 }
 
 macro_rules! table {
@@ -947,6 +1068,39 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn ranges_hold_all_values(
+            steps in proptest::collection::vec((0.0..2.0f64, -3.0..3.0f64), 1..9),
+            from in -3.0..9.0f64,
+            long in 0.0..9.0f64,
+        ) {
+            let (mut x, mut y) = (vec![0.0], vec![1.0]);
+            for (h, v) in &steps {
+                // Now and then an abscissa is given twice.
+                x.push(x[x.len() - 1] + if *h < 0.2 { 0.0 } else { *h });
+                y.push(*v);
+            }
+            let (lo, hi) = (from, from + long);
+            for kind in KINDS {
+                for how in [Extrapolation::Hold, Extrapolation::LastTwoPoints, Extrapolation::Periodic] {
+                    let c = Curve::new(x.as_slice().into(), y.clone(), kind, how == Extrapolation::Periodic);
+                    let (values, slopes) = (c.range((lo, hi), how, false, false), c.range((lo, hi), how, false, true));
+                    let (values, slopes) = (values.unwrap(), slopes.unwrap());
+                    let places = (0..=200).map(|k| lo + long * f64::from(k) / 200.0).chain(x.iter().copied());
+                    for u in places.filter(|u| (lo..=hi).contains(u)) {
+                        let (v, d, _) = c.at(u, how, false).unwrap();
+                        prop_assert!(values.0 <= v && v <= values.1, "{kind:?} {how:?} {u}: {v} in {values:?}");
+                        prop_assert!(slopes.0 <= d && d <= slopes.1, "{kind:?} {how:?} {u}: slope {d} in {slopes:?}");
+                    }
+                    // No more than there are: no value beyond the largest of many by more than their distance.
+                    let most = slopes.0.abs().max(slopes.1.abs()) * long / 1000.0;
+                    let largest = (0..=1000).map(|k| c.at(lo + long * f64::from(k) / 1000.0, how, false).unwrap().0);
+                    let jumps = kind == Smoothness::Constant || how == Extrapolation::Periodic || x.windows(2).any(|w| w[0] == w[1]);
+                    prop_assert!(jumps || values.1 <= largest.fold(f64::MIN, f64::max) + most + 1e-9, "{kind:?} {how:?}");
+                }
+            }
+        }
+
         #[test]
         fn smooth_and_monotone(steps in proptest::collection::vec((0.1..2.0f64, 0.0..3.0f64), 2..9), at in 0.01..0.99f64) {
             let (mut x, mut y) = (vec![0.0], vec![0.0]);
