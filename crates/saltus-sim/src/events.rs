@@ -33,6 +33,16 @@ pub struct Handled {
     pub switched: bool,
     /// Relations whose impacts have accumulated: a mode of rest was entered.
     pub accumulated: Vec<usize>,
+    /// The islands that it was an event of; `None`: all.
+    pub islands: Option<FxHashSet<u32>>,
+}
+
+impl Handled {
+    /// Whether it was an event of the island of this relation.
+    pub fn concerns(&self, model: &mut Model, relation: usize) -> bool {
+        let slot = model.machine.relations[relation].var;
+        self.islands.as_ref().is_none_or(|i| !i.is_disjoint(&model.islands_of(&[slot])))
+    }
 }
 
 const MAX_ITERATIONS: usize = 200;
@@ -71,31 +81,43 @@ impl Extent {
 }
 
 impl Model {
-    /// The part of the event iteration that this event touches; `None`: all of it.
-    fn touched(
+    /// The slots that change first; `None`: any may.
+    fn seeds(
         &mut self,
-        program: &ModeProgram,
         fired: &[usize],
         near: &[usize],
         ticked: &[usize],
         switching: &[usize],
         kind: EventKind,
-    ) -> Option<Rc<Touched>> {
+    ) -> Option<Vec<u32>> {
         let known = match kind {
-            EventKind::State => !fired.is_empty(),
+            EventKind::State => !fired.is_empty() || !near.is_empty(),
             EventKind::Time => true,
             _ => false,
         };
         if !known || self.whole_events {
             return None;
         }
-        let crossing = fired.iter().chain(near).chain(switching);
+        let crossing = fired.iter().chain(switching);
         let mut seeds: Vec<u32> = crossing.map(|&i| self.machine.relations[i].var).collect();
         for &k in ticked {
             seeds.extend([self.tickers[k].slot, self.tickers[k].pre]);
         }
+        // On other islands they have events of their own.
+        let islands = self.islands_of(&seeds);
+        let near: Vec<u32> = near.iter().map(|&i| self.machine.relations[i].var).collect();
+        let alone = seeds.is_empty();
+        seeds.extend(near.into_iter().filter(|&s| alone || !islands.is_disjoint(&self.islands_of(&[s]))));
         seeds.sort_unstable();
         seeds.dedup();
+        Some(seeds)
+    }
+
+    /// The part of the event iteration that is touched if these slots change; `None`: all of it, on their islands.
+    fn touched(&mut self, program: &ModeProgram, seeds: Vec<u32>) -> Option<Rc<Touched>> {
+        if self.whole_islands {
+            return None;
+        }
         let mut readers = program.readers.borrow_mut();
         let readers = readers.get_or_insert_with(|| {
             let discrete: Vec<(u32, u32)> = self.discrete.iter().map(|d| (d.0, d.1)).collect();
@@ -130,6 +152,19 @@ impl Model {
         program: &Rc<ModeProgram>,
         fired: &[usize],
         near: &[usize],
+        kind: EventKind,
+        observer: &mut dyn Observer,
+    ) -> Result<Handled, Diagnostic> {
+        let handled = self.iterate(program, fired, near, kind, observer);
+        self.attend(None);
+        handled
+    }
+
+    fn iterate(
+        &mut self,
+        program: &Rc<ModeProgram>,
+        fired: &[usize],
+        near: &[usize],
         mut kind: EventKind,
         observer: &mut dyn Observer,
     ) -> Result<Handled, Diagnostic> {
@@ -151,7 +186,12 @@ impl Model {
                 switching.push(i);
             }
         }
-        let mut touched = self.touched(&program, fired, near, &ticked, &switching, kind);
+        let seeds = self.seeds(fired, near, &ticked, &switching, kind);
+        let mut touched = seeds.clone().and_then(|s| self.touched(&program, s));
+        let islands = seeds.map(|s| self.islands_of(&s));
+        if touched.is_none() {
+            self.attend(islands.as_ref());
+        }
         // What may change: indices into the discrete variables.
         let mut may_change = Extent::of(touched.as_deref().map(|t| &t.discrete[..]), self.discrete.len());
         let mut before: Vec<f64> =
@@ -254,6 +294,7 @@ impl Model {
             for k in 0..self.sys.reactions.len() {
                 let (when, branch) = (self.sys.reactions[k].when, self.sys.reactions[k].branch);
                 if touched.as_ref().is_some_and(|t| t.whens.binary_search(&when).is_err())
+                    || self.machine.unattended(when)
                     || self.machine.fired(when) != Some(branch)
                 {
                     continue;
@@ -336,7 +377,8 @@ impl Model {
             if (!restarts.is_empty() || micro > MOST_TOUCHED)
                 && let Some(t) = touched.take()
             {
-                // States are set anew, or nothing agrees: everything may change from here on.
+                // States are set anew, or nothing agrees: everything on the islands may change from here on.
+                self.attend(islands.as_ref());
                 let mut known = vec![false; all];
                 t.relations.iter().for_each(|&i| known[i] = true);
                 self.machine.note_left((0..all).filter(|&i| !known[i]));
@@ -503,7 +545,17 @@ impl Model {
         }
         let memoryless = !memory && reinitialized.is_empty() && mode_changes == 0 && ticked.is_empty() && !when_fired;
         let switched = mode_changes > 0;
-        Ok(Handled { program, terminated, record, reinitialized, changed: slots, memoryless, switched, accumulated })
+        Ok(Handled {
+            program,
+            terminated,
+            record,
+            reinitialized,
+            changed: slots,
+            memoryless,
+            switched,
+            accumulated,
+            islands,
+        })
     }
 
     /// The name of a state by its slot.

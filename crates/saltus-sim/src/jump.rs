@@ -177,7 +177,7 @@ impl Model {
         let conditions = self.modes.conditions(key);
         let kinds: FxHashMap<VarId, &DiscKind> = self.sys.discrete.iter().map(|d| (d.var, &d.kind)).collect();
         let early = |v: &VarId| old.early.contains(v) && !self.reads_inactive(old, &kinds, *v, 0);
-        conditions.into_iter().filter(|v| !early(v) && self.memoryless(*v)).collect()
+        conditions.into_iter().filter(|v| !early(v) && self.memoryless(*v) && !self.is_idle(*v)).collect()
     }
 
     /// Whether a condition reads what no equation of a mode determines.
@@ -262,6 +262,9 @@ impl Model {
         let unresolved = self.leave_zero(&program, judged);
         let keep = self.machine.values.clone();
         for i in program.crossings.relations() {
+            if self.machine.is_idle(self.machine.relations[i].var) {
+                continue;
+            }
             let push = if unpushed.contains(&i) { 0.0 } else { self.impulse_of(i, &jump.impulses) };
             if push != 0.0 {
                 let r = &self.machine.relations[i];
@@ -309,7 +312,8 @@ impl Model {
     pub fn jump(&mut self, program: &ModeProgram, t: f64) -> Result<Jump, Diagnostic> {
         let kmax = program.plan.c.iter().copied().max().unwrap_or(0);
         let mut out = Jump::default();
-        let parts = if kmax > 0 { tight_parts(&program.plan) } else { Vec::new() };
+        let mut parts = if kmax > 0 { tight_parts(&program.plan) } else { Vec::new() };
+        parts.retain(|p| !p.vars.iter().any(|&v| self.is_idle(v)));
         for s in (1..=kmax).rev() {
             // Parts without tight entries in common do not see each other: one may be singular without harm to the others.
             for part in &parts {
@@ -427,7 +431,8 @@ impl Model {
             self.machine.values = before;
             return back;
         }
-        let crossings: Vec<usize> = program.crossings.relations().collect();
+        let mut crossings: Vec<usize> = program.crossings.relations().collect();
+        crossings.retain(|&i| !self.machine.is_idle(self.machine.relations[i].var));
         let mut here = vec![0.0; crossings.len()];
         self.machine.crossing_values(&crossings, &mut here);
         let scale = |me: &Model, i: usize| {
@@ -448,7 +453,8 @@ impl Model {
         if !near.is_empty() {
             let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
             let dx: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.1 as usize]).collect();
-            let unit = x.iter().zip(&dx).map(|(x, d)| (x.abs() + 1.0) / (d.abs() + 1e-30)).fold(1.0f64, f64::min);
+            let moving = (0..x.len()).filter(|&k| !self.machine.is_idle(program.states[k].0));
+            let unit = moving.map(|k| (x[k].abs() + 1.0) / (dx[k].abs() + 1e-30)).fold(1.0f64, f64::min);
             let t = self.machine.values[self.machine.time as usize];
             let mut decided: Vec<(usize, f64, f64, f64)> = Vec::new();
             for h in [1e-6, 1e-5, 1e-4, 1e-3, 1e-2] {
@@ -498,7 +504,8 @@ impl Model {
         let slope = |me: &mut Model, t: f64, x: &[f64]| -> Option<Vec<f64>> {
             crate::rhs::place(&mut me.machine, program, t, x);
             me.machine.run(&program.continuous).ok()?;
-            let dx: Vec<f64> = program.states.iter().map(|s| me.machine.values[s.1 as usize]).collect();
+            let rate = |s: &(u32, u32)| if me.machine.is_idle(s.0) { 0.0 } else { me.machine.values[s.1 as usize] };
+            let dx: Vec<f64> = program.states.iter().map(rate).collect();
             dx.iter().all(|v| v.is_finite()).then_some(dx)
         };
         let along = |k: &[f64], h: f64| -> Vec<f64> { x.iter().zip(k).map(|(x, k)| x + h * k).collect() };

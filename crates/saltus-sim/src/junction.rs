@@ -488,6 +488,11 @@ impl Whirl {
         self.recent.clear();
     }
 
+    /// Forgets some relations.
+    pub fn forget(&mut self, mut which: impl FnMut(usize) -> bool) {
+        self.recent.retain(|r| !which(r.0));
+    }
+
     /// The relations that switched in turn within `window` of time before `t`, with their last switch.
     pub fn winding(&self, t: f64, window: f64) -> Vec<(usize, f64, f64)> {
         if self.recent.len() < TURNS || self.recent.front().is_none_or(|f| t - f.3 > window) {

@@ -47,6 +47,7 @@ mod formula;
 mod forward;
 mod implicit;
 pub mod instants;
+mod islands;
 mod journal;
 pub mod jump;
 mod junction;

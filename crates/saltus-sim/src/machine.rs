@@ -441,6 +441,9 @@ pub struct Machine {
     pub leads: u8,
     /// Whether one was in this instant: the next has to show whether its relations agree with its values.
     pub led: bool,
+    /// Slots of islands that the event being handled is no event of: steps that determine them are left out (assignments give
+    /// what they gave). Empty: there are none.
+    pub idle: Vec<bool>,
     /// Whether somebody wants it all to end: searches for values and modes give up.
     pub stop: Option<fn() -> bool>,
     /// What happens, if somebody wants to know.
@@ -502,6 +505,9 @@ impl Machine {
     /// Runs steps in order.
     pub fn run(&mut self, steps: &[Step]) -> Result<(), Trouble> {
         for s in steps {
+            if self.leaves_out(s) {
+                continue;
+            }
             match s {
                 Step::Assign(c) => self.chain(c),
                 Step::Solve(b) => self.solve(b)?,
@@ -522,11 +528,36 @@ impl Machine {
         }
     }
 
+    /// Whether a slot belongs to an island that is left out.
+    pub fn is_idle(&self, slot: u32) -> bool {
+        self.idle.get(slot as usize).is_some_and(|&idle| idle)
+    }
+
+    /// Whether a step determines what is left out.
+    fn leaves_out(&self, step: &Step) -> bool {
+        if self.idle.is_empty() {
+            return false;
+        }
+        let first = match step {
+            Step::Assign(_) => None,
+            Step::Solve(b) => b.unknowns.first(),
+            Step::Relation(i) => Some(&self.relations[*i].var),
+            Step::When(w) => Some(&w.slot),
+            Step::Mixed(m) => m.slots.iter().chain(&m.continuous_slots).next(),
+        };
+        first.is_some_and(|&s| self.is_idle(s))
+    }
+
     /// The branch of a when-equation with a rising edge.
     pub fn fired(&self, when: usize) -> Option<usize> {
         self.whens[when]
             .iter()
             .position(|cs| cs.iter().any(|&(c, p)| self.values[c as usize] != 0.0 && self.values[p as usize] == 0.0))
+    }
+
+    /// Whether a when-equation is on an island that is left out.
+    pub fn unattended(&self, when: usize) -> bool {
+        self.whens[when].iter().flatten().any(|&(c, _)| self.is_idle(c))
     }
 
     /// What "at zero" means for a relation.
@@ -599,6 +630,9 @@ impl Machine {
     /// Notes crossing functions as an event begins.
     pub fn note_left(&mut self, which: impl Iterator<Item = usize>) {
         for i in which {
+            if self.is_idle(self.relations[i].var) {
+                continue;
+            }
             let r = &self.relations[i];
             self.backend.run(&r.batch, &mut self.values, &mut self.host);
             let g = self.values[self.relations[i].g as usize];

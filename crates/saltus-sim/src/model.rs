@@ -5,6 +5,7 @@ use crate::conditions::Conditions;
 use crate::crossings::{Crossings, Gradient, Sensitivity};
 use crate::dependence;
 use crate::implicit::{ImplicitForm, Wanted, is_large};
+use crate::islands::Islands;
 use crate::layout::Layout;
 use crate::machine::{Host, Machine, Trouble, relation_slots};
 use crate::slice::{moved, slice};
@@ -236,6 +237,10 @@ pub struct Model {
     pub conditions: Conditions,
     /// Events evaluate everything anew: the values of the moment are not those of the locked equations.
     pub whole_events: bool,
+    /// The same for the islands of an event: others are left alone.
+    pub whole_islands: bool,
+    /// What events leave alone.
+    pub(crate) islands: Islands,
     /// Cells whose previous value is read: (slot, pre slot).
     pub previous: Vec<(u32, u32)>,
     /// The same for what moves between events.
@@ -357,11 +362,13 @@ impl Model {
             previous: FxHashMap::default(),
             leads: 0,
             led: false,
+            idle: Vec::new(),
             stop: None,
             journal: None,
             ambiguous: Vec::new(),
             outside: Vec::new(),
         };
+        let islands = Islands::new(&sys);
         let mut m = Model {
             sys,
             ops,
@@ -384,6 +391,8 @@ impl Model {
             timed: Vec::new(),
             conditions: Conditions::default(),
             whole_events: false,
+            whole_islands: false,
+            islands,
             previous: Vec::new(),
             moving_previous: Vec::new(),
             start_options: StartOptions::default(),

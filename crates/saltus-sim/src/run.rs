@@ -1747,8 +1747,12 @@ impl Runner<'_> {
         }
         let levels = self.levels(model);
         let pulled = self.pulled_back(model, program, fired);
-        model.whole_events = self.sliding.is_some() || self.forward.is_some() || arrived;
-        let near = self.location.near(program, t, 1e-10 * self.span().max(t.abs()));
+        model.whole_events = self.forward.is_some() || arrived;
+        model.whole_islands = self.sliding.is_some();
+        let mut near = self.location.near(program, t, 1e-10 * self.span().max(t.abs()));
+        if fired.is_empty() && kind == EventKind::State {
+            near.clear();
+        }
         let jump = self.forward.as_ref().map(|f| f.before(model, program, fired, kind)).transpose()?;
         let (begun, modes) = (std::time::Instant::now(), model.programs.len());
         // What touches zero has the value of zero, whatever the last digits say.
@@ -1787,7 +1791,7 @@ impl Runner<'_> {
             _ => self.report.state_events += 1,
         }
         self.terminated(&h.terminated);
-        self.note(h.record);
+        self.note(h.record.clone());
         for &i in &h.accumulated {
             if self.comes_to_rest(model, i, t, observer)? {
                 self.words.push(format!("{} comes to rest", brief(&model.sys.relations[i].text)));
@@ -1823,13 +1827,15 @@ impl Runner<'_> {
         if h.memoryless {
             switched.iter().for_each(|s| self.whirl.note(s.0, s.1, s.2, t));
         } else {
-            self.whirl.clear();
+            self.whirl.forget(|i| h.concerns(model, i));
         }
+        let apart = if restart.is_some() { self.set_apart(|i| h.concerns(model, i)) } else { Vec::new() };
         let met = if restart.is_some() { self.meet(model, &program_after, &switched, t, observer)? } else { None };
         let reviewed = match met {
             Some(changed) => changed,
             None => restart.is_some() && self.review(model, &program_after, t, observer)?,
         };
+        self.rejoin(apart);
         if reviewed {
             restart = Some(Restart::Cold);
         }
@@ -2129,6 +2135,26 @@ impl Runner<'_> {
         found
     }
 
+    /// Takes out the surfaces that an event does not concern, told by one of their relations.
+    fn set_apart(&mut self, mut concerns: impl FnMut(usize) -> bool) -> Vec<Surface> {
+        let surfaces = self.sliding.iter_mut().flat_map(|s| &mut s.surfaces);
+        let far: Vec<usize> = surfaces.map(|s| s.relations[0].0).filter(|&i| !concerns(i)).collect();
+        let Some(sliding) = &mut self.sliding else { return Vec::new() };
+        let apart = sliding.surfaces.extract_if(.., |s| far.contains(&s.relations[0].0)).collect();
+        if sliding.surfaces.is_empty() {
+            self.sliding = None;
+        }
+        apart
+    }
+
+    /// The solution slides on these, too, as it did.
+    fn rejoin(&mut self, apart: Vec<Surface>) {
+        if !apart.is_empty() {
+            let span = self.span();
+            self.sliding.get_or_insert_with(|| Sliding::new(span)).surfaces.extend(apart);
+        }
+    }
+
     /// Where several surfaces meet (those that are slid on, those that have just switched, those that the solution winds
     /// around): what it does about each of them. Whether anything changed; `None` if there are not several, or nothing fits.
     fn meet(
@@ -2348,22 +2374,23 @@ impl Runner<'_> {
             self.part(model, program, left, t, observer)?;
             self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
         }
-        changed |= self.lift_off(model, program, t);
+        changed |= !self.lift_off(model, program, t).is_empty();
         Ok(changed)
     }
 
-    /// Ends the rests of bodies that nothing presses against their supports, one after the other; whether there were any.
-    fn lift_off(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> bool {
+    /// Ends the rests of bodies that nothing presses against their supports, one after the other; returns their relations.
+    fn lift_off(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> Vec<usize> {
         let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
-        let before = self.resting.len();
+        let mut left = Vec::new();
         while !self.resting.is_empty() {
             let lifts = model.lifts(program, &self.resting, t, &x);
             let Some((k, _)) = lifts.iter().enumerate().filter(|l| *l.1 > 0.0).max_by(|a, b| a.1.total_cmp(b.1)) else {
                 break;
             };
-            self.zeno.forget(self.resting.remove(k).relation);
+            left.push(self.resting.remove(k).relation);
+            self.zeno.forget(left[left.len() - 1]);
         }
-        self.resting.len() != before
+        left
     }
 
     /// Leaves surfaces, and tells where there was a choice of sides.
@@ -2419,7 +2446,9 @@ impl Runner<'_> {
             model.machine.relations[i].frozen = true;
             self.flips.remove(&i);
         }
-        let handled = model.handle_event(program, &[], &[], EventKind::State, observer);
+        let sides: Vec<usize> = relations.iter().map(|r| r.0).collect();
+        model.whole_islands = true;
+        let handled = model.handle_event(program, &[], &sides, EventKind::State, observer);
         self.location.forget(program, None);
         for &(i, _) in &relations {
             model.machine.relations[i].frozen = false;
@@ -2478,9 +2507,15 @@ impl Runner<'_> {
         self.due = None;
         let stays = self.stays();
         let mut left: Vec<(Surface, Parting)> = Vec::new();
+        // The relations that this is an event of.
+        let mut concerned: Vec<usize> = Vec::new();
         if let Some(mut sliding) = self.sliding.take() {
             sliding.settle(model);
             left = sliding.take_left();
+            concerned.extend(left.iter().flat_map(|l| l.0.held()));
+            self.sliding = Some(sliding);
+            let apart = self.set_apart(|i| concerned.iter().any(|&c| model.neighbours(c, i)));
+            let mut sliding = self.sliding.take().unwrap_or_else(|| Sliding::new(self.span()));
             let gone = left.len();
             // The others may not hold the solution without those that are left.
             if gone > 0 && !left.iter().any(|l| l.1.repelled) {
@@ -2507,13 +2542,15 @@ impl Runner<'_> {
             } else {
                 self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
             }
+            self.rejoin(apart);
             if let Some(s) = &self.sliding {
                 s.freeze(model, true);
             }
         }
-        self.lift_off(model, program, t);
+        concerned.extend(self.lift_off(model, program, t));
         self.part(model, program, left, t, observer)?;
-        let h = model.handle_event(program, &[], &[], EventKind::State, observer)?;
+        model.whole_islands = true;
+        let h = model.handle_event(program, &[], &concerned, EventKind::State, observer)?;
         if let Some(s) = &self.sliding {
             s.freeze(model, false);
         }

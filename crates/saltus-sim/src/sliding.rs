@@ -582,10 +582,12 @@ impl Model {
         if !surfaces.iter().all(|s| explicit(program, s.relations[0].0)) {
             return Vec::new();
         }
+        let leads: Vec<usize> = surfaces.iter().map(|s| s.relations[0].0).collect();
         let mut known: Vec<usize> = surfaces.iter().flat_map(Surface::held).collect();
         let mut found = Vec::new();
         for i in program.crossings.relations() {
             if known.contains(&i)
+                || !leads.iter().any(|&lead| self.neighbours(lead, i))
                 || !explicit(program, i)
                 || !matches!(self.machine.relations[i].kind, RelationKind::Sign(_))
             {
