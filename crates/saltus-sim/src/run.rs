@@ -317,6 +317,14 @@ fn defined(model: &mut Model, relations: &[usize], t: f64, stage: Stage) -> Resu
     Ok(())
 }
 
+/// Whether no evaluation has vouched for a step yet: there are no states, or loops that their derivatives do not read may be
+/// singular.
+fn unvouched(model: &Model, program: &ModeProgram) -> bool {
+    let loops = |steps: &[Step]| steps.iter().filter(|s| matches!(s, Step::Solve(_) | Step::Mixed(_))).count();
+    let apart = || loops(&program.derivatives) < loops(&program.between);
+    program.states.is_empty() || (!model.modes.suspects(&program.plan.key).is_empty() && apart())
+}
+
 fn unknown_solver(name: &str) -> Diagnostic {
     Diagnostic::error(Stage::Usage, Span::NONE, format!("unknown solver {name}"))
         .hint(format!("known: {}", SOLVERS.join(", ")))
@@ -798,7 +806,6 @@ impl Runner<'_> {
             model.machine.patient = false;
             self.limits(&*integrator, integrator.t())?;
             let (t0, t1) = (integrator.t_prev(), integrator.t());
-            // Without states no evaluation has vouched for the step yet.
             let fold = self.branch_ends(model, &program, &*integrator, t0, t1);
             let fold = fold.and_then(|(t, slot, value)| {
                 let d = self.solution_ends(model, &program, t, (slot, value));
@@ -806,7 +813,9 @@ impl Runner<'_> {
             });
             let end = match &fold {
                 Some((t, _)) => *t,
-                None if program.states.is_empty() => self.solvable_until(model, &program, t0, t1),
+                None if self.sliding.is_none() && unvouched(model, &program) => {
+                    self.solvable_until(model, &program, &*integrator, t0, t1)
+                }
                 None => t1,
             };
             now = self.through(model, &mut program, &mut integrator, t0, end, &mut restart, sink, observer)?;
@@ -1498,10 +1507,19 @@ impl Runner<'_> {
     }
 
     /// The last moment of a step at which the locked mode has a solution.
-    fn solvable_until(&self, model: &mut Model, program: &ModeProgram, t0: f64, t1: f64) -> f64 {
+    fn solvable_until(
+        &self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        t0: f64,
+        t1: f64,
+    ) -> f64 {
         let kept = model.machine.values.clone();
+        let mut x = vec![0.0; program.states.len()];
         let mut solvable = |t: f64| {
-            place(&mut model.machine, program, t, &[]);
+            integrator.interpolate(t, &mut x);
+            place(&mut model.machine, program, t, &x);
             model.machine.run(&program.continuous).is_ok()
         };
         let (mut good, mut bad) = if solvable(t1) { (t1, t1) } else { (t0, t1) };

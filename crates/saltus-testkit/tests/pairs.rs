@@ -11,6 +11,9 @@ const PAIRS: &str = "\
 pendulum_cut slides_beside_memory
 repelling_surface regenerative_switch
 reinit_against_diode when_initial
+tanks_join bridge_ideal
+backlash two_diodes
+bridge_without_loss hundred_crossings
 init_steady_state orbit_max_distance
 component_diodes rest_beside_mode
 diode_inductor piecewise_linear_loop
