@@ -308,9 +308,6 @@ impl Curve {
             if x0 > hi || (x0 == hi && left) {
                 break;
             }
-            if x1 <= x0 {
-                continue;
-            }
             let (p, q) = (lo.clamp(x0, x1), hi.clamp(x0, x1));
             // Where a cubic, or its slope, may turn.
             let (y, s, c) = self.segment(i, x0);
