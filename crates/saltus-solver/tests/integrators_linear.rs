@@ -357,11 +357,11 @@ fn entries_that_grow_call_for_larger_pivots() {
 #[test]
 fn markowitz_gives_up_where_columns_are_zero() {
     let mut a = grid(12);
-    for j in 0..a.pattern.cols() {
+    for j in 0..a.pattern.n_cols() {
         for k in a.pattern.range(j) {
             a.values[k] *= if j * 7 % 5 < 2 { 0.0 } else { 1.0 + (j * 37 % 11) as f64 };
         }
     }
     let column = |j: usize| a.pattern.range(j).map(|k| (a.pattern.row_indices()[k], a.values[k])).collect();
-    assert_eq!(markowitz((0..a.pattern.cols()).map(column).collect(), usize::MAX), None);
+    assert_eq!(markowitz((0..a.pattern.n_cols()).map(column).collect(), usize::MAX), None);
 }
