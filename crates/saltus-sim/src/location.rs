@@ -111,11 +111,14 @@ const FURTHER: f64 = 4.0;
 /// For how many times that way a function counts as one that crosses often.
 const LASTING: f64 = 16.0;
 
+/// How many neighbouring times show what a function moves by between them.
+const NEIGHBOURS: usize = 4;
+
 /// A function that moves by more of its size than this between neighbouring times jumps.
 const JUMPS: f64 = 1e-4;
 
 /// How often a crossing that turns out to be none is looked for again.
-const MOST_RETURNS: usize = 64;
+const MOST_RETURNS: usize = 8;
 
 /// Functions with more terms do not sleep.
 const MOST_TERMS: usize = 4;
@@ -413,9 +416,13 @@ impl Location {
         if !f.timed {
             return 0.0;
         }
-        let [a, b] = [t, t.next_up().next_up()].map(|t| self.value(model, step, k, t));
-        let moved = (b - a).abs();
-        if moved <= JUMPS * model.machine.relations[f.relation].size { moved } else { 0.0 }
+        let (mut at, mut moved) = (t, 0.0f64);
+        let here = self.value(model, step, k, t);
+        for _ in 0..NEIGHBOURS {
+            at = at.next_up();
+            moved = moved.max((self.value(model, step, k, at) - here).abs());
+        }
+        if moved <= JUMPS * model.machine.relations[f.relation].size { 2.0 * moved } else { 0.0 }
     }
 
     /// The value of a function at a time of the step.
@@ -1608,13 +1615,15 @@ impl Location {
             let mut t = first.after.max(from);
             let mut push = 4.0 * f64::EPSILON * t.abs().max(span * 1e-3);
             let own = step.program.crossings.functions[first.function].relation;
+            // What reads states is noise so close to zero: coming back there tells nothing.
+            let exact = returns < MOST_RETURNS && step.program.crossings.functions[first.function].states.is_empty();
             for _ in 0..60 {
                 if !self.at(model, step, t) {
                     break;
                 }
                 let mut g = [0.0];
                 model.machine.crossing_values(&[own], &mut g);
-                if t > first.after && returns < MOST_RETURNS && stays(&model.machine, own, g[0]) {
+                if exact && t > first.after && stays(&model.machine, own, g[0]) {
                     break;
                 }
                 let near: Vec<usize> =
@@ -1667,7 +1676,7 @@ impl Location {
                 self.touching = vec![i];
                 return Some((at, vec![i]));
             }
-            if t < step.t1 && returns < MOST_RETURNS {
+            if t < step.t1 && exact {
                 returns += 1;
                 if !self.form(model, step, first.function) {
                     self.isolate_sampled(model, step, first.function, t, step.t1);
