@@ -820,7 +820,7 @@ impl Location {
             let mut b = a + far;
             // Not where it is near zero: what happens there is seen as a whole.
             while b + far < step.t1 && !self.clear_at(model, step, k, b) {
-                b += 0.3 * far;
+                b += 0.5 * (b - a);
             }
             let b = if b + far < step.t1 { b } else { step.t1 };
             if !search(self, model, step, k, a, b) {
