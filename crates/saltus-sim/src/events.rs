@@ -4,7 +4,7 @@
 use crate::api::{EventKind, EventRecord, Observer};
 use crate::compile::Step;
 use crate::crossings::Sensitivity;
-use crate::machine::Trouble;
+use crate::machine::{Trouble, plain};
 use crate::model::{ModeProgram, Model};
 use crate::reinit::Target;
 use crate::touched::{Readers, Touched};
@@ -143,6 +143,28 @@ impl Model {
                 }
             }
         }
+    }
+
+    /// Relations at zero to which a loop has given the value that zero does not have. Where modes are singular a loop chooses among modes
+    /// with the same solution (a diode without voltage beside others that conduct is on or off): being at zero calls for no other.
+    pub fn chosen(&mut self, program: &ModeProgram) -> Vec<usize> {
+        if self.modes.suspects(&program.plan.key).is_empty() {
+            return Vec::new();
+        }
+        let loops = program.event.iter().filter_map(|s| if let Step::Mixed(m) = s { Some(&m.discrete) } else { None });
+        let m = &mut self.machine;
+        let relation = |s: &Step| match s {
+            Step::Relation(i) if matches!(m.relations[*i].kind, RelationKind::Sign(_)) => Some(*i),
+            _ => None,
+        };
+        let mut relations: Vec<usize> = loops.flatten().filter_map(relation).collect();
+        relations.retain(|&i| {
+            let mut g = [f64::NAN];
+            m.crossing_values(&[i], &mut g);
+            let r = &m.relations[i];
+            m.values[r.var as usize] != plain(&r.kind, 0.0) && g[0].abs() <= m.band(i)
+        });
+        relations
     }
 
     /// Handles the event at the present time; `fired` are relations that have just crossed, `near` some that may have

@@ -218,6 +218,8 @@ pub(crate) struct Location {
     hesitating: FxHashMap<usize, (f64, i32)>,
     /// Relations whose function has been at zero ever since they crossed.
     grazing: FxHashSet<usize>,
+    /// Relations whose function has been at zero ever since their loop chose their value ([`Model::chosen`]).
+    chosen: FxHashSet<usize>,
     /// Relations whose function has come to zero within the errors of the integration, and not gone on yet, with these
     /// errors.
     approaching: FxHashMap<usize, f64>,
@@ -452,9 +454,12 @@ impl Location {
     }
 
     /// The value that calls for an event if the function stays there: zero if the bit is one that zero does not have
-    /// (unless the function has just been released from a surface, or has made itself zero by crossing: flipping back would
-    /// never end), the next integer.
+    /// (unless the function has just been released from a surface, or has made itself zero by crossing, or is at zero by choice:
+    /// flipping back would never end), the next integer.
     fn reached(&self, relation: usize, kind: &RelationKind, bit: f64) -> Option<f64> {
+        if self.chosen.contains(&relation) {
+            return None;
+        }
         match kind {
             RelationKind::Sign(_) => {
                 (bit != plain(kind, 0.0) && !self.released.contains_key(&relation) && !self.grazing.contains(&relation))
@@ -466,7 +471,7 @@ impl Location {
 
     /// The value that calls for an event where the function touches it and goes back.
     fn touchable(&self, relation: usize, kind: &RelationKind, bit: f64) -> Option<f64> {
-        if self.only_crossings || self.released.contains_key(&relation) {
+        if self.only_crossings || self.released.contains_key(&relation) || self.chosen.contains(&relation) {
             return None;
         }
         match kind {
@@ -510,8 +515,9 @@ impl Location {
                 self.turned.remove(&relation);
             }
         }
-        if !self.grazing.is_empty() && big > m.band(relation) {
+        if !(self.grazing.is_empty() && self.chosen.is_empty()) && big > m.band(relation) {
             self.grazing.remove(&relation);
+            self.chosen.remove(&relation);
         }
     }
 
@@ -1576,6 +1582,11 @@ impl Location {
         let ahead = self.ahead.iter().take_while(|a| a.after <= t + close).map(|a| a.function);
         let functions = ahead.chain(self.deferred.iter().copied());
         functions.map(|k| program.crossings.functions[k].relation).collect()
+    }
+
+    /// Relations at zero whose values loops have chosen at an event.
+    pub fn choose(&mut self, relations: Vec<usize>) {
+        self.chosen = relations.into_iter().collect();
     }
 
     /// Relations taken out by [`Location::earliest`] whose event must wait for another.

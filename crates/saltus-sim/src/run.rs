@@ -668,6 +668,7 @@ impl Runner<'_> {
             d
         })?;
         self.take_up(model, &program, &recalled);
+        self.location.choose(model.chosen(&program));
         model.write_lines(t, true)?;
         if let Some(forward) = &mut self.forward {
             forward.begin(&program);
@@ -1818,6 +1819,7 @@ impl Runner<'_> {
         let program_after = h.program.clone();
         let same = Rc::ptr_eq(&program_after, program) && !h.switched;
         self.location.forget(program, same.then_some(&h.changed[..]));
+        self.location.choose(model.chosen(&program_after));
         if same && h.changed.is_empty() {
             model.machine.course = course;
         }
