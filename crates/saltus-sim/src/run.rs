@@ -10,7 +10,7 @@ use crate::events::{became, brief};
 use crate::fold;
 use crate::forward::Forward;
 use crate::instants::Instants;
-use crate::junction::{MOST_BLENDED, Course, Whirl};
+use crate::junction::{Course, MOST_BLENDED, Whirl};
 use crate::location::{Location, SearchedStep, off_course, sway, valued};
 use crate::machine::{Trouble, plain};
 use crate::model::{ModeProgram, Model};
