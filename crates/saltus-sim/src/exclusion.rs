@@ -247,9 +247,10 @@ impl Exclusion {
                 continue;
             }
             if side.beyond(found) {
-                // Where it begins values show that.
-                if stretches.last().is_none_or(|s| s.1 < a) {
-                    stretches.push((a, b));
+                // Where it begins values show that, those beyond among them.
+                match stretches.last_mut() {
+                    Some(s) if s.1 >= a => s.1 = b,
+                    _ => stretches.push((a, b)),
                 }
                 break;
             }
