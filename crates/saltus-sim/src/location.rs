@@ -348,13 +348,19 @@ fn stays(m: &Machine, relation: usize, g: f64) -> bool {
     sides(&r.kind, m.values[r.var as usize]).iter().all(|&(offset, sigma)| sigma * (g - offset) > band)
 }
 
-/// Whether the slope of the dense output inside a step is far from what the states x there demand.
-pub(crate) fn off_course(integrator: &dyn Integrator, t: f64, x: &[f64], demanded: &[f64]) -> bool {
+/// Whether the slope of the dense output inside a step is far from what the states x there demand, of some of them.
+pub(crate) fn off_course(
+    integrator: &dyn Integrator,
+    t: f64,
+    x: &[f64],
+    demanded: &[f64],
+    which: impl IntoIterator<Item = usize>,
+) -> bool {
     let (h, o) = (integrator.t() - integrator.t_prev(), integrator.options());
     let mut dx = vec![0.0; x.len()];
     integrator.interpolate_derivative(t, &mut dx);
     let far = |i: usize| ((demanded[i] - dx[i]) * h).abs() > STRAY * (o.rtol * x[i].abs() + o.atol[i]);
-    (0..x.len()).any(far)
+    which.into_iter().any(far)
 }
 
 impl Location {
@@ -597,7 +603,7 @@ impl Location {
     /// Whether what amplifies errors does so at `t`: the interpolant is as good as it has to be, and off the solution. Inside a step such a
     /// function is noise; at the ends of a step the integrator has solved for it. It is followed from end to end, and where it
     /// seems to cross the step is taken again up to there.
-    fn suffers(&mut self, model: &mut Model, step: &SearchedStep<'_>, t: f64) -> bool {
+    fn suffers(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, t: f64) -> bool {
         let n = step.program.states.len();
         let mut f = vec![0.0; n];
         let mut x = std::mem::take(&mut self.x);
@@ -605,7 +611,9 @@ impl Location {
         step.integrator.interpolate(t, &mut x);
         self.evaluations += 1;
         let known = Rhs::new(&mut model.machine, step.program).rhs(t, &x, &mut f).is_ok();
-        let off = known && off_course(step.integrator, t, &x, &f);
+        // Of others the field may not be the locked one: they slide, or rest.
+        let states = step.program.crossings.functions[k].states.iter().copied();
+        let off = known && off_course(step.integrator, t, &x, &f, states);
         self.x = x;
         off
     }
@@ -1146,7 +1154,7 @@ impl Location {
             }
             if let Some(c) = found
                 && self.amplifies(model, step, k, weight)
-                && self.suffers(model, step, step.t0 + (begin + c.s_after * (1.0 - begin)) * h)
+                && self.suffers(model, step, k, step.t0 + (begin + c.s_after * (1.0 - begin)) * h)
             {
                 return self.follow_ends(step.program, k, weight);
             }
@@ -1378,7 +1386,7 @@ impl Location {
                 // What goes beyond zero by no more than noise and is back before the step ends, is an error of dense output; more than
                 // noise where that is off its course.
                 let noise = self.noise(model, step, i, c.s_after);
-                let off = depth <= 100.0 * STRAY * noise && self.suffers(model, step, c.s_after);
+                let off = depth <= 100.0 * STRAY * noise && self.suffers(model, step, k, c.s_after);
                 if !(depth <= SHALLOW * noise || off) {
                     break;
                 }
@@ -1391,7 +1399,7 @@ impl Location {
             }
             if let Some(c) = found
                 && amplifies
-                && self.suffers(model, step, c.s_after)
+                && self.suffers(model, step, k, c.s_after)
             {
                 self.follow_ends(step.program, k, 100.0 * noise);
                 return true;

@@ -6,7 +6,7 @@ use crate::choice::{Choice, SOLVERS};
 use crate::compile::Step;
 use crate::course::Course as Trail;
 use crate::crossings::{positive_side, side_value};
-use crate::events::{became, brief};
+use crate::events::{Handled, became, brief};
 use crate::fold;
 use crate::forward::Forward;
 use crate::instants::Instants;
@@ -1079,7 +1079,7 @@ impl Runner<'_> {
             let fired = fired.unwrap_or_default();
             let state = |s: &(u32, u32)| (model.machine.values[s.0 as usize], model.machine.values[s.1 as usize]);
             let (x, dx): (Vec<f64>, Vec<f64>) = p.states.iter().map(state).unzip();
-            self.off = !fired.is_empty() && off_course(&**integrator, end, &x, &dx);
+            self.off = !fired.is_empty() && off_course(&**integrator, end, &x, &dx, 0..x.len());
             let after = self.event(model, &p, &fired, kind, end, sink, observer, true)?;
             self.off = false;
             if after.restart.is_some() || self.report.terminated.is_some() {
@@ -1221,7 +1221,7 @@ impl Runner<'_> {
             return false;
         }
         self.report.evaluations += 1;
-        (self.vain < MOST_VAIN && off_course(integrator, t, &x, &f))
+        (self.vain < MOST_VAIN && off_course(integrator, t, &x, &f, 0..n))
             || fired.iter().any(|&i| recedes(model, program, i))
     }
 
@@ -1832,7 +1832,7 @@ impl Runner<'_> {
             None
         };
         if !same {
-            self.carry_over(program, &program_after);
+            self.carry_over(model, program, &h);
         }
         let (kicked, struck) = self.stirred(model, &program_after, t);
         if self.jumped_away(model, &program_after, &levels, &kicked, observer)? || arrived {
@@ -2303,9 +2303,15 @@ impl Runner<'_> {
         held.into_iter().zip(g).collect()
     }
 
-    /// Into another mode: bodies go on resting where they can, surfaces are found anew.
-    fn carry_over(&mut self, from: &ModeProgram, to: &ModeProgram) {
-        self.sliding = None;
+    /// Into another mode: bodies go on resting where they can, surfaces of other islands are slid on, those that the event concerns
+    /// are found anew.
+    fn carry_over(&mut self, model: &mut Model, from: &ModeProgram, h: &Handled) {
+        let to = &h.program;
+        if let Some(sliding) = &mut self.sliding {
+            let mut stays = |i: usize| to.crossings.by_relation.contains_key(&i) && !h.concerns(model, i);
+            sliding.surfaces.retain(|s| s.held().all(&mut stays));
+        }
+        self.sliding.take_if(|s| s.surfaces.is_empty());
         let zeno = &mut self.zeno;
         self.resting = std::mem::take(&mut self.resting)
             .into_iter()
@@ -2576,10 +2582,10 @@ impl Runner<'_> {
         }
         self.report.state_events += 1;
         self.terminated(&h.terminated);
-        self.note(h.record);
+        self.note(h.record.clone());
         self.location.forget(program, None);
         if !Rc::ptr_eq(&h.program, program) {
-            self.carry_over(program, &h.program);
+            self.carry_over(model, program, &h);
         }
         self.note_stays(model, &stays);
         self.tell(observer);

@@ -8,6 +8,9 @@ use std::path::Path;
 
 /// Problems of `tests/problems`.
 const PAIRS: &str = "\
+rest_stirred friction_dependent
+slides_beside_memory diode_source_falls
+moving_table unilateral_stop
 pendulum_cut slides_beside_memory
 repelling_surface regenerative_switch
 reinit_against_diode when_initial
