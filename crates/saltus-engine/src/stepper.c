@@ -373,7 +373,6 @@ static void transient_values(NAME *m) {
 
 static int carry_over(NAME *m);
 static double rest_sum(const NAME *m, int i);
-static int held_by(const NAME *m, int i, int reset);
 static void end_rest(NAME *m, int i);
 static int begin_rest(NAME *m, int i, int reset);
 static int hardly_rebounds(NAME *m, int i);
@@ -403,7 +402,10 @@ static int event_at(NAME *m) {
         const saltus_relation *r = &relations[i];
         if (!m->fired[i]) continue;
         m->near[i] = m->far[i] = 0;
-        if (r->kind < 4) v[r->var] = 1.0 - v[r->var];
+        if (r->kind < 4) {
+            m->outside[i] = (v[r->var] != 0.0) == (r->kind >= 2) ? 1 : -1;
+            v[r->var] = 1.0 - v[r->var];
+        }
         else v[r->var] += v[r->g] < v[r->var] + 0.5 ? -1.0 : 1.0;
     }
     double t = v[TIME], tiny = 1e-13 * (fabs(t) > 1e-3 ? fabs(t) : 1e-3);
@@ -484,10 +486,8 @@ static int event_at(NAME *m) {
     suit_states(m);
     if (changes && (status = carry_over(m))) return status;
     for (int i = 0; i < N_RELATIONS; i++) {
-        /* What is pushed away from where it rests does so no longer. */
-        if (m->resting[i] && reset && !m->fired[i] && held_by(m, i, reset)) end_rest(m, i);
         if (m->fired[i] && reset && (accumulates(m, i) || hardly_rebounds(m, i))) {
-            m->message = "infinitely many events in a finite time";
+            m->message = "infinitely many events in a finite time (rest is known of one state alone)";
             if ((status = begin_rest(m, i, reset))) return status;
             m->message = 0;
         }
@@ -718,7 +718,7 @@ static double lift(NAME *m, int i) {
         f[s] = several && !held ? 0.0 : dx[s];
     }
     if (!status && !turned(m, i, -1, 0.0, t, x, f, &later))
-        away = (relations[i].kind < 2 ? later - now : now - later) / SALTUS_MOMENT - 1e-9;
+        away = m->outside[i] * (later - now) / SALTUS_MOMENT - 1e-9;
     m->message = 0;
     NAME_derivatives(m, t, x, dx);
     return away;
@@ -726,7 +726,7 @@ static double lift(NAME *m, int i) {
 
 /* Whether what relation i has just turned comes back from within what counts as zero: its next event would not be seen. */
 static int hardly_rebounds(NAME *m, int i) {
-    double x[N_STATES + 1] = {0}, dx[N_STATES + 1] = {0}, now = 0.0, later = 0.0, t = m->v[TIME], away = relations[i].kind < 2 ? 1.0 : -1.0;
+    double x[N_STATES + 1] = {0}, dx[N_STATES + 1] = {0}, now = 0.0, later = 0.0, t = m->v[TIME], away = m->outside[i];
     if (relations[i].kind == 4 || !N_STATES) return 0;
     NAME_get_states(m, x);
     int fails = NAME_derivatives(m, t, x, dx) || rates(m, 1, &i, t, x, dx, &now) || turned(m, i, -1, 0.0, t, x, dx, &later);
@@ -734,12 +734,6 @@ static int hardly_rebounds(NAME *m, int i) {
     NAME_derivatives(m, t, x, dx);
     double turn = away * (now - later) / SALTUS_MOMENT;
     return !fails && away * now > 0.0 && turn > 0.0 && 0.5 * now * now / turn <= 8.0 * saltus_band(m, i);
-}
-
-static int held_by(const NAME *m, int i, int reset) {
-    for (int k = 0; k < reset; k++)
-        for (int j = 0; j < m->holds[i]; j++) if (m->hold[i][j] == m->reset_done[k]) return 1;
-    return 0;
 }
 
 /* A relation is on its own again; where its function is on the wrong side of zero by a hair, that is no event. */
@@ -758,18 +752,14 @@ static int stand_still(NAME *m, int i) {
     double x[N_STATES + 1] = {0}, dx[N_STATES + 1] = {0}, rate[2], t = m->v[TIME];
     int k = held_state(m, i), status;
     NAME_get_states(m, x);
-    if (k == -1) return SALTUS_ZENO;
-    if (k >= 0) {
-        /* The value for which g stands still: its rate is affine in it. */
-        for (int one = 0; one < 2; one++) {
-            x[k] = one;
-            if ((status = NAME_derivatives(m, t, x, dx)) || (status = rates(m, 1, &i, t, x, dx, &rate[one]))) return status;
-        }
-        x[k] = -rate[0] / (rate[1] - rate[0]);
-        if (!isfinite(x[k])) x[k] = 0.0;
-    } else
-        for (int s = 0; s < m->now->states; s++)
-            for (int j = 0; j < m->holds[i]; j++) if (m->now->state[s].slot == m->hold[i][j]) x[s] = 0.0;
+    if (k < 0) return SALTUS_ZENO;
+    /* The value for which g stands still: its rate is affine in it. */
+    for (int one = 0; one < 2; one++) {
+        x[k] = one;
+        if ((status = NAME_derivatives(m, t, x, dx)) || (status = rates(m, 1, &i, t, x, dx, &rate[one]))) return status;
+    }
+    x[k] = -rate[0] / (rate[1] - rate[0]);
+    if (!isfinite(x[k])) x[k] = 0.0;
     status = NAME_derivatives(m, t, x, dx);
     remember(m->v);
     return status;
@@ -779,7 +769,7 @@ static int stand_still(NAME *m, int i) {
 static int begin_rest(NAME *m, int i, int reset) {
     m->holds[i] = 0;
     for (int j = 0; j < reset; j++) m->hold[i][m->holds[i]++] = m->reset_done[j];
-    m->v[relations[i].var] = saltus_plain(relations[i].kind, relations[i].kind < 2 ? 1.0 : -1.0);
+    m->v[relations[i].var] = saltus_plain(relations[i].kind, m->outside[i]);
     m->resting[i] = m->frozen[i] = 1;
     m->rests++;
     return stand_still(m, i);
@@ -962,7 +952,7 @@ static int carry_over(NAME *m) {
         NAME_get_states(m, x);
         if ((status = NAME_derivatives(m, t, x, dx)) || (status = rates(m, 1, &i, t, x, dx, &rate))) return status;
         NAME_derivatives(m, t, x, dx);
-        if ((relations[i].kind < 2 ? rate : -rate) > 0.0) end_rest(m, i);
+        if (m->outside[i] * rate > 0.0) end_rest(m, i);
         else if ((status = stand_still(m, i))) return status;
     }
     return SALTUS_OK;
@@ -1332,6 +1322,27 @@ static int leave(NAME *m) {
     return any;
 }
 
+/* What an event has set in motion rests no longer: it leaves its support, or strikes it at once. Whether anything does that. */
+static int stirred(NAME *m) {
+    double x[N_STATES + 1] = {0}, dx[N_STATES + 1] = {0}, now, later, t = m->v[TIME];
+    int struck = 0;
+    for (int i = 0; i < N_RELATIONS && m->rests; i++) {
+        if (!m->resting[i]) continue;
+        NAME_get_states(m, x);
+        int fails = NAME_derivatives(m, t, x, dx) || rates(m, 1, &i, t, x, dx, &now) || turned(m, i, -1, 0.0, t, x, dx, &later);
+        m->message = 0;
+        NAME_derivatives(m, t, x, dx);
+        if (fails || fabs(now) < 1e-6 || 0.5 * now * now <= 8.0 * saltus_band(m, i) * fabs(later - now) / SALTUS_MOMENT) continue;
+        end_rest(m, i);
+        m->frozen[i] = 0;
+        if (m->outside[i] * now > 0.0) continue;
+        m->v[relations[i].var] = saltus_plain(relations[i].kind, m->outside[i]);
+        m->fired[i] = struck = 1;
+    }
+    if (struck) remember(m->v);
+    return struck;
+}
+
 /* The event at the present time, with what `event` is called for before and after. */
 static int happen(NAME *m, double h, void (*event)(NAME *, void *), void *user) {
     int status, sliding = m->slides;
@@ -1342,6 +1353,7 @@ static int happen(NAME *m, double h, void (*event)(NAME *, void *), void *user) 
     if (m->touch >= 0) m->frozen[m->touch] = 1;
     status = event_at(m);
     if (m->touch >= 0) m->frozen[m->touch] = 0;
+    for (int k = 0; k < 64 && !status && stirred(m); k++) status = event_at(m);
     if (status || (status = note_delays(m, 1))) return status;
     /* What was rested or slid on may have jumped away. */
     for (int i = 0; i < N_RELATIONS; i++) {
