@@ -37,14 +37,6 @@ pub struct Handled {
     pub islands: Option<FxHashSet<u32>>,
 }
 
-impl Handled {
-    /// Whether it was an event of the island of this relation.
-    pub fn concerns(&self, model: &mut Model, relation: usize) -> bool {
-        let slot = model.machine.relations[relation].var;
-        self.islands.as_ref().is_none_or(|i| !i.is_disjoint(&model.islands_of(&[slot])))
-    }
-}
-
 const MAX_ITERATIONS: usize = 200;
 
 /// Iterations after which everything is looked at: what an event does not touch may have been left on a side that it is not

@@ -173,6 +173,12 @@ impl Model {
         }
     }
 
+    /// Whether an event of these islands (`None`: all) is one of a relation's own.
+    pub(crate) fn concerns(&mut self, islands: Option<&FxHashSet<u32>>, relation: usize) -> bool {
+        let slot = self.machine.relations[relation].var;
+        islands.is_none_or(|i| !i.is_disjoint(&self.islands_of(&[slot])))
+    }
+
     /// Whether the island of a variable is left out.
     pub(crate) fn is_idle(&self, v: VarId) -> bool {
         let slot = || Cell::of(self.sys.resolve(Operand::var(v))).and_then(|c| self.layout.find(c));

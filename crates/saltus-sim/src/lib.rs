@@ -12,7 +12,8 @@
 //! - [`conditions`]: relations whose crossing changes no condition.
 //! - `reinit`: new values of variables that are not states.
 //! - `rhs`, `sliding`, `resting`: the field the integrator sees; sliding along surfaces, rest after accumulation.
-//! - `touched`: what an event has to evaluate again.
+//! - `touched`, `islands`: what an event has to evaluate again, and what it cannot reach.
+//! - [`instants`], `pace`: which instants are one, and waiting for the clock.
 //! - `difference`: systems of next values, instant by instant.
 //! - `transport`: delays and distributions.
 //! - `forward`: sensitivities to parameters, along the run and through its events.

@@ -160,6 +160,20 @@ impl Model {
         Rhs::new(&mut self.machine, program)
     }
 
+    /// The states of a mode as they are.
+    fn states_now(&self, program: &ModeProgram) -> Vec<f64> {
+        program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect()
+    }
+
+    /// Tries something out: values are as before afterwards.
+    pub(crate) fn aside<R>(&mut self, f: impl FnOnce(&mut Model) -> R) -> R {
+        let kept = self.machine.values.clone();
+        let found = f(self);
+        self.machine.values = kept;
+        self.machine.host.error = None;
+        found
+    }
+
     /// What the event of a relation did to its function by resetting states: `before` holds slots and values of these.
     /// Nothing if they have nothing to do with its rate, or it does not turn back to the side it came from.
     pub(crate) fn impact(
@@ -171,28 +185,30 @@ impl Model {
         t: f64,
     ) -> Option<Impact> {
         self.know_rate(program, relation);
-        let kept = self.machine.values.clone();
-        let after: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
-        let reset = |k: &usize| before.iter().any(|b| b.0 == program.states[*k].0);
-        let reset: Vec<usize> = (0..after.len()).filter(reset).collect();
-        let mut rhs = self.free(program);
-        let mut dx = vec![0.0; after.len()];
-        let mut rate = |rhs: &mut Rhs<'_>, x: &[f64]| {
-            rhs.field(t, x, &mut dx).and_then(|()| rhs.rate(relation, t, x, &dx)).unwrap_or(f64::NAN)
-        };
+        let after = self.states_now(program);
         let mut x = after.clone();
-        for &k in &reset {
-            x[k] = before.iter().find(|b| b.0 == program.states[k].0).map_or(x[k], |b| b.1);
+        let mut reset = Vec::new();
+        for (k, s) in program.states.iter().enumerate() {
+            if let Some(b) = before.iter().find(|b| b.0 == s.0) {
+                x[k] = b.1;
+                reset.push(k);
+            }
         }
-        let (came, goes) = (rate(&mut rhs, &x), rate(&mut rhs, &after));
-        let mut changes = Vec::new();
-        for &k in &reset {
-            let slope = slope(&mut rhs, relation, k, t, &after).unwrap_or(0.0);
-            let slope = if slope.abs() > 1e-6 { slope } else { 0.0 };
-            changes.push((program.states[k].0, x[k], after[k], slope));
-        }
-        self.machine.values = kept;
-        self.machine.host.error = None;
+        let (came, goes, changes) = self.aside(|me| {
+            let mut rhs = me.free(program);
+            let mut dx = vec![0.0; after.len()];
+            let mut rate = |rhs: &mut Rhs<'_>, x: &[f64]| {
+                rhs.field(t, x, &mut dx).and_then(|()| rhs.rate(relation, t, x, &dx)).unwrap_or(f64::NAN)
+            };
+            let (came, goes) = (rate(&mut rhs, &x), rate(&mut rhs, &after));
+            let mut changes = Vec::new();
+            for &k in &reset {
+                let slope = slope(&mut rhs, relation, k, t, &after).unwrap_or(0.0);
+                let slope = if slope.abs() > 1e-6 { slope } else { 0.0 };
+                changes.push((program.states[k].0, x[k], after[k], slope));
+            }
+            (came, goes, changes)
+        });
         let turns = changes.iter().any(|c| c.3 != 0.0) && away * came <= 0.0 && away * goes >= 0.0;
         turns.then_some(Impact { relation, away, changes, turned: goes - came })
     }
@@ -206,7 +222,7 @@ impl Model {
         t: f64,
         span: f64,
     ) -> Option<Resting> {
-        let mut x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
+        let mut x = self.states_now(program);
         let largest = impact.changes.iter().map(|c| (c.2 - c.1).abs()).fold(0.0, f64::max);
         let (mut pushed, mut still) = (Vec::new(), Vec::new());
         for &(slot, was, now, slope) in &impact.changes {
@@ -262,11 +278,10 @@ impl Model {
         t: f64,
         span: f64,
     ) -> Option<(f64, f64)> {
-        let kept = self.machine.values.clone();
-        let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
+        let x = self.states_now(program);
         let (relation, away, h) = (impact.relation, impact.away, 1e-4 * span.min(1.0));
-        let mut rhs = self.free(program);
-        let mut rates = || {
+        let found = self.aside(|me| {
+            let mut rhs = me.free(program);
             let mut dx = vec![0.0; x.len()];
             rhs.field(t, &x, &mut dx)?;
             hold(rests, &mut rhs, t, &x, &mut dx)?;
@@ -274,11 +289,8 @@ impl Model {
             let moved: Vec<f64> = x.iter().zip(&dx).map(|(x, d)| x + h * d).collect();
             rhs.field(t + h, &moved, &mut dx)?;
             Ok::<_, EvalError>((away * now, away * rhs.rate(relation, t + h, &moved, &dx)?))
-        };
-        let found = rates().ok();
-        self.machine.values = kept;
-        self.machine.host.error = None;
-        let (now, later) = found?;
+        });
+        let (now, later) = found.ok()?;
         let turn = (now - later) / h;
         (now >= 0.0 && turn > 0.0).then_some((0.5 * now * now / turn, 2.0 * now / turn))
     }
@@ -286,12 +298,10 @@ impl Model {
     /// How strongly each of the bodies at rest would have to be pulled to stay; positive: it leaves.
     pub(crate) fn lifts(&mut self, program: &ModeProgram, rests: &[Resting], t: f64, x: &[f64]) -> Vec<f64> {
         rests.iter().for_each(|r| self.know_rate(program, r.relation));
-        let kept = self.machine.values.clone();
-        let mut rhs = self.free(program);
-        let mut dx = vec![0.0; x.len()];
-        let pushes = rhs.field(t, x, &mut dx).and_then(|()| hold(rests, &mut rhs, t, x, &mut dx));
-        self.machine.values = kept;
-        self.machine.host.error = None;
+        let pushes = self.aside(|me| {
+            let (mut rhs, mut dx) = (me.free(program), vec![0.0; x.len()]);
+            rhs.field(t, x, &mut dx).and_then(|()| hold(rests, &mut rhs, t, x, &mut dx))
+        });
         pushes.map_or(vec![-1.0; rests.len()], |p| p.into_iter().map(|p| -p - 1e-9).collect())
     }
 
@@ -304,21 +314,16 @@ impl Model {
         errors: &[f64],
     ) -> Option<(f64, f64)> {
         self.know_rate(program, relation);
-        let kept = self.machine.values.clone();
-        let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
-        let mut dx = vec![0.0; x.len()];
-        let mut rhs = self.free(program);
-        let mut found = || {
+        let x = self.states_now(program);
+        let found = self.aside(|me| {
+            let (mut rhs, mut dx) = (me.free(program), vec![0.0; x.len()]);
             rhs.field(t, &x, &mut dx)?;
             let now = rhs.rate(relation, t, &x, &dx)?;
             let moved: Vec<f64> = x.iter().zip(errors).map(|(x, e)| x + e).collect();
             rhs.field(t, &moved, &mut dx)?;
             Ok::<_, EvalError>((away * now, (rhs.rate(relation, t, &moved, &dx)? - now).abs()))
-        };
-        let found = found().ok();
-        self.machine.values = kept;
-        self.machine.host.error = None;
-        found
+        });
+        found.ok()
     }
 }
 

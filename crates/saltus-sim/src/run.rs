@@ -6,7 +6,7 @@ use crate::choice::{Choice, SOLVERS};
 use crate::compile::Step;
 use crate::course::Course as Trail;
 use crate::crossings::{positive_side, side_value};
-use crate::events::{Handled, became, brief};
+use crate::events::{became, brief};
 use crate::fold;
 use crate::forward::Forward;
 use crate::instants::Instants;
@@ -265,16 +265,12 @@ struct After {
     changed: Vec<u32>,
 }
 
-/// By how much a function that is held at zero, where it is `g`, has to move to be gone.
 /// What a crossing function may be wrong by if the states are wrong by `errors`.
 fn noise(model: &mut Model, program: &ModeProgram, i: usize, t: f64, x: &[f64], errors: &[f64]) -> f64 {
-    let kept = model.machine.values.clone();
-    let noise = sway(model, program, i, t, x, errors).max(model.machine.band(i));
-    model.machine.values = kept;
-    model.machine.host.error = None;
-    noise
+    model.aside(|model| sway(model, program, i, t, x, errors).max(model.machine.band(i)))
 }
 
+/// By how much a function that is held at zero, where it is `g`, has to move to be gone.
 fn out_of_reach(model: &Model, relation: usize, g: f64) -> f64 {
     1e-6 * model.machine.relations[relation].size.max(1e-6) + 100.0 * g.abs()
 }
@@ -1810,7 +1806,7 @@ impl Runner<'_> {
             _ => self.report.state_events += 1,
         }
         self.terminated(&h.terminated);
-        self.note(h.record.clone());
+        self.note(h.record);
         for &i in &h.accumulated {
             if self.comes_to_rest(model, i, t, observer)? {
                 self.words.push(format!("{} comes to rest", brief(&model.sys.relations[i].text)));
@@ -1832,7 +1828,7 @@ impl Runner<'_> {
             None
         };
         if !same {
-            self.carry_over(model, program, &h);
+            self.carry_over(model, (program, &h.program), h.islands.as_ref());
         }
         let (kicked, struck) = self.stirred(model, &program_after, t);
         if self.jumped_away(model, &program_after, &levels, &kicked, observer)? || arrived {
@@ -1847,9 +1843,10 @@ impl Runner<'_> {
         if h.memoryless {
             switched.iter().for_each(|s| self.whirl.note(s.0, s.1, s.2, t));
         } else {
-            self.whirl.forget(|i| h.concerns(model, i));
+            self.whirl.forget(|i| model.concerns(h.islands.as_ref(), i));
         }
-        let apart = if restart.is_some() { self.set_apart(|i| h.concerns(model, i)) } else { Vec::new() };
+        let apart =
+            if restart.is_some() { self.set_apart(|i| model.concerns(h.islands.as_ref(), i)) } else { Vec::new() };
         let met = if restart.is_some() { self.meet(model, &program_after, &switched, t, observer)? } else { None };
         let reviewed = match met {
             Some(changed) => changed,
@@ -2036,13 +2033,9 @@ impl Runner<'_> {
 
     /// How far a crossing function moves if the states move by what the integration may be wrong by.
     fn error_of(&self, model: &mut Model, program: &ModeProgram, i: usize, t: f64) -> f64 {
-        let kept = model.machine.values.clone();
-        let x: Vec<f64> = program.states.iter().map(|&(s, _)| kept[s as usize]).collect();
+        let x: Vec<f64> = program.states.iter().map(|&(s, _)| model.machine.values[s as usize]).collect();
         let errors: Vec<f64> = x.iter().map(|v| self.tolerance * v.abs()).collect();
-        let far = sway(model, program, i, t, &x, &errors);
-        model.machine.values = kept;
-        model.machine.host.error = None;
-        far
+        model.aside(|model| sway(model, program, i, t, &x, &errors))
     }
 
     /// Fails if events follow each other without time advancing.
@@ -2305,10 +2298,14 @@ impl Runner<'_> {
 
     /// Into another mode: bodies go on resting where they can, surfaces of other islands are slid on, those that the event concerns
     /// are found anew.
-    fn carry_over(&mut self, model: &mut Model, from: &ModeProgram, h: &Handled) {
-        let to = &h.program;
+    fn carry_over(
+        &mut self,
+        model: &mut Model,
+        (from, to): (&ModeProgram, &ModeProgram),
+        islands: Option<&rustc_hash::FxHashSet<u32>>,
+    ) {
         if let Some(sliding) = &mut self.sliding {
-            let mut stays = |i: usize| to.crossings.by_relation.contains_key(&i) && !h.concerns(model, i);
+            let mut stays = |i: usize| to.crossings.by_relation.contains_key(&i) && !model.concerns(islands, i);
             sliding.surfaces.retain(|s| s.held().all(&mut stays));
         }
         self.sliding.take_if(|s| s.surfaces.is_empty());
@@ -2582,10 +2579,10 @@ impl Runner<'_> {
         }
         self.report.state_events += 1;
         self.terminated(&h.terminated);
-        self.note(h.record.clone());
+        self.note(h.record);
         self.location.forget(program, None);
         if !Rc::ptr_eq(&h.program, program) {
-            self.carry_over(model, program, &h);
+            self.carry_over(model, (program, &h.program), h.islands.as_ref());
         }
         self.note_stays(model, &stays);
         self.tell(observer);
