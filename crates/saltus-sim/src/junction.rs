@@ -14,6 +14,7 @@
 //! them are not unique. The nearest to the middle are taken. What they mix is unique where the sides attract (a maximal
 //! monotone field, such as friction).
 
+use crate::resting::NO_PULL;
 use saltus_solver::lcp::lemke;
 
 /// Up to so many surfaces all corners are looked at, whether the fields add up or not.
@@ -24,6 +25,8 @@ pub(crate) const MOST_BLENDED: usize = 6;
 const COMBINED: f64 = 1e-6;
 /// What a share outside of [0, 1] costs against shares away from the middle.
 const ELASTIC: f64 = 1e4;
+/// How much further beyond [0, 1] shares may be that keep a body at rest.
+const BEARABLE: f64 = 1e-9;
 /// Rates below this part of the largest are none.
 const NO_RATE: f64 = 1e-9;
 /// Iterations for the shares; one is enough where the fields add up.
@@ -98,6 +101,8 @@ pub(crate) struct Junction {
     pub corners: Corners,
     /// [corner][surface].
     pub rates: Vec<Vec<f64>>,
+    /// How strongly bodies at rest would have to be pulled to stay: [corner][body].
+    pub lifts: Vec<Vec<f64>>,
 }
 
 impl Junction {
@@ -143,11 +148,57 @@ impl Junction {
         if base.len() == shares.len() {
             return self.solve(shares, base, wanted);
         }
+        self.hold_and_bear(shares, base, wanted, &[]);
+    }
+
+    /// How strongly each body at rest would have to be pulled to stay; positive: it leaves.
+    pub fn lifts(&self, shares: &[f64]) -> Vec<f64> {
+        let w = self.corners.weights(shares, None);
+        let bodies = self.lifts.first().map_or(0, Vec::len);
+        (0..bodies).map(|r| self.lift(&w, r)).collect()
+    }
+
+    fn lift(&self, weights: &[f64], r: usize) -> f64 {
+        weights.iter().zip(&self.lifts).map(|(w, l)| w * l[r]).sum()
+    }
+
+    /// Of the shares that hold the functions of `base`, those with which no body at rest would have to be pulled, if there are:
+    /// frictions hold together what none of them holds alone.
+    pub fn bear(&self, shares: &mut [f64], base: &[usize]) {
+        if base.len() == shares.len() {
+            return;
+        }
+        let (mut pulled, mut trial): (Vec<usize>, Vec<f64>) = (Vec::new(), shares.to_vec());
+        loop {
+            let lifts = self.lifts(&trial);
+            let more: Vec<usize> = (0..lifts.len()).filter(|r| lifts[*r] > 0.0 && !pulled.contains(r)).collect();
+            if more.is_empty() {
+                break;
+            }
+            pulled.extend(more);
+            self.hold_and_bear(&mut trial, base, &vec![0.0; shares.len()], &pulled);
+        }
+        // Not at the cost of what surfaces can do.
+        let excess = |shares: &[f64]| shares.iter().map(|s| (s - 0.5).abs() - 0.5).fold(0.0, f64::max);
+        if !pulled.is_empty() && excess(&trial) <= excess(shares) + BEARABLE {
+            shares.copy_from_slice(&trial);
+        }
+    }
+
+    /// See [`Junction::hold`]; some bodies are just not pulled.
+    fn hold_and_bear(&self, shares: &mut [f64], base: &[usize], wanted: &[f64], pulled: &[usize]) {
         for _ in 0..MOST_ITERATIONS {
             let (h, slopes) = (self.towards(shares), self.slopes(shares));
-            let rows: Vec<&Vec<f64>> = base.iter().map(|&j| &slopes[j]).collect();
+            let lifts = self.lifts(shares);
+            let by: Vec<Vec<f64>> = match pulled {
+                [] => Vec::new(),
+                _ => (0..shares.len()).map(|k| self.corners.weights(shares, Some(k))).collect(),
+            };
+            let pulls: Vec<Vec<f64>> = pulled.iter().map(|&r| by.iter().map(|w| self.lift(w, r)).collect()).collect();
+            let rows: Vec<&Vec<f64>> = base.iter().map(|&j| &slopes[j]).chain(&pulls).collect();
             let off = |r: &Vec<f64>| r.iter().zip(&*shares).map(|(r, s)| r * (s - 0.5)).sum::<f64>();
-            let b = base.iter().zip(&rows).map(|(&j, r)| wanted[j] - h[j] + off(r)).collect();
+            let lacking = base.iter().map(|&j| wanted[j] - h[j]).chain(pulled.iter().map(|&r| -lifts[r] - NO_PULL));
+            let b = lacking.zip(&rows).map(|(l, r)| l + off(r)).collect();
             let Some(z) = nearest(&rows, b) else { break };
             let mut far = 0.0f64;
             for (s, z) in shares.iter_mut().zip(z) {
@@ -280,7 +331,6 @@ fn held_by(ways: &[Vec<f64>], of: &[usize], k: usize) -> bool {
 /// The coefficients of a function as a combination of others, by the rates of all in some directions; the fewest others that
 /// come first.
 pub(crate) fn made_of(others: &[Vec<f64>], way: &[f64]) -> Option<Vec<f64>> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let size = |a: &[f64]| dot(a, a).sqrt();
     // Each other one as what it adds to those before (of length 1), and as a combination of the given ones.
     let mut basis: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
@@ -307,6 +357,19 @@ pub(crate) fn made_of(others: &[Vec<f64>], way: &[f64]) -> Option<Vec<f64>> {
     (size(&rest) <= COMBINED * size(way)).then_some(parts)
 }
 
+/// What is left of functions apart from combinations of some others.
+pub(crate) fn apart_from(others: &[Vec<f64>], mut ways: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
+    for way in &mut ways {
+        let near = smallest(&others.iter().collect::<Vec<_>>(), others.iter().map(|o| dot(o, way)).collect());
+        let size = dot(way, way);
+        way.iter_mut().zip(near).for_each(|(w, n)| *w -= n);
+        if dot(way, way) <= COMBINED * COMBINED * size {
+            way.fill(0.0);
+        }
+    }
+    ways
+}
+
 /// The first functions of which all are combinations.
 pub(crate) fn base(ways: &[Vec<f64>]) -> Vec<usize> {
     let mut found: Vec<usize> = Vec::new();
@@ -318,9 +381,12 @@ pub(crate) fn base(ways: &[Vec<f64>]) -> Vec<usize> {
     found
 }
 
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
 /// The smallest z with A z = b: Aᵀ (A Aᵀ)⁻¹ b.
 fn smallest(rows: &[&Vec<f64>], b: Vec<f64>) -> Vec<f64> {
-    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let gram = rows.iter().map(|r| rows.iter().map(|s| dot(r, s)).collect()).collect();
     let y: Vec<f64> = solve_small(gram, b).into_iter().map(|y| y.unwrap_or(0.0)).collect();
     (0..rows.first().map_or(0, |r| r.len())).map(|k| rows.iter().zip(&y).map(|(r, y)| r[k] * y).sum()).collect()
@@ -516,7 +582,7 @@ mod tests {
         let m = c.len();
         let rate = |corner: &[usize], j: usize| c[j] + (0..m).map(|k| b[j][k] * side(corner, k)).sum::<f64>();
         let rates = corners.list.iter().map(|c| (0..m).map(|j| rate(c, j)).collect()).collect();
-        Junction { corners, rates }
+        Junction { corners, rates, lifts: Vec::new() }
     }
 
     /// A relay at a corner.
@@ -582,7 +648,7 @@ mod tests {
             let ways = vec![vec![1.0, 0.0], vec![0.0, 1.0], vec![1.0, -1.0]];
             assert_eq!(made_of(&ways[..2], &ways[2]), Some(vec![1.0, -1.0]));
             let base = base(&ways);
-            let junction = Junction { corners, rates };
+            let junction = Junction { corners, rates, lifts: Vec::new() };
             let mut shares = vec![0.5; 3];
             junction.hold(&mut shares, &base, &[0.0; 3]);
             assert!(junction.towards(&shares).iter().all(|h| h.abs() < 1e-9), "{shares:?}");
@@ -591,7 +657,7 @@ mod tests {
             assert_eq!(courses.iter().all(|c| matches!(c, Course::Slides(_))), stay, "{courses:?}");
             let corners = Corners::sums(3, &[]);
             let rates = corners.list.iter().map(rate).collect();
-            let pivoted = Junction { corners, rates }.pivoted(&[1e-6; 3], &ways).unwrap();
+            let pivoted = Junction { corners, rates, lifts: Vec::new() }.pivoted(&[1e-6; 3], &ways).unwrap();
             let kind = |c: &Course| if let Course::Side(s) = c { Some(*s) } else { None };
             assert!(pivoted.iter().map(kind).eq(courses.iter().map(kind)), "{pivoted:?} {courses:?}");
         }
@@ -603,7 +669,8 @@ mod tests {
         let corners = Corners::all(2);
         let rate = |c: &Vec<usize>| vec![-side(c, 0) + 0.5 * side(c, 0) * side(c, 1) + 0.3, -side(c, 1) + 0.2];
         let rates = corners.list.iter().map(rate).collect();
-        let courses = Junction { corners, rates }.resolve(&[false, false], &[1e-6; 2], &apart(2)).unwrap();
+        let courses =
+            Junction { corners, rates, lifts: Vec::new() }.resolve(&[false, false], &[1e-6; 2], &apart(2)).unwrap();
         let sign = |c: &Course| if let Course::Slides(s) = c { 2.0 * s - 1.0 } else { f64::NAN };
         assert!((sign(&courses[0]) - 1.0 / 3.0).abs() < 1e-12 && (sign(&courses[1]) - 0.2).abs() < 1e-12);
     }

@@ -8,6 +8,7 @@ use crate::implicit::{ImplicitForm, Wanted, is_large};
 use crate::islands::Islands;
 use crate::layout::Layout;
 use crate::machine::{Host, Machine, Trouble, relation_slots};
+use crate::resting::Resting;
 use crate::slice::{moved, slice};
 use crate::start::{StartOptions, StartReport};
 use crate::tangent::Tangent;
@@ -241,6 +242,8 @@ pub struct Model {
     pub whole_islands: bool,
     /// What events leave alone.
     pub(crate) islands: Islands,
+    /// What rests after impacts.
+    pub(crate) resting: Vec<Resting>,
     /// Cells whose previous value is read: (slot, pre slot).
     pub previous: Vec<(u32, u32)>,
     /// The same for what moves between events.
@@ -393,6 +396,7 @@ impl Model {
             whole_events: false,
             whole_islands: false,
             islands,
+            resting: Vec::new(),
             previous: Vec::new(),
             moving_previous: Vec::new(),
             start_options: StartOptions::default(),

@@ -10,6 +10,9 @@ use crate::rhs::Rhs;
 use saltus_solver::linear::LinearSolver;
 use saltus_solver::ode::EvalError;
 
+/// Pulling less than this is none.
+pub(crate) const NO_PULL: f64 = 1e-9;
+
 /// What an impact did: a relation switched and states were reset so that its function turned round.
 #[derive(Clone)]
 pub(crate) struct Impact {
@@ -91,15 +94,10 @@ fn slope(rhs: &mut Rhs<'_>, relation: usize, k: usize, t: f64, x: &[f64]) -> Res
     Ok((rate(by)? - rate(-by)?) / (2.0 * by))
 }
 
-/// Replaces the derivatives of what rests by those that keep all functions at zero. Returns how strongly each is pushed, in units of
-/// g̈ and towards where it leaves to: below zero it would have to be pulled.
-pub(crate) fn hold(
-    rests: &[Resting],
-    rhs: &mut Rhs<'_>,
-    t: f64,
-    x: &[f64],
-    dx: &mut [f64],
-) -> Result<Vec<f64>, EvalError> {
+/// Replaces the derivatives of what rests by those that keep all functions at zero. Returns how strongly each would have to be
+/// pulled to stay, in units of g̈: above zero it leaves.
+pub(crate) fn hold(rhs: &mut Rhs<'_>, t: f64, x: &[f64], dx: &mut [f64]) -> Result<Vec<f64>, EvalError> {
+    let rests = rhs.resting;
     let m = rests.len();
     if m == 0 {
         return Ok(Vec::new());
@@ -114,16 +112,16 @@ pub(crate) fn hold(
     }
     let directions = rests.iter().map(|r| r.direction(rhs, t, x)).collect::<Result<Vec<_>, _>>()?;
     // d²g/dt² of all from a moment before to a moment later, if one of them is pushed by one.
+    let step = rests.iter().map(|r| r.step).fold(f64::INFINITY, f64::min);
     let mut turns = |which: Option<usize>| -> Result<Vec<f64>, EvalError> {
         let mut out = vec![0.0; m];
-        for side in [1.0, -1.0] {
-            for (j, r) in rests.iter().enumerate() {
-                let h = side * r.step;
-                let mut moved: Vec<f64> = x.iter().zip(dx.iter()).map(|(x, d)| x + h * d).collect();
-                let push = which.iter().flat_map(|&i| &directions[i]);
-                push.for_each(|&(k, share)| moved[k] += h * share);
-                rhs.field(t + h, &moved, &mut scratch)?;
-                out[j] += rhs.rate(r.relation, t + h, &moved, &scratch)? / (2.0 * h);
+        for h in [step, -step] {
+            let mut moved: Vec<f64> = x.iter().zip(dx.iter()).map(|(x, d)| x + h * d).collect();
+            let push = which.iter().flat_map(|&i| &directions[i]);
+            push.for_each(|&(k, share)| moved[k] += h * share);
+            rhs.field(t + h, &moved, &mut scratch)?;
+            for (out, r) in out.iter_mut().zip(rests) {
+                *out += rhs.rate(r.relation, t + h, &moved, &scratch)? / (2.0 * h);
             }
         }
         Ok(out)
@@ -152,7 +150,7 @@ pub(crate) fn hold(
     }
     // The values of the moment again.
     rhs.field(t, x, &mut scratch)?;
-    Ok(rests.iter().zip(&pushes).zip(&own).map(|((r, p), a)| r.away * p * a).collect())
+    Ok(rests.iter().zip(&pushes).zip(&own).map(|((r, p), a)| -r.away * p * a - NO_PULL).collect())
 }
 
 impl Model {
@@ -270,21 +268,15 @@ impl Model {
 
     /// How high a body that has just been turned goes (in units of the relation's function) and for how long, if it comes
     /// back; others rest meanwhile.
-    pub(crate) fn rebound(
-        &mut self,
-        program: &ModeProgram,
-        impact: &Impact,
-        rests: &[Resting],
-        t: f64,
-        span: f64,
-    ) -> Option<(f64, f64)> {
+    pub(crate) fn rebound(&mut self, program: &ModeProgram, impact: &Impact, t: f64, span: f64) -> Option<(f64, f64)> {
+        self.know_rests(program);
         let x = self.states_now(program);
         let (relation, away, h) = (impact.relation, impact.away, 1e-4 * span.min(1.0));
         let found = self.aside(|me| {
-            let mut rhs = me.free(program);
+            let mut rhs = Rhs::held(&mut me.machine, program, &me.resting);
             let mut dx = vec![0.0; x.len()];
             rhs.field(t, &x, &mut dx)?;
-            hold(rests, &mut rhs, t, &x, &mut dx)?;
+            hold(&mut rhs, t, &x, &mut dx)?;
             let now = rhs.rate(relation, t, &x, &dx)?;
             let moved: Vec<f64> = x.iter().zip(&dx).map(|(x, d)| x + h * d).collect();
             rhs.field(t + h, &moved, &mut dx)?;
@@ -296,13 +288,18 @@ impl Model {
     }
 
     /// How strongly each of the bodies at rest would have to be pulled to stay; positive: it leaves.
-    pub(crate) fn lifts(&mut self, program: &ModeProgram, rests: &[Resting], t: f64, x: &[f64]) -> Vec<f64> {
-        rests.iter().for_each(|r| self.know_rate(program, r.relation));
-        let pushes = self.aside(|me| {
-            let (mut rhs, mut dx) = (me.free(program), vec![0.0; x.len()]);
-            rhs.field(t, x, &mut dx).and_then(|()| hold(rests, &mut rhs, t, x, &mut dx))
+    pub(crate) fn lifts(&mut self, program: &ModeProgram, t: f64, x: &[f64]) -> Vec<f64> {
+        self.know_rests(program);
+        let lifts = self.aside(|me| {
+            let (mut rhs, mut dx) = (Rhs::held(&mut me.machine, program, &me.resting), vec![0.0; x.len()]);
+            rhs.field(t, x, &mut dx).and_then(|()| hold(&mut rhs, t, x, &mut dx))
         });
-        pushes.map_or(vec![-1.0; rests.len()], |p| p.into_iter().map(|p| -p - 1e-9).collect())
+        lifts.unwrap_or_else(|_| vec![-1.0; self.resting.len()])
+    }
+
+    /// Finds out how the functions of what rests move.
+    pub(crate) fn know_rests(&mut self, program: &ModeProgram) {
+        (0..self.resting.len()).for_each(|k| self.know_rate(program, self.resting[k].relation));
     }
 
     /// How fast a relation's function moves towards the side `away`, and what that is wrong by if the states are wrong by `errors`.

@@ -34,12 +34,12 @@ impl Recalled {
 
 impl Model {
     /// The lines for this moment.
-    pub(crate) fn leave(&mut self, program: &ModeProgram, rests: &[Resting], surfaces: &[Surface]) {
+    pub(crate) fn leave(&mut self, program: &ModeProgram, surfaces: &[Surface]) {
         let mut lines = Vec::new();
         for (r, slots) in self.sys.relations.iter().zip(&self.machine.relations) {
             lines.push(format!("relation {} {}", self.machine.values[slots.var as usize], r.text));
         }
-        for r in rests {
+        for r in &self.resting {
             let pushed = r.pushed.iter().map(|p| (p.state, p.share, if p.inert { "inert" } else { "as-such" }));
             for (k, share, kind) in pushed.chain(r.still.iter().map(|&k| (k, 0.0, "still"))) {
                 let Some(cell) = program.plan.states.get(k) else { continue };

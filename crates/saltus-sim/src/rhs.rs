@@ -36,7 +36,12 @@ pub(crate) fn place(m: &mut Machine, program: &ModeProgram, t: f64, x: &[f64]) {
 impl<'a> Rhs<'a> {
     /// The locked field alone.
     pub fn new(machine: &'a mut Machine, program: &'a ModeProgram) -> Rhs<'a> {
-        Rhs { machine, program, sliding: None, resting: &[], forward: None, causal: false, trouble: None }
+        Rhs::held(machine, program, &[])
+    }
+
+    /// The locked field, and what rests.
+    pub fn held(machine: &'a mut Machine, program: &'a ModeProgram, resting: &'a [Resting]) -> Rhs<'a> {
+        Rhs { machine, program, sliding: None, resting, forward: None, causal: false, trouble: None }
     }
 }
 
@@ -157,16 +162,17 @@ impl OdeSystem for Rhs<'_> {
             Some(sliding) => {
                 let result = sliding.field(self, t, x, dx, None);
                 self.sliding = Some(sliding);
-                result?;
+                result
             }
             None if self.resting.is_empty() => {
                 let program = self.program;
-                self.evaluate(&program.derivatives, t, x, dx)?;
+                self.evaluate(&program.derivatives, t, x, dx)
             }
-            None => self.field(t, x, dx)?,
+            None => {
+                self.field(t, x, dx)?;
+                hold(self, t, x, dx).map(|_| ())
+            }
         }
-        hold(self.resting, self, t, x, dx)?;
-        Ok(())
     }
 
     fn rhs_some(&mut self, t: f64, x: &[f64], which: &[usize], dx: &mut [f64]) -> Result<(), EvalError> {

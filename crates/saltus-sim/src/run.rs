@@ -115,6 +115,7 @@ pub fn run(
     model.hold_objects();
     model.start_tickers(start)?;
     model.machine.instants = Instants::new(stop - start, &model.tickers);
+    model.resting.clear();
     let mut r = Runner {
         options,
         start,
@@ -131,7 +132,6 @@ pub fn run(
         active: Vec::new(),
         report: RunReport { chosen, open, index: program.plan.index, ..RunReport::default() },
         sliding: None,
-        resting: Vec::new(),
         zeno: ZenoWatch::default(),
         impacts: Vec::new(),
         whirl: Whirl::default(),
@@ -192,7 +192,6 @@ struct Runner<'a> {
     active: Vec<bool>,
     report: RunReport,
     sliding: Option<Sliding>,
-    resting: Vec<Resting>,
     zeno: ZenoWatch,
     /// Impacts of the present instant: relation, the sign of its function outside, time.
     impacts: Vec<(usize, f64, f64)>,
@@ -598,7 +597,8 @@ impl Runner<'_> {
         if let Some(sliding) = &mut self.sliding {
             let mut dx = vec![0.0; x.len()];
             let mut values = Vec::new();
-            let mut rhs = Rhs::new(&mut model.machine, program);
+            model.know_rests(program);
+            let mut rhs = Rhs::held(&mut model.machine, program, &model.resting);
             let done = sliding.field(&mut rhs, t, x, &mut dx, Some(&mut values));
             let trouble = rhs.trouble.take();
             return match (done, trouble) {
@@ -850,7 +850,7 @@ impl Runner<'_> {
         }
         self.last.iter().for_each(|&i| model.machine.relations[i].frozen = true);
         let (surfaces, values) = (self.sliding.as_ref().map_or(&[][..], |s| &s.surfaces), model.machine.values.clone());
-        model.leave(&program, &self.resting, surfaces);
+        model.leave(&program, surfaces);
         let last = model.handle_event(&program, &[], &[], EventKind::Terminal, observer)?;
         observer.event(&last.record);
         if !last.changed.is_empty() || !last.reinitialized.is_empty() {
@@ -874,7 +874,7 @@ impl Runner<'_> {
     /// Rests and slides on where an earlier run did.
     fn take_up(&mut self, model: &mut Model, program: &ModeProgram, recalled: &Recalled) {
         let (t, span) = (self.start, self.span());
-        self.resting = model.resting_still(program, recalled, span);
+        model.resting = model.resting_still(program, recalled, span);
         let surfaces: Vec<Surface> =
             recalled.slides.iter().filter_map(|g| model.prospect(program, g.clone(), t)).collect();
         if !surfaces.is_empty() {
@@ -882,7 +882,7 @@ impl Runner<'_> {
             sliding.surfaces = surfaces;
             self.sliding = sliding.arrange(model, program, t).map(|()| sliding);
         }
-        self.mask();
+        self.mask(model);
     }
 
     /// Goes on with other states of the same mode.
@@ -900,7 +900,7 @@ impl Runner<'_> {
             forward.reselect(model, program, &with)?;
         }
         let carried = |r: &Resting| r.carried(program, &with);
-        self.resting = self.resting.iter().filter_map(carried).collect();
+        model.resting = model.resting.iter().filter_map(carried).collect();
         self.arrange(model, &with, model.machine.values[model.machine.time as usize], observer)?;
         *program = with;
         self.fold(&**integrator);
@@ -1628,15 +1628,15 @@ impl Runner<'_> {
     }
 
     /// The relations of bodies at rest, and those of surfaces that are slid on.
-    fn stays(&self) -> [Vec<usize>; 2] {
+    fn stays(&self, model: &Model) -> [Vec<usize>; 2] {
         let surfaces = self.sliding.iter().flat_map(|s| &s.surfaces);
-        [self.resting.iter().map(|r| r.relation).collect(), surfaces.map(|s| s.relations[0].0).collect()]
+        [model.resting.iter().map(|r| r.relation).collect(), surfaces.map(|s| s.relations[0].0).collect()]
     }
 
     /// Says what has come to rest or to slide since, and what no longer does.
     fn note_stays(&mut self, model: &Model, before: &[Vec<usize>; 2]) {
         let words = [["comes to rest", "leaves rest"], ["enters the surface", "leaves the surface"]];
-        for ((before, after), [enters, leaves]) in before.iter().zip(self.stays()).zip(words) {
+        for ((before, after), [enters, leaves]) in before.iter().zip(self.stays(model)).zip(words) {
             let word = |i: &usize, what: &str| format!("{} {what}", brief(&model.sys.relations[*i].text));
             self.words.extend(after.iter().filter(|i| !before.contains(i)).map(|i| word(i, enters)));
             self.words.extend(before.iter().filter(|i| !after.contains(i)).map(|i| word(i, leaves)));
@@ -1661,12 +1661,12 @@ impl Runner<'_> {
     }
 
     fn rhs<'b>(&'b mut self, model: &'b mut Model, program: &'b ModeProgram) -> Rhs<'b> {
-        self.resting.iter().for_each(|r| model.know_rate(program, r.relation));
+        model.know_rests(program);
         Rhs {
             machine: &mut model.machine,
             program,
             sliding: self.sliding.as_mut(),
-            resting: &self.resting,
+            resting: &model.resting,
             forward: self.forward.as_ref(),
             causal: self.causal,
             trouble: None,
@@ -1748,7 +1748,7 @@ impl Runner<'_> {
         if before_row {
             self.write(model, program, t, sink)?;
         }
-        let stays = self.stays();
+        let stays = self.stays(model);
         self.tried(model, observer);
         self.due = None;
         let arrived = model.arrive();
@@ -1774,7 +1774,7 @@ impl Runner<'_> {
         let touching: Vec<usize> = self.location.touching.iter().copied().filter(|i| fired.contains(i)).collect();
         touching.iter().for_each(|&i| model.machine.relations[i].frozen = true);
         // What rests is at zero within its errors, and stays so unless its support jumps away.
-        let resting: Vec<usize> = self.resting.iter().map(|r| r.relation).collect();
+        let resting: Vec<usize> = model.resting.iter().map(|r| r.relation).collect();
         let held = levels.iter().filter(|l| resting.contains(&l.0));
         let came: Vec<(u32, f64)> = program.states.iter().map(|s| (s.0, model.machine.values[s.0 as usize])).collect();
         let floors: Vec<(usize, f64)> = held.map(|&(i, g)| (i, out_of_reach(model, i, g))).collect();
@@ -1862,7 +1862,9 @@ impl Runner<'_> {
         for &i in fired {
             self.flip(model, &program_after, i, t);
         }
-        if met.is_none() && self.slide(model, &program_after, switched, t, observer) {
+        let slides = met.is_none() && self.slide(model, &program_after, switched, t, observer);
+        let lifted = restart.is_some() && !self.lift_off(model, &program_after, t, false).is_empty();
+        if slides || lifted {
             restart = Some(Restart::Cold);
         }
         if self.forward.is_some() && self.sliding.is_some() {
@@ -1879,7 +1881,7 @@ impl Runner<'_> {
                 let size = model.machine.relations[i].size.max(1e-6);
                 let away = if positive_side(&model.machine.relations[i].kind, bit) { 1.0 } else { -1.0 };
                 let Some(impact) = model.impact(&program_after, i, away, &reset, t) else { continue };
-                let rebound = model.rebound(&program_after, &impact, &self.resting, t, self.span());
+                let rebound = model.rebound(&program_after, &impact, t, self.span());
                 let small = rebound.is_some_and(|(height, _)| height < 10.0 * self.tolerance * size);
                 let accumulates = self.zeno.record(i, t, self.span(), small);
                 let sticks = rebound.and_then(|r| self.sticks(model, &program_after, i, r, t));
@@ -1890,13 +1892,14 @@ impl Runner<'_> {
                 model.machine.relations[i].floor = 0.0;
                 if let Some(at) = accumulates.or(sticks) {
                     self.accumulate(model, &program_after, (&impact, previous.as_ref()), at, observer)?;
+                    self.arrange(model, &program_after, t, observer)?;
                 }
             }
             self.note_moved(model, &program_after, &turned);
         }
         self.note_stays(model, &stays);
         self.tell(observer);
-        self.mask();
+        self.mask(model);
         model.write_lines(t, true)?;
         self.check_assertions(model, t, observer)?;
         self.warnings(model, observer);
@@ -1930,25 +1933,25 @@ impl Runner<'_> {
     fn stirred(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> (Vec<usize>, Vec<(usize, f64)>) {
         let (mut kicked, mut struck) = (Vec::new(), Vec::new());
         self.impacts.retain(|i| i.2 == t);
-        if self.resting.is_empty() && self.impacts.is_empty() {
+        if model.resting.is_empty() && self.impacts.is_empty() {
             return (kicked, struck);
         }
         let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
         let errors = self.errors(program, &x);
-        let lifts = model.lifts(program, &self.resting, t, &x);
-        for (r, lift) in self.resting.iter().zip(lifts) {
-            let side = (r.relation, r.away);
+        let lifts = self.lifts(model, program, t, &x);
+        let rests: Vec<(usize, f64)> = model.resting.iter().map(|r| (r.relation, r.away)).collect();
+        for (&side, lift) in rests.iter().zip(lifts) {
             let Some((rate, wrong)) = model.parting(program, side, t, &errors) else { continue };
             let height = 0.5 * rate * rate / lift.abs().max(1e-30);
-            if rate.abs() <= wrong || height <= 2.0 * noise(model, program, r.relation, t, &x, &errors) {
+            if rate.abs() <= wrong || height <= 2.0 * noise(model, program, side.0, t, &x, &errors) {
                 continue;
             }
-            kicked.push(r.relation);
+            kicked.push(side.0);
             if rate < 0.0 {
                 struck.push(side);
             }
         }
-        for &(i, away, _) in self.impacts.iter().filter(|i| !self.resting.iter().any(|r| r.relation == i.0)) {
+        for &(i, away, _) in self.impacts.iter().filter(|i| !rests.iter().any(|r| r.0 == i.0)) {
             if model.parting(program, (i, away), t, &errors).is_some_and(|(rate, wrong)| rate < -wrong) {
                 struck.push((i, away));
             }
@@ -2066,9 +2069,9 @@ impl Runner<'_> {
     }
 
     /// Relations of surfaces and of bodies at rest are not searched for.
-    fn mask(&mut self) {
+    fn mask(&mut self, model: &Model) {
         let sliding = self.sliding.iter().flat_map(|s| &s.surfaces).flat_map(Surface::held);
-        self.location.masked = sliding.chain(self.resting.iter().map(|r| r.relation)).collect();
+        self.location.masked = sliding.chain(model.resting.iter().map(|r| r.relation)).collect();
     }
 
     /// After a memoryless switch: if the fields of both sides point to the surface, the solution slides.
@@ -2224,12 +2227,8 @@ impl Runner<'_> {
         move |model, i| part * model.machine.relations[i].size
     }
 
-    /// Moves the states onto surfaces that they are on within the errors of the integration. Not beside what is at rest, which the
-    /// fields of the sides know nothing of.
+    /// Moves the states onto surfaces that they are on within the errors of the integration.
     fn onto(&self, model: &mut Model, program: &ModeProgram, surfaces: &[Surface], t: f64) {
-        if !self.resting.is_empty() {
-            return;
-        }
         let state = |s: &(u32, u32)| model.machine.values[s.0 as usize];
         let error = |(s, &n)| MOST_ERRORS * (self.tolerance * f64::abs(state(s)) + self.absolute(n));
         let far: Vec<f64> = program.states.iter().zip(&program.nominal).map(error).collect();
@@ -2290,7 +2289,7 @@ impl Runner<'_> {
     /// The functions that are held at zero by sliding or rest.
     fn levels(&self, model: &mut Model) -> Vec<(usize, f64)> {
         let sliding = self.sliding.iter().flat_map(|s| &s.surfaces).map(|s| s.relations[0].0);
-        let held: Vec<usize> = sliding.chain(self.resting.iter().map(|r| r.relation)).collect();
+        let held: Vec<usize> = sliding.chain(model.resting.iter().map(|r| r.relation)).collect();
         let mut g = vec![0.0; held.len()];
         model.machine.crossing_values(&held, &mut g);
         held.into_iter().zip(g).collect()
@@ -2310,7 +2309,7 @@ impl Runner<'_> {
         }
         self.sliding.take_if(|s| s.surfaces.is_empty());
         let zeno = &mut self.zeno;
-        self.resting = std::mem::take(&mut self.resting)
+        model.resting = std::mem::take(&mut model.resting)
             .into_iter()
             .filter_map(|r| {
                 let carried = r.carried(from, to);
@@ -2344,7 +2343,7 @@ impl Runner<'_> {
             return Ok(false);
         }
         let gone = |i: usize| lost.iter().find(|l| l.0 == i).map(|l| l.1);
-        for r in self.resting.extract_if(.., |r| gone(r.relation).is_some() || kicked.contains(&r.relation)) {
+        for r in model.resting.extract_if(.., |r| gone(r.relation).is_some() || kicked.contains(&r.relation)) {
             self.zeno.forget(r.relation);
             self.flips.remove(&r.relation);
             self.location.released.remove(&r.relation);
@@ -2375,7 +2374,7 @@ impl Runner<'_> {
         Ok(true)
     }
 
-    /// After an event: surfaces on which the solution no longer slides, bodies that no longer rest.
+    /// After an event: surfaces on which the solution no longer slides.
     fn review(
         &mut self,
         model: &mut Model,
@@ -2397,23 +2396,37 @@ impl Runner<'_> {
             self.part(model, program, left, t, observer)?;
             self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
         }
-        changed |= !self.lift_off(model, program, t).is_empty();
         Ok(changed)
     }
 
-    /// Ends the rests of bodies that nothing presses against their supports, one after the other; returns their relations.
-    fn lift_off(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> Vec<usize> {
+    /// Ends the rests of bodies that nothing presses against their supports, one after the other (`due`: of one at least); returns
+    /// their relations.
+    fn lift_off(&mut self, model: &mut Model, program: &ModeProgram, t: f64, due: bool) -> Vec<usize> {
         let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
         let mut left = Vec::new();
-        while !self.resting.is_empty() {
-            let lifts = model.lifts(program, &self.resting, t, &x);
-            let Some((k, _)) = lifts.iter().enumerate().filter(|l| *l.1 > 0.0).max_by(|a, b| a.1.total_cmp(b.1)) else {
-                break;
-            };
-            left.push(self.resting.remove(k).relation);
+        while !model.resting.is_empty() {
+            let lifts = self.lifts(model, program, t, &x);
+            let most = lifts.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+            let Some((k, _)) = most.filter(|l| *l.1 > 0.0 || due && left.is_empty()) else { break };
+            left.push(model.resting.remove(k).relation);
             self.zeno.forget(left[left.len() - 1]);
         }
         left
+    }
+
+    /// How strongly each of the bodies at rest would have to be pulled to stay, beside what is slid on; positive: it leaves.
+    fn lifts(&mut self, model: &mut Model, program: &ModeProgram, t: f64, x: &[f64]) -> Vec<f64> {
+        let Some(mut sliding) = self.sliding.take() else { return model.lifts(program, t, x) };
+        model.know_rests(program);
+        let judged = sliding.arrange(model, program, t).and_then(|()| {
+            model.aside(|model| {
+                let mut rhs = Rhs::held(&mut model.machine, program, &model.resting);
+                sliding.judge(&mut rhs, t, x).ok()
+            })
+        });
+        let found = judged.map(|()| sliding.lifts().to_vec());
+        self.sliding = Some(sliding);
+        found.unwrap_or_else(|| vec![-1.0; model.resting.len()])
     }
 
     /// Leaves surfaces, and tells where there was a choice of sides.
@@ -2489,30 +2502,28 @@ impl Runner<'_> {
         from: f64,
         to: f64,
     ) -> Option<f64> {
-        if self.sliding.is_none() && self.resting.is_empty() {
+        if self.sliding.is_none() && model.resting.is_empty() {
             return None;
         }
         // While nothing moves steps are long: what ends that may be over within one.
         let looks = ((to - from) / (self.span().abs() / LOOKS)).ceil().clamp(2.0, 64.0) as usize;
         let mut first: Option<f64> = None;
         let mut x = vec![0.0; program.states.len()];
+        model.know_rests(program);
         if let Some(mut sliding) = self.sliding.take() {
             let mut at = |s: &mut Sliding, t: f64| {
                 integrator.interpolate(t, &mut x);
-                let mut rhs = Rhs::new(&mut model.machine, program);
+                let mut rhs = Rhs::held(&mut model.machine, program, &model.resting);
                 s.judge(&mut rhs, t, &x).is_ok()
             };
             first = sliding.leaving(&mut at, (from, to, looks));
             self.sliding = Some(sliding);
-        }
-        if !self.resting.is_empty() {
+        } else if !model.resting.is_empty() {
             let lift = |t: f64| {
                 integrator.interpolate(t, &mut x);
-                model.lifts(program, &self.resting, t, &x).into_iter().fold(-1.0, f64::max)
+                model.lifts(program, t, &x).into_iter().fold(-1.0, f64::max)
             };
-            if let Some(t) = first_positive(lift, (from, to, looks)) {
-                first = Some(first.map_or(t, |f| f.min(t)));
-            }
+            first = first_positive(lift, (from, to, looks));
         }
         first
     }
@@ -2528,27 +2539,31 @@ impl Runner<'_> {
     ) -> Result<After, Diagnostic> {
         self.write(model, program, t, sink)?;
         self.due = None;
-        let stays = self.stays();
+        let stays = self.stays(model);
         let mut left: Vec<(Surface, Parting)> = Vec::new();
         // The relations that this is an event of.
         let mut concerned: Vec<usize> = Vec::new();
-        if let Some(mut sliding) = self.sliding.take() {
+        if let Some(sliding) = &mut self.sliding {
             sliding.settle(model);
             left = sliding.take_left();
             concerned.extend(left.iter().flat_map(|l| l.0.held()));
-            self.sliding = Some(sliding);
+        }
+        let lifted = self.lift_off(model, program, t, left.is_empty());
+        concerned.extend(&lifted);
+        if let Some(sliding) = &mut self.sliding {
+            sliding.arrange(model, program, t);
             let apart = self.set_apart(|i| concerned.iter().any(|&c| model.neighbours(c, i)));
             let mut sliding = self.sliding.take().unwrap_or_else(|| Sliding::new(self.span()));
             let gone = left.len();
             // The others may not hold the solution without those that are left.
-            if gone > 0 && !left.iter().any(|l| l.1.repelled) {
+            if gone + lifted.len() > 0 && !left.iter().any(|l| l.1.repelled) {
                 let sides: Vec<Parting> = left.iter().map(|l| l.1).collect();
                 let mut surfaces: Vec<Surface> = left.drain(..).map(|l| l.0).collect();
                 surfaces.append(&mut sliding.surfaces);
                 let old = surfaces.len();
                 surfaces.extend(model.nearby(program, &surfaces, t, self.near()));
                 let courses = if surfaces.len() > 1 { model.meet(program, &surfaces, t) } else { None };
-                let fits = |c: &Vec<Course>| c[..gone].iter().any(|c| matches!(c, Course::Side(_)));
+                let fits = |c: &Vec<Course>| gone == 0 || c[..gone].iter().any(|c| matches!(c, Course::Side(_)));
                 self.sliding = Some(sliding);
                 self.onto(model, program, &surfaces, t);
                 if let Some(courses) = courses.filter(fits) {
@@ -2570,7 +2585,6 @@ impl Runner<'_> {
                 s.freeze(model, true);
             }
         }
-        concerned.extend(self.lift_off(model, program, t));
         self.part(model, program, left, t, observer)?;
         model.whole_islands = true;
         let h = model.handle_event(program, &[], &concerned, EventKind::State, observer)?;
@@ -2586,7 +2600,7 @@ impl Runner<'_> {
         }
         self.note_stays(model, &stays);
         self.tell(observer);
-        self.mask();
+        self.mask(model);
         self.arrange(model, &h.program, t, observer)?;
         self.write(model, &h.program, t, sink)?;
         Ok(After { program: h.program, restart: Some(Restart::Cold), changed: h.changed })
@@ -2603,10 +2617,24 @@ impl Runner<'_> {
     ) -> Result<(), Diagnostic> {
         if self.comes_to_rest(model, impact.relation, at, observer)? {
             let t = model.machine.values[model.machine.time as usize];
-            self.resting.retain(|r| r.relation != impact.relation);
-            self.resting.extend(model.rest(program, impact, previous, t, self.span()));
+            let rest = model.rest(program, impact, previous, t, self.span());
+            model.resting.retain(|r| r.relation != impact.relation);
+            model.resting.extend(rest);
+            self.bear(model, program, impact.relation, t);
         }
         Ok(())
+    }
+
+    /// Surfaces that a body which has come to rest holds the solution on (friction beside a wall): its support bears them.
+    fn bear(&mut self, model: &mut Model, program: &ModeProgram, relation: usize, t: f64) {
+        let known = self.sliding.iter().flat_map(|s| &s.surfaces).flat_map(Surface::held);
+        let mut borne = model.at_zero(program, &[relation], known.collect(), t, self.near());
+        borne.retain(|s| s.borne);
+        for i in borne.iter().flat_map(Surface::held) {
+            self.location.released.remove(&i);
+            model.machine.relations[i].floor = 0.0;
+        }
+        self.rejoin(borne);
     }
 
     /// Whether events of a relation that accumulate are to end in rest; told, or refused, as the user wishes.

@@ -6,9 +6,10 @@
 //! (mathematics 23, `junction`).
 
 use crate::crossings::{positive_side, side_value};
-use crate::junction::{BLENDED, Corners, Course, Junction, MOST_BLENDED, base, made_of};
+use crate::junction::{BLENDED, Corners, Course, Junction, MOST_BLENDED, apart_from, base, made_of};
 use crate::machine::Machine;
 use crate::model::{ModeProgram, Model};
+use crate::resting::{Resting, hold};
 use crate::rhs::Rhs;
 use saltus_solver::ode::EvalError;
 use saltus_solver::roots::bracket::sign_change;
@@ -21,6 +22,8 @@ const REPELLING: f64 = 1e-9;
 const OTHERS: usize = 4;
 /// How far a share may leave [0, 1] within a step.
 const BEYOND: f64 = 1.0;
+/// A function is held by what rests if sides move it by less than this part of what they would do without.
+const HELD: f64 = 1e-6;
 /// Steps of Newton's method onto surfaces.
 const MOST_PROJECTIONS: usize = 4;
 
@@ -42,6 +45,9 @@ pub(crate) struct Surface {
     hold: f64,
     /// The firmest hold so far.
     firmest: f64,
+    /// What the sides do is borne by supports of bodies at rest, which hold the function still: the share is what keeps the
+    /// bodies there.
+    pub borne: bool,
 }
 
 /// The surfaces the solution slides on.
@@ -54,6 +60,8 @@ pub(crate) struct Sliding {
     values: Vec<Vec<(u32, f64)>>,
     /// Rate at which what is left of g is drawn to zero.
     pull: f64,
+    /// How strongly bodies that rest would have to be pulled to stay, as last computed.
+    lifts: Vec<f64>,
 }
 
 /// What the fields of both sides make of a surface.
@@ -117,9 +125,9 @@ impl Surface {
         -self.hold / self.firmest.max(f64::MIN_POSITIVE) - REPELLING
     }
 
-    /// Positive once the surface must be left, for either reason.
+    /// Positive once the surface must be left, for either reason. What is borne ends with the rest.
     fn looseness(&self) -> f64 {
-        self.excess().max(self.repulsion())
+        if self.borne { f64::NEG_INFINITY } else { self.excess().max(self.repulsion()) }
     }
 }
 
@@ -127,14 +135,19 @@ impl Sliding {
     /// On no surface yet, for a run over `span` of time.
     pub fn new(span: f64) -> Sliding {
         let corners = Corners::sums(0, &[]);
-        Sliding { surfaces: Vec::new(), base: Vec::new(), corners, values: vec![Vec::new()], pull: 100.0 / span }
+        let values = vec![Vec::new()];
+        Sliding { surfaces: Vec::new(), base: Vec::new(), corners, values, pull: 100.0 / span, lifts: Vec::new() }
     }
 
     /// After other surfaces, or other discrete values: which sides are mixed, and what they are.
     pub fn arrange(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> Option<()> {
-        (self.corners, self.values) = model.corners(program, &self.surfaces, t)?;
+        (self.corners, self.values) = model.corners(program, &self.surfaces.iter().collect::<Vec<_>>(), t)?;
         let leads: Vec<usize> = self.surfaces.iter().map(|s| s.relations[0].0).collect();
-        self.base = base(&model.ways(program, &leads, t)?);
+        let ways = model.ways_beside_rests(program, &leads, t)?;
+        for (s, way) in self.surfaces.iter_mut().zip(&ways) {
+            s.borne = !model.resting.is_empty() && is_none(way);
+        }
+        self.base = free_base(&self.surfaces, &ways);
         Some(())
     }
 
@@ -147,13 +160,15 @@ impl Sliding {
         seen: &mut dyn FnMut(&Rhs<'_>),
     ) -> Result<(Junction, Sides), EvalError> {
         let m = self.surfaces.len();
-        let mut sides = sides(rhs, &self.surfaces, &self.values, t, x, seen)?;
-        let junction = Junction { corners: self.corners.clone(), rates: std::mem::take(&mut sides.rates) };
+        let mut sides = sides(rhs, &self.surfaces.iter().collect::<Vec<_>>(), &self.values, t, x, seen)?;
+        let (rates, lifts) = (std::mem::take(&mut sides.rates), std::mem::take(&mut sides.lifts));
+        let junction = Junction { corners: self.corners.clone(), rates, lifts };
         let mut shares: Vec<f64> = self.surfaces.iter().map(|s| s.share.clamp(0.0, 1.0)).collect();
         if m == 1 {
             shares[0] = 0.5;
         }
         junction.hold(&mut shares, &self.base, &vec![0.0; m]);
+        junction.bear(&mut shares, &self.base);
         self.surfaces.iter_mut().zip(shares).for_each(|(s, share)| s.share = share);
         Ok((junction, sides))
     }
@@ -197,10 +212,11 @@ impl Sliding {
         Ok(())
     }
 
-    /// Finds the shares at a point, and how firmly the surfaces hold the solution.
+    /// Finds the shares at a point, how firmly the surfaces hold the solution, and what lifts bodies that rest.
     pub fn judge(&mut self, rhs: &mut Rhs<'_>, t: f64, x: &[f64]) -> Result<(), EvalError> {
         let junction = self.shares(rhs, t, x, &mut |_| ())?.0;
         let shares: Vec<f64> = self.surfaces.iter().map(|s| s.share).collect();
+        self.lifts = junction.lifts(&shares);
         self.surfaces.iter_mut().for_each(|s| s.hold = s.firmest);
         for (&k, hold) in self.base.iter().zip(junction.holds(&shares, &self.base)) {
             let s = &mut self.surfaces[k];
@@ -232,9 +248,20 @@ impl Sliding {
         }
     }
 
-    /// Where in (from, to] the first surface is left; `at` computes the shares at a time.
+    /// How strongly each body that rests would have to be pulled to stay; positive: it leaves.
+    pub fn lifts(&self) -> &[f64] {
+        &self.lifts
+    }
+
+    /// Positive once a surface must be left, and once a body that rests leaves.
+    fn looseness(&self) -> [f64; 2] {
+        let most = |of: &mut dyn Iterator<Item = f64>| of.fold(f64::NEG_INFINITY, f64::max);
+        [most(&mut self.surfaces.iter().map(Surface::looseness)), most(&mut self.lifts.iter().copied())]
+    }
+
+    /// Where in (from, to] the first surface or rest is left; `at` computes the shares at a time.
     pub fn leaving(&mut self, mut at: impl FnMut(&mut Sliding, f64) -> bool, span: (f64, f64, usize)) -> Option<f64> {
-        let worst = |s: &Sliding| s.surfaces.iter().map(Surface::looseness).fold(f64::NEG_INFINITY, f64::max);
+        let worst = |s: &Sliding| s.looseness()[0].max(s.looseness()[1]);
         let when = first_positive(|t| if at(self, t) { worst(self) } else { f64::NAN }, span)?;
         at(self, when);
         Some(when)
@@ -291,7 +318,8 @@ fn vertex([a, b, c]: [(f64, f64); 3]) -> Option<f64> {
 impl Sliding {
     /// Takes out the surfaces whose shares have left, with the side they are left to.
     pub fn take_left(&mut self) -> Vec<(Surface, Parting)> {
-        let worst = self.surfaces.iter().map(Surface::looseness).fold(f64::NEG_INFINITY, f64::max);
+        let [worst, lift] = self.looseness();
+        let worst = if lift > worst { 0.0 } else { worst };
         let mut left = Vec::new();
         let mut k = 0;
         while k < self.surfaces.len() {
@@ -308,6 +336,17 @@ impl Sliding {
     }
 }
 
+/// A function that moves in no direction.
+fn is_none(way: &[f64]) -> bool {
+    way.iter().all(|w| *w == 0.0)
+}
+
+/// Surfaces that hold all of them but for what is borne.
+fn free_base(surfaces: &[Surface], ways: &[Vec<f64>]) -> Vec<usize> {
+    let free: Vec<usize> = (0..surfaces.len()).filter(|&k| !surfaces[k].borne).collect();
+    base(&free.iter().map(|&k| ways[k].clone()).collect::<Vec<_>>()).into_iter().map(|k| free[k]).collect()
+}
+
 /// Some corners of surfaces as seen from a point.
 struct Sides {
     /// The fields of the corners.
@@ -316,12 +355,14 @@ struct Sides {
     rates: Vec<Vec<f64>>,
     /// How far the point is on the second sides.
     distances: Vec<f64>,
+    /// How strongly bodies that rest would have to be pulled to stay: [corner][rest].
+    lifts: Vec<Vec<f64>>,
 }
 
 /// What corners look like; `seen` is told when the values of one are at hand.
 fn sides(
     rhs: &mut Rhs<'_>,
-    surfaces: &[Surface],
+    surfaces: &[&Surface],
     corners: &[Vec<(u32, f64)>],
     t: f64,
     x: &[f64],
@@ -329,11 +370,12 @@ fn sides(
 ) -> Result<Sides, EvalError> {
     let mut fields = vec![vec![0.0; x.len()]; corners.len()];
     let mut rates = vec![vec![0.0; surfaces.len()]; corners.len()];
-    let mut distances = Vec::new();
+    let (mut distances, mut lifts) = (Vec::new(), Vec::with_capacity(corners.len()));
     for (c, set) in corners.iter().enumerate() {
         set.iter().for_each(|&(slot, value)| rhs.machine.values[slot as usize] = value);
         rhs.field(t, x, &mut fields[c])?;
         seen(rhs);
+        lifts.push(hold(rhs, t, x, &mut fields[c])?);
         if c == 0 {
             distances = surfaces.iter().map(|s| s.toward(rhs.machine) * rhs.value(s.relations[0].0)).collect();
         }
@@ -341,7 +383,7 @@ fn sides(
             rates[c][j] = s.toward(rhs.machine) * rhs.rate(s.relations[0].0, t, x, &fields[c])?;
         }
     }
-    Ok(Sides { fields, rates, distances })
+    Ok(Sides { fields, rates, distances, lifts })
 }
 
 /// Σ_c w_c f_c.
@@ -360,6 +402,27 @@ fn scattered(k: usize, d: usize) -> f64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
     (z >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+}
+
+/// How fast the functions of what rests, and their rates, move in these directions.
+fn held_still(rhs: &mut Rhs<'_>, t: f64, x: &[f64], directions: &[Vec<f64>]) -> Result<Vec<Vec<f64>>, EvalError> {
+    let mut out = Vec::new();
+    let mut dx = vec![0.0; x.len()];
+    for r in rhs.resting {
+        let (mut value, mut rate) = (Vec::new(), Vec::new());
+        for d in directions {
+            value.push(rhs.rate(r.relation, t, x, d)?);
+            let mut turn = 0.0;
+            for h in [1e-4, -1e-4] {
+                let moved: Vec<f64> = x.iter().zip(d).map(|(x, d)| x + h * d).collect();
+                rhs.field(t + h, &moved, &mut dx)?;
+                turn += rhs.rate(r.relation, t + h, &moved, &dx)? / (2.0 * h);
+            }
+            rate.push(turn);
+        }
+        out.extend([value, rate]);
+    }
+    Ok(out)
 }
 
 /// Whether the function of a relation is one of states and time, without equations to solve.
@@ -403,7 +466,7 @@ impl Model {
     fn corners(
         &mut self,
         program: &ModeProgram,
-        surfaces: &[Surface],
+        surfaces: &[&Surface],
         t: f64,
     ) -> Option<(Corners, Vec<Vec<(u32, f64)>>)> {
         let m = surfaces.len();
@@ -425,12 +488,12 @@ impl Model {
     fn values_at(
         &mut self,
         program: &ModeProgram,
-        surfaces: &[Surface],
+        surfaces: &[&Surface],
         corners: &[Vec<usize>],
     ) -> Option<Vec<Vec<(u32, f64)>>> {
         let mut found: Vec<Vec<f64>> = Vec::new();
         for corner in corners {
-            let side = |(k, s): (usize, &Surface)| {
+            let side = |(k, s): (usize, &&Surface)| {
                 let second = corner.contains(&k);
                 s.relations.iter().map(move |r| (r.0, if second { r.2 } else { r.1 })).collect::<Vec<_>>()
             };
@@ -445,7 +508,7 @@ impl Model {
 
     /// Whether the fields of other corners follow from these: of that with all second sides, where whatever some surfaces do
     /// together is done, and of a few at random.
-    fn follow(&mut self, program: &ModeProgram, surfaces: &[Surface], corners: &Corners, t: f64) -> Option<bool> {
+    fn follow(&mut self, program: &ModeProgram, surfaces: &[&Surface], corners: &Corners, t: f64) -> Option<bool> {
         let m = surfaces.len();
         let random = |d: usize| (0..m).filter(|&k| scattered(k, d) > 0.0).collect();
         let others: Vec<Vec<usize>> = std::iter::once((0..m).collect()).chain((0..OTHERS).map(random)).collect();
@@ -462,7 +525,7 @@ impl Model {
     }
 
     /// The pairs of surfaces that do not do to the field together what each does alone, from the present sides.
-    fn pairs(&mut self, program: &ModeProgram, surfaces: &[Surface], t: f64) -> Option<Vec<(usize, usize)>> {
+    fn pairs(&mut self, program: &ModeProgram, surfaces: &[&Surface], t: f64) -> Option<Vec<(usize, usize)>> {
         let m = surfaces.len();
         let all: Vec<(usize, usize)> = (0..m).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
         let corners = Corners::sums(m, &all);
@@ -480,13 +543,14 @@ impl Model {
     fn seen_from(
         &mut self,
         program: &ModeProgram,
-        surfaces: &[Surface],
+        surfaces: &[&Surface],
         corners: &[Vec<(u32, f64)>],
         t: f64,
     ) -> Option<Sides> {
+        self.know_rests(program);
         let kept = self.machine.values.clone();
         let x: Vec<f64> = program.states.iter().map(|s| kept[s.0 as usize]).collect();
-        let mut rhs = Rhs::new(&mut self.machine, program);
+        let mut rhs = Rhs::held(&mut self.machine, program, &self.resting);
         let found = sides(&mut rhs, surfaces, corners, t, &x, &mut |_| ());
         self.machine.values = kept;
         self.machine.host.error = None;
@@ -495,39 +559,44 @@ impl Model {
 
     /// What the solution does where these surfaces meet.
     pub(crate) fn meet(&mut self, program: &ModeProgram, surfaces: &[Surface], t: f64) -> Option<Vec<Course>> {
-        let (corners, values) = self.corners(program, surfaces, t)?;
-        let rates = self.seen_from(program, surfaces, &values, t)?.rates;
-        let ways = self.ways(program, &surfaces.iter().map(|s| s.relations[0].0).collect::<Vec<_>>(), t)?;
-        let second = |s: &Surface| {
+        let free: Vec<&Surface> = surfaces.iter().filter(|s| !s.borne).collect();
+        let (corners, values) = self.corners(program, &free, t)?;
+        let rates = self.seen_from(program, &free, &values, t)?.rates;
+        let ways = self.ways_beside_rests(program, &free.iter().map(|s| s.relations[0].0).collect::<Vec<_>>(), t)?;
+        let second = |s: &&Surface| {
             let (lead, _, second) = s.relations[0];
             self.machine.values[self.machine.relations[lead].var as usize] == second
         };
-        let present: Vec<bool> = surfaces.iter().map(second).collect();
-        let margins: Vec<f64> = surfaces.iter().map(|s| s.margin).collect();
-        Junction { corners, rates }.resolve(&present, &margins, &ways)
+        let present: Vec<bool> = free.iter().map(second).collect();
+        let margins: Vec<f64> = free.iter().map(|s| s.margin).collect();
+        let mut courses =
+            Junction { corners, rates, lifts: Vec::new() }.resolve(&present, &margins, &ways)?.into_iter();
+        let course = |s: &Surface| if s.borne { Some(Course::Slides(s.share)) } else { courses.next() };
+        surfaces.iter().map(course).collect()
     }
 
     /// Moves the states onto surfaces that they are on but for errors, none further than `far`: along what the sides do to the
     /// field, as sliding would. Then a surface is left by its rate, and not by what is left of its function.
     pub(crate) fn onto(&mut self, program: &ModeProgram, surfaces: &[Surface], t: f64, far: &[f64]) -> Option<()> {
+        let surfaces: Vec<&Surface> = surfaces.iter().filter(|s| !s.borne).collect();
         let leads: Vec<usize> = surfaces.iter().map(|s| s.relations[0].0).collect();
         // Values through solved equations are those of one branch.
         if !leads.iter().all(|&i| explicit(program, i)) {
             return None;
         }
-        let (corners, values) = self.corners(program, surfaces, t)?;
-        let base = base(&self.ways(program, &leads, t)?);
+        let (corners, values) = self.corners(program, &surfaces, t)?;
+        let base = base(&self.ways_beside_rests(program, &leads, t)?);
         let size = |g: &[f64]| g.iter().fold(0.0f64, |s, g| s.max(g.abs()));
         let slots: Vec<usize> = program.states.iter().map(|s| s.0 as usize).collect();
         let x: Vec<f64> = slots.iter().map(|&s| self.machine.values[s]).collect();
-        let mut seen = self.seen_from(program, surfaces, &values, t)?;
+        let mut seen = self.seen_from(program, &surfaces, &values, t)?;
         let mut moved = x.clone();
         for _ in 0..MOST_PROJECTIONS {
-            let Sides { fields, rates, distances } = seen;
+            let Sides { fields, rates, distances, .. } = seen;
             if size(&distances) == 0.0 {
                 break;
             }
-            let junction = Junction { corners: corners.clone(), rates };
+            let junction = Junction { corners: corners.clone(), rates, lifts: Vec::new() };
             let shift = junction.shift(&base, base.iter().map(|&k| -distances[k]).collect());
             let mut trial = moved.clone();
             for (k, by) in shift.iter().enumerate() {
@@ -536,7 +605,7 @@ impl Model {
                 trial.iter_mut().enumerate().for_each(|(i, x)| *x += by * push(i));
             }
             slots.iter().zip(&trial).for_each(|(&s, x)| self.machine.values[s] = *x);
-            seen = self.seen_from(program, surfaces, &values, t)?;
+            seen = self.seen_from(program, &surfaces, &values, t)?;
             if !(size(&seen.distances) < size(&distances)) {
                 break;
             }
@@ -563,10 +632,11 @@ impl Model {
         let &(lead, _, _) = relations.first()?;
         let rates = self.side_rates(program, lead, &bits, t, &x)?;
         let still = rates.iter().flatten().all(|r| *r == 0.0);
-        if still || self.continuous(program, lead, &bits, t, &x, &rates) {
+        let borne = self.borne(program, lead, &bits, t, &x, &rates);
+        if !borne && (still || self.continuous(program, lead, &bits, t, &x, &rates)) {
             return None;
         }
-        Some(Surface { relations, twins, bits, share: 0.5, margin: 1e-6, hold: 0.0, firmest: 0.0 })
+        Some(Surface { relations, twins, bits, share: 0.5, margin: 1e-6, hold: 0.0, firmest: 0.0, borne })
     }
 
     /// The other surfaces that the solution is on, within `near` (of a relation): those that the given ones hold at zero together
@@ -583,11 +653,23 @@ impl Model {
             return Vec::new();
         }
         let leads: Vec<usize> = surfaces.iter().map(|s| s.relations[0].0).collect();
-        let mut known: Vec<usize> = surfaces.iter().flat_map(Surface::held).collect();
+        let known = surfaces.iter().flat_map(Surface::held).collect();
+        self.at_zero(program, &leads, known, t, near)
+    }
+
+    /// Surfaces that the solution is on, within `near`, beside these relations (but for those that are known).
+    pub(crate) fn at_zero(
+        &mut self,
+        program: &ModeProgram,
+        beside: &[usize],
+        mut known: Vec<usize>,
+        t: f64,
+        near: impl Fn(&Model, usize) -> f64,
+    ) -> Vec<Surface> {
         let mut found = Vec::new();
         for i in program.crossings.relations() {
             if known.contains(&i)
-                || !leads.iter().any(|&lead| self.neighbours(lead, i))
+                || !beside.iter().any(|&lead| self.neighbours(lead, i))
                 || !explicit(program, i)
                 || !matches!(self.machine.relations[i].kind, RelationKind::Sign(_))
             {
@@ -628,7 +710,7 @@ impl Model {
             if g[1].abs() > 1e3 * g[0].abs() + rounding {
                 continue;
             }
-            let Some(ways) = self.ways(program, &[lead, i], t) else { continue };
+            let Some(ways) = self.ways(program, &[lead, i], t, &[]) else { continue };
             let Some(factor) = made_of(&ways[..1], &ways[1]).map(|f| f[0]) else { continue };
             if (g[1] - factor * g[0]).abs() <= 1e-6 * (factor * g[0]).abs() + rounding {
                 found.push((i, factor > 0.0));
@@ -637,14 +719,14 @@ impl Model {
         found
     }
 
-    /// How fast the functions of relations move in so many directions that they are independent where these numbers are. A function
-    /// through solved equations is taken for independent.
-    fn ways(&mut self, program: &ModeProgram, relations: &[usize], t: f64) -> Option<Vec<Vec<f64>>> {
+    /// How fast the functions of relations move in so many directions that they are independent where these numbers are, apart from
+    /// combinations with what these bodies at rest hold still. A function through solved equations is taken for independent.
+    fn ways(&mut self, program: &ModeProgram, relations: &[usize], t: f64, rests: &[Resting]) -> Option<Vec<Vec<f64>>> {
         let kept = self.machine.values.clone();
         let (x, m): (Vec<f64>, _) = (program.states.iter().map(|s| kept[s.0 as usize]).collect(), relations.len());
-        let mut rhs = Rhs::new(&mut self.machine, program);
+        let mut rhs = Rhs::held(&mut self.machine, program, rests);
         let direction = |d: usize| (0..x.len()).map(|k| scattered(k, d)).collect::<Vec<f64>>();
-        let directions: Vec<Vec<f64>> = (0..m + 1).map(direction).collect();
+        let directions: Vec<Vec<f64>> = (0..m + 1 + 2 * rhs.resting.len()).map(direction).collect();
         let mut of = |(k, &i): (usize, &usize)| {
             let mut way = vec![0.0; directions.len() + m];
             if explicit(program, i) {
@@ -656,10 +738,22 @@ impl Model {
             }
             Ok(way)
         };
-        let found: Result<_, EvalError> = relations.iter().enumerate().map(&mut of).collect();
+        let found: Result<Vec<Vec<f64>>, EvalError> = relations.iter().enumerate().map(&mut of).collect();
+        let still = found.and_then(|found| Ok((found, held_still(&mut rhs, t, &x, &directions)?)));
         self.machine.values = kept;
         self.machine.host.error = None;
-        found.ok()
+        let (found, mut still) = still.ok()?;
+        still.iter_mut().for_each(|w| w.resize(directions.len() + m, 0.0));
+        Some(apart_from(&still, found))
+    }
+
+    /// The same apart from what all bodies at rest hold still.
+    fn ways_beside_rests(&mut self, program: &ModeProgram, relations: &[usize], t: f64) -> Option<Vec<Vec<f64>>> {
+        self.know_rests(program);
+        let resting = std::mem::take(&mut self.resting);
+        let found = self.ways(program, relations, t, &resting);
+        self.resting = resting;
+        found
     }
 
     /// A surface with all relations of its function, others that must not switch by noise, and the discrete values that differ
@@ -707,8 +801,9 @@ impl Model {
         t: f64,
         x: &[f64],
     ) -> Option<[[f64; 2]; 2]> {
+        self.know_rests(program);
         let kept = self.machine.values.clone();
-        let mut rhs = Rhs::new(&mut self.machine, program);
+        let mut rhs = Rhs::held(&mut self.machine, program, &self.resting);
         let mut found = || {
             let mut fields = [vec![0.0; x.len()], vec![0.0; x.len()]];
             let side = |rhs: &mut Rhs<'_>, second: bool| {
@@ -717,6 +812,7 @@ impl Model {
             for k in 0..2 {
                 side(&mut rhs, k == 1);
                 rhs.field(t, x, &mut fields[k])?;
+                hold(&mut rhs, t, x, &mut fields[k])?;
             }
             let mut rates = [[0.0; 2]; 2];
             for k in [1, 0] {
@@ -794,7 +890,7 @@ impl Model {
         if !(size > 0.0 && a > least * size && b > least * size) {
             return None;
         }
-        if self.continuous(program, lead, &bits, t, &x, &rates) {
+        if self.borne(program, lead, &bits, t, &x, &rates) || self.continuous(program, lead, &bits, t, &x, &rates) {
             return None;
         }
         // A mix of the fields holds g at zero only if the other field leads back where the own one leads on.
@@ -803,7 +899,27 @@ impl Model {
             return Some(Meeting::Folds);
         }
         let hold = a + b;
-        Some(Meeting::Slides(Surface { relations, twins, bits, share: 0.5, margin, hold, firmest: hold }))
+        Some(Meeting::Slides(Surface { relations, twins, bits, share: 0.5, margin, hold, firmest: hold, borne: false }))
+    }
+
+    /// Whether bodies at rest hold a function still whatever the side: what the sides do to it is borne by their supports.
+    fn borne(
+        &mut self,
+        program: &ModeProgram,
+        lead: usize,
+        bits: &[(u32, f64, f64)],
+        t: f64,
+        x: &[f64],
+        rates: &[[f64; 2]; 2],
+    ) -> bool {
+        if self.resting.is_empty() {
+            return false;
+        }
+        let resting = std::mem::take(&mut self.resting);
+        let free = self.side_rates(program, lead, bits, t, x);
+        self.resting = resting;
+        let apart = |r: &[[f64; 2]; 2]| (r[0][0] - r[0][1]).abs().max((r[1][0] - r[1][1]).abs());
+        free.is_some_and(|free| apart(&free) > 0.0 && apart(rates) <= HELD * apart(&free))
     }
 
     /// Whether the fields of both sides are one field where g is zero: what tells them apart here goes with the distance.
@@ -816,11 +932,12 @@ impl Model {
         x: &[f64],
         rates: &[[f64; 2]; 2],
     ) -> bool {
+        self.know_rests(program);
         let kept = self.machine.values.clone();
-        let mut rhs = Rhs::new(&mut self.machine, program);
+        let mut rhs = Rhs::held(&mut self.machine, program, &self.resting);
         let mut dx = vec![0.0; x.len()];
         bits.iter().for_each(|&(s, a, _)| rhs.machine.values[s as usize] = a);
-        let g = rhs.field(t, x, &mut dx).map(|()| rhs.value(lead));
+        let g = rhs.field(t, x, &mut dx).and_then(|()| hold(&mut rhs, t, x, &mut dx)).map(|_| rhs.value(lead));
         self.machine.values = kept;
         let (Ok(g), rate) = (g, rates[0][0]) else { return false };
         let apart = (rates[0][1] - rate).abs();
@@ -835,6 +952,9 @@ impl Model {
 
     /// After an event: does the solution still slide on this surface?
     pub(crate) fn review(&mut self, program: &ModeProgram, s: &mut Surface, t: f64) -> Fate {
+        if s.borne {
+            return Fate::Slides;
+        }
         let loose = s.margin > 1e-3;
         let share = s.share;
         if let Meeting::Slides(new) = self.surface(program, s.relations.clone(), t, loose) {
