@@ -175,7 +175,7 @@ const ROUGH: f64 = 1e-7;
 const LARGEST_SLOPE: f64 = 1e7;
 
 /// Blocks up to this size are looked at where they are singular.
-const SINGULAR: usize = 200;
+const SINGULAR: usize = 600;
 
 /// Robust methods work on at most so many torn unknowns: their Jacobian is dense, by differences.
 const MOST_REDUCED: usize = 200;

@@ -62,6 +62,8 @@ pub struct MixedBlock {
     pub continuous_cells: Vec<Cell>,
     /// How often it was looked for other solutions.
     pub looks: std::cell::Cell<u8>,
+    /// Whether several modes have been seen to share a solution: some are singular, or functions stay at zero.
+    pub degenerate: std::cell::Cell<bool>,
 }
 
 impl MixedBlock {
@@ -373,6 +375,7 @@ impl Compiler<'_> {
             continuous_slots,
             continuous_cells,
             looks: Default::default(),
+            degenerate: Default::default(),
         })));
     }
 

@@ -37,6 +37,12 @@ pub struct Handled {
     pub islands: Option<FxHashSet<u32>>,
 }
 
+/// Functions of a loop some of whose modes share solutions are as large as this part of the largest, for what counts as zero.
+const LEAST_SIZE: f64 = 0.1;
+
+/// How often an event looks ahead of loops with functions at zero.
+const MOST_LOOKS: usize = 3;
+
 const MAX_ITERATIONS: usize = 200;
 
 /// Iterations after which everything is looked at: what an event does not touch may have been left on a side that it is not
@@ -140,23 +146,56 @@ impl Model {
     /// Relations at zero to which a loop has given the value that zero does not have. Where modes are singular a loop chooses among modes
     /// with the same solution (a diode without voltage beside others that conduct is on or off): being at zero calls for no other.
     pub fn chosen(&mut self, program: &ModeProgram) -> Vec<usize> {
-        if self.modes.suspects(&program.plan.key).is_empty() {
-            return Vec::new();
-        }
-        let loops = program.event.iter().filter_map(|s| if let Step::Mixed(m) = s { Some(&m.discrete) } else { None });
-        let m = &mut self.machine;
-        let relation = |s: &Step| match s {
-            Step::Relation(i) if matches!(m.relations[*i].kind, RelationKind::Sign(_)) => Some(*i),
+        let suspected = !self.modes.suspects(&program.plan.key).is_empty();
+        let loops = program.event.iter().filter_map(|s| match s {
+            Step::Mixed(m) if suspected || m.degenerate.get() => Some(&m.discrete),
             _ => None,
-        };
-        let mut relations: Vec<usize> = loops.flatten().filter_map(relation).collect();
-        relations.retain(|&i| {
-            let mut g = [f64::NAN];
-            m.crossing_values(&[i], &mut g);
-            let r = &m.relations[i];
-            m.values[r.var as usize] != plain(&r.kind, 0.0) && g[0].abs() <= m.band(i)
         });
-        relations
+        let m = &mut self.machine;
+        let mut at_zero = Vec::new();
+        for relations in loops {
+            let relation = |s: &Step| match s {
+                Step::Relation(i) if matches!(m.relations[*i].kind, RelationKind::Sign(_)) => Some(*i),
+                _ => None,
+            };
+            let relations: Vec<usize> = relations.iter().filter_map(relation).collect();
+            let mut g = vec![0.0; relations.len()];
+            m.crossing_values(&relations, &mut g);
+            // What is zero but for rounding is so beside the others of its loop.
+            let large = g.iter().fold(0.0f64, |m, g| m.max(g.abs()));
+            for (&i, g) in relations.iter().zip(&g) {
+                m.relations[i].size = m.relations[i].size.max(LEAST_SIZE * large);
+                let r = &m.relations[i];
+                if m.values[r.var as usize] != plain(&r.kind, 0.0) && g.abs() <= m.band(i) {
+                    at_zero.push(i);
+                }
+            }
+        }
+        at_zero
+    }
+
+    /// Where solved loops have functions at zero, takes modes that still hold a moment later. Whether relations have turned.
+    fn look_ahead_of_loops(&mut self, program: &ModeProgram, steps: &[Step]) -> bool {
+        let mut turned = false;
+        for step in steps {
+            let Step::Mixed(m) = step else { continue };
+            turned |= self.machine.turn_ahead(m, &mut |machine| {
+                let after = 1e-8 * machine.instants.span();
+                for &(x, dx) in &program.states {
+                    if !machine.is_idle(x) {
+                        machine.values[x as usize] += after * machine.values[dx as usize];
+                    }
+                }
+                let time = machine.time as usize;
+                machine.values[time] += after;
+                machine.hold_relations = true;
+                let done = machine.run(&program.continuous);
+                machine.hold_relations = false;
+                machine.host.error = None;
+                done.ok().map(|()| after)
+            });
+        }
+        turned
     }
 
     /// Handles the event at the present time; `fired` are relations that have just crossed, `near` some that may have
@@ -189,6 +228,7 @@ impl Model {
         self.machine.patient = true;
         self.machine.plain_relations = false;
         self.machine.held.clear();
+        self.machine.holds_ahead.clear();
         self.machine.suspected = !self.modes.suspects(&program.plan.key).is_empty();
         let close = self.machine.instants.close(t);
         let ticked: Vec<usize> = (0..self.tickers.len()).filter(|&k| self.tickers[k].due() <= t + close).collect();
@@ -273,6 +313,7 @@ impl Model {
         let mut alternating: Vec<VarId> = Vec::new();
         let mut instants: Vec<Vec<(String, f64, f64)>> = Vec::new();
         self.machine.leads = if matches!(kind, EventKind::State | EventKind::Time) { MOST_LEADS } else { 0 };
+        let mut looks = MOST_LOOKS;
         loop {
             micro += 1;
             self.machine.led = false;
@@ -469,6 +510,11 @@ impl Model {
                 left = self.continuous_values(&program);
             }
             if !changed && !moved && !switched && !self.machine.led {
+                let steps = touched.as_ref().map_or(&program.event, |t| &t.steps);
+                if looks > 0 && self.look_ahead_of_loops(&program, steps) {
+                    looks -= 1;
+                    continue;
+                }
                 if !std::mem::take(&mut ticking) {
                     break;
                 }

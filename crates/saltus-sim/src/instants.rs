@@ -38,6 +38,11 @@ impl Instants {
         }
     }
 
+    /// The length of the run.
+    pub fn span(&self) -> f64 {
+        self.span
+    }
+
     /// How far from `t` is as good as at `t`.
     pub fn close(&self, t: f64) -> f64 {
         let usual = USUAL * t.abs().max(1e-3 * self.span);

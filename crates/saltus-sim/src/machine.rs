@@ -450,6 +450,8 @@ pub struct Machine {
     pub journal: Option<Box<dyn FnMut(Note)>>,
     /// Loops with several solutions: discrete unknowns, their values in the solution taken, and in another.
     pub ambiguous: Vec<(Vec<Cell>, Vec<f64>, Vec<f64>)>,
+    /// Relations of loops whose mode has been seen to hold a moment after the event being handled.
+    pub holds_ahead: Vec<usize>,
     /// Unknowns for which the start found no value within their bounds.
     pub outside: Vec<Cell>,
 }
@@ -781,13 +783,27 @@ impl Machine {
                 failed = Some(e);
                 break;
             }
+            let singular = self.degenerate > degenerate;
+            m.degenerate.set(m.degenerate.get() || singular);
             self.run(&m.discrete)?;
             settled = m.agree(&self.values, &before, ROUNDING);
             if m.agree(&self.values, &before, 0.0) {
-                if self.degenerate > degenerate && self.suspected && self.patient {
+                if singular && self.patient && !self.basic_mode(m, &before) && self.suspected {
                     self.regular_neighbour(m);
                 }
                 return Ok(());
+            }
+            // Where modes are singular, a regular one is as good as others with functions at zero.
+            if seen.len() == 1 && !singular && self.patient && !self.plain_relations && self.is_degenerate(m) {
+                let found: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
+                m.slots.iter().zip(&before).for_each(|(&s, &v)| self.values[s as usize] = v);
+                self.slack = crate::pivot::AT_ZERO;
+                let good = self.run(&m.discrete).is_ok() && m.agree(&self.values, &before, 0.0);
+                self.slack = 1.0;
+                if good {
+                    return Ok(());
+                }
+                m.slots.iter().zip(&found).for_each(|(&s, &v)| self.values[s as usize] = v);
             }
         }
         if settled && failed.is_none() {
@@ -958,6 +974,11 @@ impl Machine {
         }
     }
 
+    /// Whether several modes of a loop may have the same solution.
+    pub(crate) fn is_degenerate(&self, m: &MixedBlock) -> bool {
+        self.suspected || m.degenerate.get()
+    }
+
     /// Whether a loop settles once a function that is zero but for rounding, by this slack, leaves its relation as it is. What
     /// has just crossed stays: the function is at zero there on both sides, each in its own unit (a voltage here, a current there),
     /// so that rounding may exclude both.
@@ -1087,7 +1108,7 @@ impl Machine {
     }
 
     /// What is not a relation follows from the relations.
-    fn follows(&mut self, m: &MixedBlock) -> bool {
+    pub(crate) fn follows(&mut self, m: &MixedBlock) -> bool {
         self.hold_relations = true;
         let defined = self.run(&m.discrete).is_ok();
         self.hold_relations = false;

@@ -294,31 +294,45 @@ impl Machine {
         good
     }
 
-    /// Gives the unknowns of a loop as one vector to a method that changes it, and tells whether what comes out is a solution.
-    pub(crate) fn as_one(
+    /// Gives the unknowns of a loop as one vector to a method that changes it, from the mode given, if there are no more than
+    /// `most`. They take what it has made of them.
+    pub(crate) fn with_loop<T>(
         &mut self,
         m: &MixedBlock,
         from: &[f64],
-        method: impl FnOnce(&mut Loop<'_>, &mut Vec<f64>) -> Option<String>,
-    ) -> bool {
+        most: usize,
+        method: impl FnOnce(&mut Loop<'_>, &mut Vec<f64>) -> T,
+    ) -> Option<T> {
         let mut blocks = Vec::new();
         for step in &m.continuous {
             match step {
                 Step::Solve(b) => blocks.push(b.clone()),
                 Step::Assign(_) => {}
-                _ => return false,
+                _ => return None,
             }
         }
         let n: usize = blocks.iter().map(|b| b.unknowns.len()).sum();
-        if n == 0 || n > MOST || self.hold_relations {
-            return false;
+        if n == 0 || n > most || self.hold_relations {
+            return None;
         }
-        let keep = self.values.clone();
         m.slots.iter().zip(from).for_each(|(&s, &v)| self.values[s as usize] = v);
         let mut z: Vec<f64> = blocks.iter().flat_map(|b| b.unknowns.iter()).map(|&s| self.values[s as usize]).collect();
         let turns = (TURNS.0 / n).clamp(TURNS.1, TURNS.2);
         let mut system = Loop { machine: self, m, blocks, points: POINTS, turns };
-        let how = method(&mut system, &mut z).filter(|_| system.place(&z));
+        let made = method(&mut system, &mut z);
+        system.place(&z);
+        Some(made)
+    }
+
+    /// The same, and tells whether what comes out is a solution.
+    fn as_one(
+        &mut self,
+        m: &MixedBlock,
+        from: &[f64],
+        method: impl FnOnce(&mut Loop<'_>, &mut Vec<f64>) -> Option<String>,
+    ) -> bool {
+        let keep = self.values.clone();
+        let how = self.with_loop(m, from, MOST, method).flatten();
         self.host.error = None;
         // The equations have the last word.
         let bits: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();

@@ -369,6 +369,7 @@ impl Model {
             stop: None,
             journal: None,
             ambiguous: Vec::new(),
+            holds_ahead: Vec::new(),
             outside: Vec::new(),
         };
         let islands = Islands::new(&sys);

@@ -21,17 +21,21 @@
 //!
 //! A mode with A − Σ_K a_k G_k regular, bits K flipped, takes the place of a singular one: a_k, k ∈ K, must span what A leaves out, and G_k tell
 //! apart what A sends to zero.
+//!
+//! Many modes may have the same solution (diodes side by side, a node that all its diodes cut off). Lemke's method ends with a basis,
+//! and the mode of a basis is regular. With s⁰ + ε ṡ⁰ in the place of s⁰ it is a mode that still holds a moment later.
 
 use crate::compile::{MixedBlock, Step};
 use crate::crossings::positive_side;
-use crate::machine::Machine;
+use crate::machine::{Machine, Note};
 use crate::mixed::Loop;
-use saltus_solver::lcp::lemke;
-use saltus_solver::linear::DenseLu;
+use saltus_solver::lcp::{lemke, lemke_ahead};
+use saltus_solver::nonlinear::dense::Lu;
 use saltus_structure::RelationKind;
 
-/// Loops with more relations are left to other methods.
+/// Loops with more relations, or more unknowns, are left to other methods.
 const MOST: usize = 256;
+const MOST_UNKNOWNS: usize = 1000;
 
 impl Machine {
     /// Looks for a consistent mode of a loop by pivoting, from the mode whose discrete values are given. The loop holds its
@@ -39,7 +43,7 @@ impl Machine {
     pub(crate) fn complementary(&mut self, m: &MixedBlock, from: &[f64]) -> bool {
         // Equations that Newton's method does not solve are far from affine.
         let patient = std::mem::take(&mut self.patient);
-        let found = self.pivot(m, from) || self.pivot_residuals(m, from);
+        let found = self.pivot(m, from) || self.pivot_about(m, from, None);
         self.patient = patient;
         found
     }
@@ -136,52 +140,80 @@ struct Form {
     functions: Vec<f64>,
     gradients: Vec<f64>,
     added: Vec<f64>,
+    /// How residuals and functions change with time; zero if nobody knows.
+    residual_rate: Vec<f64>,
+    function_rate: Vec<f64>,
 }
 
 impl Form {
+    /// Scales equations and unknowns to entries about one. The units that unknowns are counted in afterwards.
+    fn equilibrate(&mut self) -> Vec<f64> {
+        let (n, r) = (self.residual.len(), self.functions.len());
+        let power = |v: f64| if v > 0.0 { (-v.log2().round()).clamp(-900.0, 900.0).exp2() } else { 1.0 };
+        let rows: Vec<f64> =
+            (0..n).map(|i| power((0..n).fold(0.0f64, |m, j| m.max(self.slope[i + j * n].abs())))).collect();
+        self.residual.iter_mut().zip(&rows).for_each(|(f, s)| *f *= s);
+        self.residual_rate.iter_mut().zip(&rows).for_each(|(f, s)| *f *= s);
+        let matrices = self.slope.chunks_exact_mut(n).chain(self.added.chunks_exact_mut(n));
+        matrices.for_each(|column| column.iter_mut().zip(&rows).for_each(|(f, s)| *f *= s));
+        let units: Vec<f64> =
+            self.slope.chunks_exact(n).map(|c| power(c.iter().fold(0.0f64, |m, v| m.max(v.abs())))).collect();
+        for (j, unit) in units.iter().enumerate() {
+            self.slope[j * n..][..n].iter_mut().for_each(|v| *v *= unit);
+            self.gradients[j * r..][..r].iter_mut().for_each(|v| *v *= unit);
+        }
+        units
+    }
+
     /// Flips bit k.
     fn flip(&mut self, k: usize) {
         let (n, r) = (self.residual.len(), self.functions.len());
         for i in 0..n {
             let a = self.added[i + k * n];
             self.residual[i] -= a * self.functions[k];
+            self.residual_rate[i] -= a * self.function_rate[k];
             for j in 0..n {
                 self.slope[i + j * n] -= a * self.gradients[k + j * r];
             }
         }
         // Counted by the other side now.
         self.functions[k] = -self.functions[k];
+        self.function_rate[k] = -self.function_rate[k];
         (0..n).for_each(|j| self.gradients[k + j * r] = -self.gradients[k + j * r]);
     }
 
-    /// Flips bits until the matrix is regular. Whether that has been possible.
-    fn make_regular(&mut self) -> bool {
+    /// Flips bits until the matrix is regular. Which ones, if that is possible.
+    fn make_regular(&mut self) -> Option<Vec<usize>> {
         let (n, r) = (self.residual.len(), self.functions.len());
-        let right = null_vectors(&self.slope, n, false);
-        if right.is_empty() {
-            return true;
+        let mut flipped = Vec::new();
+        let mut lu = Lu::new();
+        if lu.factor(n, &self.slope, &vec![1.0; n]).is_ok() && lu.pivot_ratio() > SMALL {
+            return Some(flipped);
         }
+        let right = null_vectors(&self.slope, n, false);
         let left = null_vectors(&self.slope, n, true);
         let dot = |a: &[f64], b: &mut dyn Iterator<Item = f64>| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
+        let unit = |mut v: Vec<f64>| {
+            let size = v.iter().map(|x| x * x).sum::<f64>().sqrt();
+            v.iter_mut().for_each(|x| *x /= if size > 0.0 { size } else { 1.0 });
+            v
+        };
         let mut spans: Vec<[Vec<f64>; 2]> = (0..r)
             .map(|k| {
-                let a = &self.added[k * n..][..n];
-                let g = (0..n).map(|j| self.gradients[k + j * r]);
+                let a = unit(self.added[k * n..][..n].to_vec());
+                let g = unit((0..n).map(|j| self.gradients[k + j * r]).collect());
                 [
                     left.iter().map(|l| dot(l, &mut a.iter().copied())).collect(),
-                    right.iter().map(|v| dot(v, &mut g.clone())).collect(),
+                    right.iter().map(|v| dot(v, &mut g.iter().copied())).collect(),
                 ]
             })
             .collect();
         let size = |v: &[f64]| v.iter().map(|x| x * x).sum::<f64>().sqrt();
         let weight = |s: &[Vec<f64>; 2]| size(&s[0]).min(size(&s[1]));
         for _ in 0..right.len() {
-            let Some(k) = (0..r).max_by(|&a, &b| weight(&spans[a]).total_cmp(&weight(&spans[b])).then(b.cmp(&a)))
-            else {
-                return false;
-            };
+            let k = (0..r).max_by(|&a, &b| weight(&spans[a]).total_cmp(&weight(&spans[b])).then(b.cmp(&a)))?;
             if weight(&spans[k]) < SMALL {
-                return false;
+                return None;
             }
             let chosen = spans[k].clone();
             for s in &mut spans {
@@ -191,10 +223,14 @@ impl Form {
                 }
             }
             self.flip(k);
+            flipped.push(k);
         }
-        true
+        Some(flipped)
     }
 }
+
+/// How many bands about zero leave a relation either value, where equations are singular in some modes.
+pub(crate) const AT_ZERO: f64 = 1e3;
 
 /// What counts as zero in matrices of loops, beside their entries.
 const SMALL: f64 = 1e-9;
@@ -232,36 +268,122 @@ fn null_vectors(slope: &[f64], n: usize, from_left: bool) -> Vec<Vec<f64>> {
 }
 
 impl Machine {
-    fn pivot_residuals(&mut self, m: &MixedBlock, from: &[f64]) -> bool {
+    /// Takes the mode that the final basis of Lemke's method tells: its matrix is regular even where the loop has many solutions,
+    /// and functions that are zero in it have the side that the basis gives them.
+    pub(crate) fn basic_mode(&mut self, m: &MixedBlock, from: &[f64]) -> bool {
+        let patient = std::mem::take(&mut self.patient);
+        let found = self.pivot_about(m, from, None);
+        self.patient = patient;
+        found
+    }
+
+    /// The same from a solved loop with functions at zero, so that the mode still holds a moment later: `later` moves everything that the
+    /// loop reads to so many seconds from now. Whether relations have turned; those of a mode that holds are noted.
+    pub(crate) fn turn_ahead(&mut self, m: &MixedBlock, later: &mut dyn FnMut(&mut Machine) -> Option<f64>) -> bool {
         let Some(relations) = self.pairs(m) else { return false };
-        self.as_one(m, from, |system, z| {
+        let mut g = vec![0.0; relations.len()];
+        self.crossing_values(&relations, &mut g);
+        let at_zero = (0..g.len()).filter(|&k| g[k].abs() <= AT_ZERO * self.band(relations[k])).count();
+        // One alone has just crossed, and what crosses tells where it goes.
+        if at_zero < if self.is_degenerate(m) { 1 } else { 2 } {
+            return false;
+        }
+        let mode: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
+        let patient = std::mem::take(&mut self.patient);
+        let found = self.pivot_about(m, &mode, Some(later));
+        self.patient = patient;
+        m.degenerate.set(m.degenerate.get() || found);
+        let turned = found && !m.agree(&self.values, &mode, 0.0);
+        if found && !turned {
+            self.holds_ahead.extend(&relations);
+        }
+        turned
+    }
+
+    fn pivot_about(
+        &mut self,
+        m: &MixedBlock,
+        from: &[f64],
+        later: Option<&mut dyn FnMut(&mut Machine) -> Option<f64>>,
+    ) -> bool {
+        let Some(relations) = self.pairs(m) else { return false };
+        let keep = self.values.clone();
+        let found = self.with_loop(m, from, MOST_UNKNOWNS, |system, z| {
             let mut form = system.form(z, from, &relations)?;
-            if !form.make_regular() {
-                return None;
+            if let Some(later) = later {
+                system.rates(&mut form, z, from, &relations, later)?;
             }
-            let (n, r) = (z.len(), relations.len());
-            let mut lu = DenseLu::new(n);
-            lu.matrix_mut().copy_from_slice(&form.slope);
-            lu.factor().ok()?;
-            let functions = |y: &[f64], k: usize| (0..n).map(|j| form.gradients[k + j * r] * y[j]).sum::<f64>();
-            let mut first: Vec<f64> = form.residual.iter().map(|f| -f).collect();
-            lu.solve(&mut first);
-            let s: Vec<f64> = (0..r).map(|k| form.functions[k] + functions(&first, k)).collect();
-            let mut columns = form.added.clone();
-            columns.iter_mut().for_each(|a| *a = -*a);
-            columns.chunks_exact_mut(n).for_each(|c| lu.solve(c));
-            let mut matrix = vec![0.0; r * r];
-            for (k, column) in columns.chunks_exact(n).enumerate() {
-                for i in 0..r {
-                    matrix[i + k * r] = functions(column, i) + f64::from(u8::from(i == k));
-                }
+            let units = form.equilibrate();
+            let flipped = form.make_regular()?;
+            let (step, basic) = form.solution()?;
+            z.iter_mut().zip(step.iter().zip(&units)).for_each(|(z, (d, unit))| *z += d * unit);
+            Some((0..relations.len()).filter(|k| basic[*k] != flipped.contains(k)).collect::<Vec<usize>>())
+        });
+        self.host.error = None;
+        let good = found.flatten().is_some_and(|turned| self.holds_at_zero(m, from, &relations, &turned));
+        if good {
+            self.note(|| Note::End { solved: true, how: format!("pivoting, {} relations", relations.len()) });
+        } else {
+            self.values.copy_from_slice(&keep);
+        }
+        good
+    }
+
+    /// Whether a loop is solved regularly with these of its relations turned, either value of a relation at zero being right.
+    fn holds_at_zero(&mut self, m: &MixedBlock, from: &[f64], relations: &[usize], turned: &[usize]) -> bool {
+        m.slots.iter().zip(from).for_each(|(&s, &v)| self.values[s as usize] = v);
+        for &k in turned {
+            let slot = self.relations[relations[k]].var as usize;
+            self.values[slot] = 1.0 - self.values[slot];
+        }
+        let (regular_only, slack) = (self.regular_only, self.slack);
+        self.regular_only = true;
+        let mut good = self.follows(m);
+        let mode: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
+        good = good && self.run(&m.continuous).is_ok();
+        self.regular_only = regular_only;
+        for slack in [1.0, AT_ZERO] {
+            self.slack = slack;
+            m.slots.iter().zip(&mode).for_each(|(&s, &v)| self.values[s as usize] = v);
+            if good && self.run(&m.discrete).is_ok() && m.agree(&self.values, &mode, 0.0) {
+                self.slack = 1.0;
+                return true;
             }
-            let found = lemke(&matrix, &s).ok()?;
-            for j in 0..n {
-                z[j] += first[j] + (0..r).map(|k| columns[j + k * n] * found.z[k]).sum::<f64>();
+        }
+        self.slack = slack;
+        self.host.error = None;
+        false
+    }
+}
+
+impl Form {
+    /// The step of the unknowns to a solution, and which relations are beyond zero there; the matrix must be regular.
+    fn solution(&self) -> Option<(Vec<f64>, Vec<bool>)> {
+        let (n, r) = (self.residual.len(), self.functions.len());
+        let mut lu = Lu::new();
+        lu.factor(n, &self.slope, &vec![1.0; n]).ok()?;
+        let functions = |y: &[f64], k: usize| (0..n).map(|j| self.gradients[k + j * r] * y[j]).sum::<f64>();
+        let mut step: Vec<f64> = self.residual.iter().map(|f| -f).collect();
+        lu.solve(&mut step);
+        let s: Vec<f64> = (0..r).map(|k| self.functions[k] + functions(&step, k)).collect();
+        let mut columns: Vec<f64> = self.added.iter().map(|a| -a).collect();
+        columns.chunks_exact_mut(n).for_each(|c| lu.solve(c));
+        let mut matrix = vec![0.0; r * r];
+        for (k, column) in columns.chunks_exact(n).enumerate() {
+            for i in 0..r {
+                matrix[i + k * r] = functions(column, i) + f64::from(u8::from(i == k));
             }
-            Some(format!("pivoting on residuals, {} relations", r))
-        })
+        }
+        let mut drift: Vec<f64> = self.residual_rate.iter().map(|f| -f).collect();
+        lu.solve(&mut drift);
+        let rate: Vec<f64> = (0..r).map(|k| self.function_rate[k] + functions(&drift, k)).collect();
+        let zero = 1e-11 * s.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let found = lemke_ahead(&matrix, &s, &rate, zero).or_else(|_| lemke_ahead(&matrix, &s, &vec![0.0; r], zero));
+        let found = found.ok()?;
+        for j in 0..n {
+            step[j] += (0..r).map(|k| columns[j + k * n] * found.z[k]).sum::<f64>();
+        }
+        Some((step, found.basic))
     }
 }
 
@@ -269,23 +391,9 @@ impl Loop<'_> {
     /// The loop about z, in the mode whose discrete values are given.
     fn form(&mut self, z: &[f64], from: &[f64], relations: &[usize]) -> Option<Form> {
         let (n, r) = (z.len(), relations.len());
-        let place: Vec<usize> = relations
-            .iter()
-            .map(|&i| self.m.slots.iter().position(|&s| s == self.machine.relations[i].var))
-            .collect::<Option<_>>()?;
-        let sign: Vec<f64> = (0..r)
-            .map(|k| {
-                let kind = &self.machine.relations[relations[k]].kind;
-                if positive_side(kind, from[place[k]]) { 1.0 } else { -1.0 }
-            })
-            .collect();
-        let evaluate = |me: &mut Self, y: &[f64], bits: &[f64]| -> Option<(Vec<f64>, Vec<f64>)> {
-            let (mut f, mut g) = (vec![0.0; n], vec![0.0; r]);
-            me.locked(y, bits, &mut f).ok()?;
-            me.machine.crossing_values(relations, &mut g);
-            g.iter_mut().zip(&sign).for_each(|(g, s)| *g *= s);
-            f.iter().chain(&g).all(|v| v.is_finite()).then_some((f, g))
-        };
+        let places = self.places(relations)?;
+        let sign = self.signs(relations, &places, from);
+        let evaluate = |me: &mut Self, y: &[f64], bits: &[f64]| me.evaluate_locked(y, bits, relations, &sign);
         let (residual, functions) = evaluate(self, z, from)?;
         let (mut slope, mut gradients) = (Vec::with_capacity(n * n), Vec::with_capacity(n * r));
         for j in 0..n {
@@ -306,13 +414,62 @@ impl Loop<'_> {
             }
             let (f, g) = evaluate(self, &y, from)?;
             let mut flipped = from.to_vec();
-            flipped[place[k]] = f64::from(from[place[k]] == 0.0);
+            flipped[places[k]] = f64::from(from[places[k]] == 0.0);
             let (other, _) = evaluate(self, &y, &flipped)?;
             if g[k] == 0.0 {
                 return None;
             }
             added.extend(f.iter().zip(&other).map(|(a, b)| (a - b) / g[k]));
         }
-        Some(Form { residual, slope, functions, gradients, added })
+        let (residual_rate, function_rate) = (vec![0.0; n], vec![0.0; r]);
+        Some(Form { residual, slope, functions, gradients, added, residual_rate, function_rate })
+    }
+
+    /// Which discrete unknowns the relations are.
+    fn places(&self, relations: &[usize]) -> Option<Vec<usize>> {
+        let place = |&i: &usize| self.m.slots.iter().position(|&s| s == self.machine.relations[i].var);
+        relations.iter().map(place).collect()
+    }
+
+    /// Functions are counted positive on the side of their bits.
+    fn signs(&self, relations: &[usize], places: &[usize], bits: &[f64]) -> Vec<f64> {
+        let positive = |(&i, &p): (&usize, &usize)| positive_side(&self.machine.relations[i].kind, bits[p]);
+        relations.iter().zip(places).map(|x| if positive(x) { 1.0 } else { -1.0 }).collect()
+    }
+
+    /// Residuals and functions of relations, counted by `sign`, at y in a mode.
+    fn evaluate_locked(
+        &mut self,
+        y: &[f64],
+        bits: &[f64],
+        relations: &[usize],
+        sign: &[f64],
+    ) -> Option<(Vec<f64>, Vec<f64>)> {
+        let (mut f, mut g) = (vec![0.0; y.len()], vec![0.0; relations.len()]);
+        self.locked(y, bits, &mut f).ok()?;
+        self.machine.crossing_values(relations, &mut g);
+        g.iter_mut().zip(sign).for_each(|(g, s)| *g *= s);
+        f.iter().chain(&g).all(|v| v.is_finite()).then_some((f, g))
+    }
+
+    /// How residuals and functions at z change while everything that the loop reads moves on.
+    fn rates(
+        &mut self,
+        form: &mut Form,
+        z: &[f64],
+        from: &[f64],
+        relations: &[usize],
+        later: &mut dyn FnMut(&mut Machine) -> Option<f64>,
+    ) -> Option<()> {
+        let places = self.places(relations)?;
+        let sign = self.signs(relations, &places, from);
+        let keep = self.machine.values.clone();
+        let after = later(self.machine);
+        let there = after.and_then(|_| self.evaluate_locked(z, from, relations, &sign));
+        self.machine.values.copy_from_slice(&keep);
+        let ((f, g), after) = (there?, after?);
+        form.function_rate = g.iter().zip(&form.functions).map(|(a, b)| (a - b) / after).collect();
+        form.residual_rate = f.iter().zip(&form.residual).map(|(a, b)| (a - b) / after).collect();
+        Some(())
     }
 }

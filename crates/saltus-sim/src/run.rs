@@ -1839,6 +1839,7 @@ impl Runner<'_> {
             .zip(&bits)
             .map(|(&i, &b)| (i, b, model.machine.values[model.machine.relations[i].var as usize]))
             .filter(|s| s.1 != s.2 && !touching.contains(&s.0) && h.memoryless && critical)
+            .filter(|s| !model.machine.holds_ahead.contains(&s.0))
             .collect();
         if h.memoryless {
             switched.iter().for_each(|s| self.whirl.note(s.0, s.1, s.2, t));

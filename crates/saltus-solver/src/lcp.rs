@@ -47,11 +47,27 @@ pub enum LcpFailure {
 /// assert!((s.z[0] - 4.0 / 3.0).abs() < 1e-15 && (s.z[1] - 7.0 / 3.0).abs() < 1e-15);
 /// ```
 pub fn lemke(m: &[f64], q: &[f64]) -> Result<LcpSolution, LcpFailure> {
+    lemke_ahead(m, q, &vec![0.0; q.len()], 0.0)
+}
+
+/// The same for q + ε·rate, ε positive and smaller than anything: where q leaves several bases for the solution, the one is found
+/// that still holds a moment later. Entries of q up to `zero` are zero.
+///
+/// ```
+/// // z stays zero for q = 0; a moment later, q = −ε, it is in the basis.
+/// let s = saltus_solver::lcp::lemke_ahead(&[1.0], &[1e-14], &[-1.0], 1e-12).unwrap();
+/// assert_eq!((s.z[0], s.basic[0]), (0.0, true));
+/// ```
+pub fn lemke_ahead(m: &[f64], q: &[f64], rate: &[f64], zero: f64) -> Result<LcpSolution, LcpFailure> {
     let n = q.len();
-    if m.len() < n * n || m[..n * n].iter().chain(q).any(|v| !v.is_finite()) {
+    if m.len() < n * n || rate.len() < n || m[..n * n].iter().chain(q).chain(rate).any(|v| !v.is_finite()) {
         return Err(LcpFailure::NotFinite);
     }
-    if q.iter().all(|v| *v >= 0.0) {
+    let beyond =
+        |v: &[f64], zero: f64| -> Vec<f64> { v.iter().map(|v| if v.abs() <= zero { 0.0 } else { *v }).collect() };
+    let fastest = rate.iter().fold(0.0f64, |m, r| m.max(r.abs()));
+    let (q, rate) = (beyond(q, zero), beyond(&rate[..n], if zero > 0.0 { 1e-6 * fastest } else { 0.0 }));
+    if q.iter().zip(&rate).all(|(q, r)| *q > 0.0 || *q == 0.0 && *r >= 0.0) {
         return Ok(LcpSolution { z: vec![0.0; n], w: q.to_vec(), basic: vec![false; n], pivots: 0 });
     }
     // Equilibrate: w = E w', z = D z' with positive powers of two changes nothing but the rounding.
@@ -59,8 +75,8 @@ pub fn lemke(m: &[f64], q: &[f64]) -> Result<LcpSolution, LcpFailure> {
     let row: Vec<f64> = (0..n).map(|i| power((0..n).map(|j| m[i + j * n].abs()).fold(0.0, f64::max))).collect();
     let column: Vec<f64> =
         (0..n).map(|j| power((0..n).map(|i| (m[i + j * n] * row[i]).abs()).fold(0.0, f64::max))).collect();
-    let width = 2 * n + 2;
-    // Row-major tableau of w − Mz − e z0 = q: columns w, z, z0, q. The w columns hold the inverse basis.
+    let width = 2 * n + 3;
+    // Row-major tableau of w − Mz − e z0 = q: columns w, z, z0, q, its rate. The w columns hold the inverse basis.
     let mut t = vec![0.0; n * width];
     for i in 0..n {
         t[i * width + i] = 1.0;
@@ -69,7 +85,11 @@ pub fn lemke(m: &[f64], q: &[f64]) -> Result<LcpSolution, LcpFailure> {
         }
         t[i * width + 2 * n] = -1.0;
         t[i * width + 2 * n + 1] = q[i] * row[i];
+        t[i * width + 2 * n + 2] = rate[i] * row[i];
     }
+    let size = |column: usize| (0..n).map(|i| t[i * width + column].abs()).fold(0.0, f64::max);
+    // What of these columns is told apart from zero after some pivots.
+    let doubt = if zero > 0.0 { [1e-12 * size(2 * n + 1), 1e-6 * size(2 * n + 2)] } else { [0.0; 2] };
     let mut basis: Vec<usize> = (0..n).collect();
     let mut pivots = 0;
     let pivot = |t: &mut [f64], r: usize, c: usize| {
@@ -89,17 +109,19 @@ pub fn lemke(m: &[f64], q: &[f64]) -> Result<LcpSolution, LcpFailure> {
             }
         }
     };
-    // Compares two rows lexicographically by (q, inverse basis) / pivot column entry.
-    let smaller = |t: &[f64], a: usize, b: usize, c: usize| {
+    // Compares two rows lexicographically by (q, rate, inverse basis) / pivot column entry, by so many columns.
+    let smaller_by = |t: &[f64], a: usize, b: usize, c: usize, columns: usize| {
         let (pa, pb) = (t[a * width + c].abs(), t[b * width + c].abs());
-        for k in std::iter::once(2 * n + 1).chain(0..n) {
+        let all = [(2 * n + 1, doubt[0]), (2 * n + 2, doubt[1])].into_iter().chain((0..n).map(|k| (k, 0.0)));
+        for (k, doubt) in all.take(columns) {
             let (x, y) = (t[a * width + k] / pa, t[b * width + k] / pb);
-            if (x - y).abs() > 1e-13 * x.abs().max(y.abs()).max(1e-3) {
+            if (x - y).abs() > 1e-13 * x.abs().max(y.abs()).max(1e-3) + doubt * (1.0 / pa + 1.0 / pb) {
                 return x < y;
             }
         }
         false
     };
+    let smaller = |t: &[f64], a: usize, b: usize, c: usize| smaller_by(t, a, b, c, n + 2);
     let z0 = 2 * n;
     let mut leaving_row = 0;
     for i in 1..n {
@@ -121,19 +143,12 @@ pub fn lemke(m: &[f64], q: &[f64]) -> Result<LcpSolution, LcpFailure> {
         }
         entering = if leaving < n { leaving + n } else { leaving - n };
         let largest = (0..n).map(|i| t[i * width + entering].abs()).fold(0.0, f64::max);
-        let mut best: Option<usize> = None;
-        for i in 0..n {
-            if t[i * width + entering] > 1e-11 * largest && t[i * width + entering] > 1e-14 {
-                best = match best {
-                    None => Some(i),
-                    Some(b) if smaller(&t, i, b, entering) => Some(i),
-                    // z0 leaves as soon as it may.
-                    Some(b) if basis[i] == z0 && !smaller(&t, b, i, entering) => Some(i),
-                    Some(b) => Some(b),
-                };
-            }
-        }
-        leaving_row = best.ok_or(LcpFailure::Ray)?;
+        let may = |i: &usize| t[i * width + entering] > 1e-11 * largest && t[i * width + entering] > 1e-14;
+        let best = (0..n).filter(may).reduce(|b, i| if smaller(&t, i, b, entering) { i } else { b });
+        // z0 leaves as soon as it may: without the inverse basis, which stands for a perturbation that may have no solution.
+        let over = (0..n).filter(may).find(|&i| basis[i] == z0);
+        let over = over.filter(|&i| best.is_some_and(|b| !smaller_by(&t, b, i, entering, 2)));
+        leaving_row = over.or(best).ok_or(LcpFailure::Ray)?;
     }
     let mut basic = vec![false; n];
     let mut z = vec![0.0; n];
@@ -143,7 +158,7 @@ pub fn lemke(m: &[f64], q: &[f64]) -> Result<LcpSolution, LcpFailure> {
             z[b - n] = t[i * width + 2 * n + 1] * column[b - n];
         }
     }
-    Ok(finish(m, q, basic, z, pivots))
+    Ok(finish(m, &q, basic, z, pivots))
 }
 
 /// Solves once more with the final basis to undo the pivots' rounding errors.
@@ -413,6 +428,17 @@ mod tests {
         let m = [1.0, 2.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0];
         let q = [-1.0, -1.0, -1.0];
         check_solution(&m, &q, &lemke(&m, &q).unwrap(), 1e-14);
+    }
+
+    #[test]
+    fn solvable_though_not_when_perturbed() {
+        // Two diodes in series without anything to drive them, and one beside: w₂ ≥ 0 and w₃ = −w₂ hold with equality alone.
+        let m = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        let s = lemke(&m, &[-1.0, 0.0, 0.0]).unwrap();
+        assert_eq!(s.z, [1.0, 0.0, 0.0]);
+        // A ring of three diodes that a source drives against a fourth.
+        let m = [1.0, -1.0, 0.0, -1.0, 1.0, 0.0, 0.0, 0.0, 0.0];
+        check_solution(&m, &[-1.0, 1.0, 0.0], &lemke(&m, &[-1.0, 1.0, 0.0]).unwrap(), 1e-14);
     }
 
     #[test]
