@@ -70,6 +70,7 @@ mod slice;
 mod sliding;
 pub mod spans;
 mod start;
+mod switching;
 mod tangent;
 mod touched;
 mod touching;

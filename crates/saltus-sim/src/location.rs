@@ -214,6 +214,8 @@ pub(crate) struct Location {
     pub masked: FxHashSet<usize>,
     /// Relations that left a surface and are near zero still: |g| below this is no crossing.
     pub released: FxHashMap<usize, f64>,
+    /// Relations that switch in turn, ever faster: what they go by is no error, however little it is.
+    pub in_turn: FxHashSet<usize>,
     /// Relations whose event changed nothing: not looked for before this time; how often that happened.
     hesitating: FxHashMap<usize, (f64, i32)>,
     /// Relations whose function has been at zero ever since they crossed.
@@ -407,7 +409,8 @@ impl Location {
     /// How far a function that is not affine moves with a hundredth of the errors the states are integrated with.
     fn noise(&mut self, model: &mut Model, step: &SearchedStep<'_>, relation: usize, t: f64) -> f64 {
         let crossings = &step.program.crossings;
-        if crossings.by_relation.get(&relation).is_some_and(|&k| crossings.functions[k].states.is_empty()) {
+        let alone = |&k: &usize| crossings.functions[k].states.is_empty();
+        if self.in_turn.contains(&relation) || crossings.by_relation.get(&relation).is_some_and(alone) {
             return 0.0;
         }
         step.integrator.interpolate(t, &mut self.x);
@@ -446,7 +449,8 @@ impl Location {
     /// integrated with. A function that starts there must leave this band before it can cross.
     fn band(&self, m: &Machine, step: &SearchedStep<'_>, f: &Function) -> f64 {
         let released = self.released.get(&f.relation).copied().unwrap_or(0.0);
-        m.band(f.relation).max(released).max(0.01 * self.weight(m, step, f))
+        let weight = if self.in_turn.contains(&f.relation) { 0.0 } else { 0.01 * self.weight(m, step, f) };
+        m.band(f.relation).max(released).max(weight)
     }
 
     /// The error weight of a function of the states.
@@ -1531,7 +1535,8 @@ impl Location {
         // Of functions through solved equations and products the errors are not known: those of their size.
         let rtol = step.integrator.options().rtol;
         let affine = f.gradient.as_ref().is_some_and(|g| g.affine);
-        let unknown = if affine { 0.0 } else { rtol * m.relations[f.relation].size };
+        let unknown =
+            if affine || self.in_turn.contains(&f.relation) { 0.0 } else { rtol * m.relations[f.relation].size };
         (100.0 * self.band(m, step, f)).max(unknown)
     }
 

@@ -47,7 +47,8 @@ impl Model {
                 lines.push(format!("rest {} {} {share} {kind} {name}", r.relation, r.away));
             }
         }
-        for s in surfaces {
+        // What is remembered on both sides is found again by its switches.
+        for s in surfaces.iter().filter(|s| s.memory.is_none()) {
             let words = s.relations.iter().map(|(i, a, b)| format!(" {i} {a} {b}"));
             lines.push(format!("slide{}", words.collect::<String>()));
         }

@@ -11,6 +11,7 @@ use crate::machine::Machine;
 use crate::model::{ModeProgram, Model};
 use crate::resting::{Resting, hold};
 use crate::rhs::Rhs;
+use crate::switching::Memory;
 use saltus_solver::ode::EvalError;
 use saltus_solver::roots::bracket::sign_change;
 use saltus_structure::RelationKind;
@@ -35,7 +36,7 @@ pub(crate) struct Surface {
     /// switch them.
     pub twins: Vec<(usize, bool)>,
     /// All discrete values that differ between the sides: slot, first, second.
-    bits: Vec<(u32, f64, f64)>,
+    pub bits: Vec<(u32, f64, f64)>,
     /// λ: share of the second side, as last computed (not yet cut to [0, 1]).
     share: f64,
     /// How far the share may leave [0, 1]: more where one of the fields runs along the surface.
@@ -48,6 +49,8 @@ pub(crate) struct Surface {
     /// What the sides do is borne by supports of bodies at rest, which hold the function still: the share is what keeps the
     /// bodies there.
     pub borne: bool,
+    /// The sides are what is remembered while switches accumulate: they do not follow from relations.
+    pub memory: Option<Memory>,
 }
 
 /// The surfaces the solution slides on.
@@ -93,7 +96,63 @@ pub(crate) struct Parting {
 }
 
 impl Surface {
-    fn set(&self, values: &mut [f64], second: bool) {
+    /// The surface of these relations, with as much on either side, held so firmly.
+    pub fn new(
+        relations: Vec<(usize, f64, f64)>,
+        twins: Vec<(usize, bool)>,
+        bits: Vec<(u32, f64, f64)>,
+        margin: f64,
+        hold: f64,
+    ) -> Surface {
+        Surface { relations, twins, bits, share: 0.5, margin, hold, firmest: hold, borne: false, memory: None }
+    }
+
+    /// Where two modes switch in turn faster than can be told: `lead` leads from the first to the second.
+    pub fn remembering(lead: (usize, f64, f64), bits: Vec<(u32, f64, f64)>, share: f64, memory: Memory) -> Surface {
+        let twins = memory.guards.iter().filter(|g| g.0 != lead.0).map(|g| (g.0, true)).collect();
+        let memory = Some(memory);
+        Surface { share, memory, ..Surface::new(vec![lead], twins, bits, 1e-6, 0.0) }
+    }
+
+    /// The share of a series of switches that has not ended yet.
+    fn averaged(&self) -> bool {
+        self.memory.as_ref().is_some_and(|m| m.until.is_some())
+    }
+
+    /// Gives the model the values of the side that has the larger share.
+    fn settle(&self, model: &mut Model) {
+        let second = self.share >= 0.5;
+        let values = &mut model.machine.values;
+        match &self.memory {
+            // Unless they differ between the sides.
+            Some(m) => m.guards.iter().for_each(|&(i, v)| values[model.machine.relations[i].var as usize] = v),
+            None => self.relations.iter().for_each(|&(i, first, other)| {
+                values[model.machine.relations[i].var as usize] = if second { other } else { first };
+            }),
+        }
+        self.set(values, second);
+    }
+
+    /// λ.
+    pub fn share(&self) -> f64 {
+        self.share
+    }
+
+    /// The values of all relations on one side, where switches accumulate.
+    pub fn guards(&self, model: &Model, second: bool) -> Vec<(usize, f64)> {
+        let own = |i: usize| self.bits.iter().find(|b| b.0 == model.machine.relations[i].var);
+        let value = |&(i, held): &(usize, f64)| (i, own(i).map_or(held, |b| if second { b.2 } else { b.1 }));
+        self.memory.iter().flat_map(|m| &m.guards).map(value).collect()
+    }
+
+    /// Whether something else than switches has changed what told the sides apart.
+    pub fn overruled(&self, model: &Model) -> bool {
+        let second = self.share >= 0.5;
+        let other = |b: &(u32, f64, f64)| model.machine.values[b.0 as usize] != if second { b.2 } else { b.1 };
+        self.memory.is_some() && self.bits.chunks_exact(2).any(|b| other(&b[0]))
+    }
+
+    pub fn set(&self, values: &mut [f64], second: bool) {
         for &(slot, first, other) in &self.bits {
             values[slot as usize] = if second { other } else { first };
         }
@@ -127,7 +186,11 @@ impl Surface {
 
     /// Positive once the surface must be left, for either reason. What is borne ends with the rest.
     fn looseness(&self) -> f64 {
-        if self.borne { f64::NEG_INFINITY } else { self.excess().max(self.repulsion()) }
+        if self.borne {
+            return f64::NEG_INFINITY;
+        }
+        let spread = self.memory.as_ref().map_or(f64::NEG_INFINITY, |m| m.spread - 1.0);
+        self.excess().max(self.repulsion()).max(spread)
     }
 }
 
@@ -169,7 +232,8 @@ impl Sliding {
         }
         junction.hold(&mut shares, &self.base, &vec![0.0; m]);
         junction.bear(&mut shares, &self.base);
-        self.surfaces.iter_mut().zip(shares).for_each(|(s, share)| s.share = share);
+        let own = self.surfaces.iter_mut().zip(shares).filter(|(s, _)| !s.averaged());
+        own.for_each(|(s, share)| s.share = share);
         Ok((junction, sides))
     }
 
@@ -195,6 +259,7 @@ impl Sliding {
         let mut drawn: Vec<f64> = self.surfaces.iter().map(|s| s.share).collect();
         junction.hold(&mut drawn, &self.base, &sides.distances.iter().map(|g| -self.pull * g).collect::<Vec<f64>>());
         drawn.iter_mut().for_each(|d| *d = d.clamp(-BEYOND, 1.0 + BEYOND));
+        drawn.iter_mut().zip(&self.surfaces).filter(|(_, s)| s.averaged()).for_each(|(d, s)| *d = s.share);
         mix(&self.corners.weights(&drawn, None), &sides.fields, dx);
         if let Some(values) = values {
             let shares: Vec<f64> = self.surfaces.iter().map(|s| s.share.clamp(0.0, 1.0)).collect();
@@ -220,9 +285,20 @@ impl Sliding {
         self.surfaces.iter_mut().for_each(|s| s.hold = s.firmest);
         for (&k, hold) in self.base.iter().zip(junction.holds(&shares, &self.base)) {
             let s = &mut self.surfaces[k];
-            (s.hold, s.firmest) = (hold, s.firmest.max(hold));
+            if !s.averaged() {
+                (s.hold, s.firmest) = (hold, s.firmest.max(hold));
+            }
+        }
+        for m in self.surfaces.iter_mut().filter_map(|s| s.memory.as_mut()) {
+            let far = m.guards.iter().zip(&m.reach).map(|(g, reach)| rhs.value(g.0).abs() / reach);
+            m.spread = far.fold(0.0, f64::max);
         }
         Ok(())
+    }
+
+    /// When it is to be seen what becomes of switches that accumulate.
+    pub fn deadline(&self) -> Option<f64> {
+        self.surfaces.iter().filter_map(|s| s.memory.as_ref()?.until).min_by(f64::total_cmp)
     }
 
     /// Whether the mix takes into account whatever the surfaces do together.
@@ -232,13 +308,7 @@ impl Sliding {
 
     /// Gives the model the side of each surface that has the larger share.
     pub fn settle(&self, model: &mut Model) {
-        for s in &self.surfaces {
-            for &(i, first, second) in &s.relations {
-                let slot = model.machine.relations[i].var as usize;
-                model.machine.values[slot] = if s.share >= 0.5 { second } else { first };
-            }
-            s.set(&mut model.machine.values, s.share >= 0.5);
-        }
+        self.surfaces.iter().for_each(|s| s.settle(model));
     }
 
     /// The relations of all surfaces keep their values while an event is handled.
@@ -437,16 +507,19 @@ impl Model {
         &mut self,
         program: &ModeProgram,
         relations: impl Iterator<Item = (usize, f64)>,
+        remembered: &[(u32, f64)],
     ) -> Option<Vec<f64>> {
         let kept = self.machine.values.clone();
         self.machine.hold_relations = true;
         self.machine.patient = true;
+        remembered.iter().for_each(|&(slot, value)| self.machine.values[slot as usize] = value);
         for (i, value) in relations {
             let slot = self.machine.relations[i].var as usize;
             self.machine.values[slot] = value;
         }
         let done = self.machine.run(&program.event);
-        let found = self.discrete.iter().map(|d| self.machine.values[d.0 as usize]).collect();
+        remembered.iter().for_each(|&(slot, value)| self.machine.values[slot as usize] = value);
+        let found = self.discrete_now();
         self.machine.hold_relations = false;
         self.machine.patient = false;
         self.machine.values = kept;
@@ -455,8 +528,8 @@ impl Model {
 
     /// The discrete values that differ between the sides of a surface: slot, first, second.
     fn both_sides(&mut self, program: &ModeProgram, relations: &[(usize, f64, f64)]) -> Option<Vec<(u32, f64, f64)>> {
-        let a = self.discrete_with(program, relations.iter().map(|r| (r.0, r.1)))?;
-        let b = self.discrete_with(program, relations.iter().map(|r| (r.0, r.2)))?;
+        let a = self.discrete_with(program, relations.iter().map(|r| (r.0, r.1)), &[])?;
+        let b = self.discrete_with(program, relations.iter().map(|r| (r.0, r.2)), &[])?;
         let slots = self.discrete.iter().map(|d| d.0);
         Some(slots.zip(a.into_iter().zip(b)).filter(|(_, (a, b))| a != b).map(|(d, (a, b))| (d, a, b)).collect())
     }
@@ -497,8 +570,16 @@ impl Model {
                 let second = corner.contains(&k);
                 s.relations.iter().map(move |r| (r.0, if second { r.2 } else { r.1 })).collect::<Vec<_>>()
             };
-            let relations: Vec<(usize, f64)> = surfaces.iter().enumerate().flat_map(side).collect();
-            found.push(self.discrete_with(program, relations.into_iter())?);
+            let (own, with): (Vec<_>, Vec<_>) = surfaces.iter().enumerate().partition(|(_, s)| s.memory.is_none());
+            let relations: Vec<(usize, f64)> = own.into_iter().flat_map(side).collect();
+            let mut remembered = Vec::new();
+            for (k, s) in with {
+                let second = corner.contains(&k);
+                remembered.extend(s.bits.iter().map(|b| (b.0, if second { b.2 } else { b.1 })));
+                let guards = s.guards(self, second).into_iter();
+                remembered.extend(guards.map(|(i, v)| (self.machine.relations[i].var, v)));
+            }
+            found.push(self.discrete_with(program, relations.into_iter(), &remembered)?);
         }
         let differs = |k: &usize| found.iter().any(|f| f[*k] != found[0][*k]);
         let differing: Vec<usize> = (0..self.discrete.len()).filter(differs).collect();
@@ -636,7 +717,7 @@ impl Model {
         if !borne && (still || self.continuous(program, lead, &bits, t, &x, &rates)) {
             return None;
         }
-        Some(Surface { relations, twins, bits, share: 0.5, margin: 1e-6, hold: 0.0, firmest: 0.0, borne })
+        Some(Surface { borne, ..Surface::new(relations, twins, bits, 1e-6, 0.0) })
     }
 
     /// The other surfaces that the solution is on, within `near` (of a relation): those that the given ones hold at zero together
@@ -793,7 +874,7 @@ impl Model {
     }
 
     /// Rates of a relation's function: [side whose function it is][side whose field moves the states].
-    fn side_rates(
+    pub(crate) fn side_rates(
         &mut self,
         program: &ModeProgram,
         lead: usize,
@@ -899,7 +980,7 @@ impl Model {
             return Some(Meeting::Folds);
         }
         let hold = a + b;
-        Some(Meeting::Slides(Surface { relations, twins, bits, share: 0.5, margin, hold, firmest: hold, borne: false }))
+        Some(Meeting::Slides(Surface::new(relations, twins, bits, margin, hold)))
     }
 
     /// Whether bodies at rest hold a function still whatever the side: what the sides do to it is borne by their supports.
