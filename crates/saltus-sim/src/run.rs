@@ -1803,6 +1803,7 @@ impl Runner<'_> {
         model.whole_events = self.forward.is_some() || arrived;
         model.whole_islands = self.sliding.is_some();
         let mut near = self.location.near(program, t, 1e-10 * self.span().max(t.abs()));
+        near.retain(|i| !self.location.in_turn.contains(i));
         if fired.is_empty() && kind == EventKind::State {
             near.clear();
         }
@@ -2818,7 +2819,7 @@ impl Runner<'_> {
             let what = texts.join(", ");
             let place = model.sys.relations[relations[0]].origin.span.unwrap_or(Span::NONE);
             let at = surface.memory.as_ref().map_or(t, |m| m.at);
-            if model.sustained(program, &surface, t, 1e-3) {
+            if model.sustained(program, &surface, t, 1e-5) {
                 if let Some(m) = &mut surface.memory {
                     m.until = None;
                 }

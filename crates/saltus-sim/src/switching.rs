@@ -134,7 +134,7 @@ impl Series {
         let d = [t(0) - t(1), t(1) - t(2), t(2) - t(3)];
         self.longest = self.longest.max(d[2]);
         let ratio = (d[0] / d[2]).sqrt();
-        let shrinks = d[0] < 0.9 * d[1] && d[1] < 0.9 * d[2];
+        let shrinks = d[0] < d[1] && d[0] < 0.8 * d[2];
         let rest = d[0] * ratio / (1.0 - ratio);
         let ends = d[0] < SHRUNK * self.longest && rest < NO_TIME * span;
         (shrinks && (ends || d[0] < 2.0 * NO_CYCLE * span && d[0] < SHRUNK.sqrt() * self.longest)).then_some(rest)
@@ -185,8 +185,9 @@ impl Switching {
         if let Some(rest) = rest.filter(ends) {
             return Some(s.accumulation(Some(t + rest), key));
         }
+        // What shrinks by a ratio has an end of its own, and is followed to that.
         let fast = (d[0] < CHATTER * span && short < 0.01) || d[0] < NO_CYCLE * span;
-        fast.then(|| s.accumulation(None, key))
+        (fast && rest.is_none()).then(|| s.accumulation(None, key))
     }
 
     /// The series of a relation that events without end belong to.
