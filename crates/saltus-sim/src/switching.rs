@@ -66,6 +66,8 @@ struct Series {
     period: usize,
     /// The longest cycle since they do.
     longest: f64,
+    /// The longest window.
+    widest: f64,
     /// Its end has been told.
     told: bool,
 }
@@ -125,19 +127,20 @@ impl Series {
     }
 
     /// What is left of switches that do not repeat themselves, if their windows shrink and the rest is next to nothing.
-    fn scattered(&mut self, span: f64) -> Option<f64> {
+    fn scattered(&self, span: f64) -> Option<f64> {
         let n = self.switches.len();
         if n <= 3 * WINDOW {
             return None;
         }
         let t = |k: usize| self.switches[n - 1 - k * WINDOW].t;
         let d = [t(0) - t(1), t(1) - t(2), t(2) - t(3)];
-        self.longest = self.longest.max(d[2]);
         let ratio = (d[0] / d[2]).sqrt();
         let shrinks = d[0] < d[1] && d[0] < 0.8 * d[2];
         let rest = d[0] * ratio / (1.0 - ratio);
-        let ends = d[0] < SHRUNK * self.longest && rest < NO_TIME * span;
-        (shrinks && (ends || d[0] < 2.0 * NO_CYCLE * span && d[0] < SHRUNK.sqrt() * self.longest)).then_some(rest)
+        let short = d[0] / self.widest;
+        // Of several guards some come together by chance where little is left: not as far as for cycles.
+        let ends = short < SHRUNK && rest < 10.0 * NO_TIME * span;
+        (shrinks && (ends || short < SHRUNK.sqrt() && d[0] < 2.0 * NO_CYCLE * span)).then_some(rest)
     }
 
     fn accumulation(&self, at: Option<f64>, key: (u32, bool)) -> Accumulation {
@@ -164,6 +167,9 @@ impl Switching {
             s.switches.pop_front();
         }
         s.find_period();
+        if let Some(k) = s.switches.len().checked_sub(WINDOW + 1) {
+            s.widest = s.widest.max(s.last() - s.switches[k].t);
+        }
         let period = if s.period > 0 { s.period } else { WINDOW };
         let seen = s.switches.iter().rev().take(3 * period).all(|w| !w.before.is_empty());
         if s.told || !seen {
@@ -199,7 +205,7 @@ impl Switching {
 
     /// Whether something repeats itself, so that more must be known about it.
     pub fn attentive(&self) -> bool {
-        self.series.values().any(|s| s.period > 0 || s.switches.len() > WINDOW)
+        self.series.values().any(|s| s.period > 0 || s.switches.len() > CYCLES)
     }
 
     /// The relations of switches that repeat themselves, ever faster, or come in windows that shrink: their events are no noise.
