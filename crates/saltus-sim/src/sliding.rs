@@ -1014,21 +1014,31 @@ impl Model {
         rates: &[[f64; 2]; 2],
     ) -> bool {
         self.know_rests(program);
-        let kept = self.machine.values.clone();
-        let mut rhs = Rhs::held(&mut self.machine, program, &self.resting);
-        let mut dx = vec![0.0; x.len()];
-        bits.iter().for_each(|&(s, a, _)| rhs.machine.values[s as usize] = a);
-        let g = rhs.field(t, x, &mut dx).and_then(|()| hold(&mut rhs, t, x, &mut dx)).map(|_| rhs.value(lead));
-        self.machine.values = kept;
-        let (Ok(g), rate) = (g, rates[0][0]) else { return false };
-        let apart = (rates[0][1] - rate).abs();
-        let back = -g / rate;
-        if g == 0.0 || !back.is_finite() {
+        let (size, mut dx) = (1e-6, vec![0.0; x.len()]);
+        let across: Vec<f64> = x.iter().enumerate().map(|(k, x)| scattered(k, 0) * (x.abs() + 1e-3)).collect();
+        let moved = |by: f64| x.iter().zip(&across).map(|(x, d)| x + by * d).collect::<Vec<f64>>();
+        let found = self.aside(|me| {
+            let mut rhs = Rhs::held(&mut me.machine, program, &me.resting);
+            bits.iter().for_each(|&(s, a, _)| rhs.machine.values[s as usize] = a);
+            let mut g = |x: &[f64]| rhs.field(t, x, &mut dx).map(|()| rhs.value(lead));
+            let slope = (g(&moved(size))? - g(&moved(-size))?) / (2.0 * size);
+            let g = g(x)?;
+            hold(&mut rhs, t, x, &mut dx)?;
+            Ok::<_, EvalError>((g, slope))
+        });
+        let (Ok((g, slope)), rate) = (found, rates[0][0]) else { return false };
+        if g == 0.0 {
             return false;
         }
-        let nearer: Vec<f64> = x.iter().zip(&dx).map(|(x, d)| x + 0.9 * back * d).collect();
-        let there = self.side_rates(program, lead, bits, t + 0.9 * back, &nearer);
-        there.is_some_and(|r| (r[0][1] - r[0][0]).abs() < 0.3 * apart)
+        let apart = (rates[0][1] - rate).abs();
+        let shrinks = |me: &mut Model, t: f64, nearer: &[f64]| {
+            let there = me.side_rates(program, lead, bits, t, nearer);
+            there.is_some_and(|r| (r[0][1] - r[0][0]).abs() < 0.3 * apart)
+        };
+        // Nearer by motion, and by a way that has nothing to do with it: motion may lead along the surface.
+        let (back, by) = (-0.9 * g / rate, -0.9 * g / slope);
+        let led: Vec<f64> = x.iter().zip(&dx).map(|(x, d)| x + back * d).collect();
+        back.is_finite() && shrinks(self, t + back, &led) || by.abs() < 1e-2 && shrinks(self, t, &moved(by))
     }
 
     /// After an event: does the solution still slide on this surface?
