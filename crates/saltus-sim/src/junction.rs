@@ -502,7 +502,7 @@ fn growth(mut a: Vec<Vec<f64>>) -> f64 {
 }
 
 /// A dense system of a few equations; unknowns that are not determined are none.
-fn solve_small(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<Option<f64>> {
+pub(crate) fn solve_small(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<Option<f64>> {
     let m = b.len();
     let mut order: Vec<Option<usize>> = vec![None; m];
     let mut used = vec![false; m];

@@ -11,7 +11,8 @@
 //!   where they cannot, what values they take in a box, and what a few values tell.
 //! - [`conditions`]: relations whose crossing changes no condition.
 //! - `reinit`: new values of variables that are not states.
-//! - `rhs`, `sliding`, `resting`: the field the integrator sees; sliding along surfaces, rest after accumulation.
+//! - `rhs`, `sliding`, `junction`, `winding`, `resting`: the field the integrator sees; sliding along surfaces, where several meet, where
+//!   the solution winds into one; rest after accumulation.
 //! - `touched`, `islands`: what an event has to evaluate again, and what it cannot reach.
 //! - [`instants`], `pace`: which instants are one, and waiting for the clock.
 //! - `difference`: systems of next values, instant by instant.
@@ -75,6 +76,7 @@ mod tangent;
 mod touched;
 mod touching;
 mod transport;
+mod winding;
 
 pub use api::*;
 pub use choice::SOLVERS;

@@ -159,7 +159,7 @@ impl Model {
     }
 
     /// The states of a mode as they are.
-    fn states_now(&self, program: &ModeProgram) -> Vec<f64> {
+    pub(crate) fn states_now(&self, program: &ModeProgram) -> Vec<f64> {
         program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect()
     }
 

@@ -21,6 +21,7 @@ use crate::rhs::{Rhs, place};
 use crate::sliding::{Fate, Meeting, Parting, Sliding, Surface, first_positive};
 use crate::switching::{Accumulation, End, Switch, Switching};
 use crate::transport::{Line, Mark};
+use crate::winding::Turns;
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{HybridDae, VarId, VarType, Variability};
 use saltus_results::{Column, Kind, Sink};
@@ -60,6 +61,9 @@ const MOST_ERRORS: f64 = 100.0;
 
 /// Switches whose boundaries are apart by this part of their size at most are slid between.
 const BAND: f64 = 1e-3;
+/// With so many states at most it is always looked at whether the solution has wound into a surface, else only after turns that
+/// shrink.
+const FEW_STATES: usize = 50;
 
 /// How often one step is taken again.
 const MOST_RETAKES: usize = 4;
@@ -140,11 +144,13 @@ pub fn run(
         impacts: Vec::new(),
         whirl: Whirl::default(),
         switching: Switching::default(),
+        turns: Default::default(),
         warned: Default::default(),
         location: Location::default(),
         flips: Default::default(),
         leaps: (f64::NEG_INFINITY, 0),
         rescued: None,
+        arrived: Vec::new(),
         failing: (f64::NEG_INFINITY, 0),
         folded: false,
         causal: false,
@@ -202,6 +208,8 @@ struct Runner<'a> {
     impacts: Vec<(usize, f64, f64)>,
     whirl: Whirl,
     switching: Switching,
+    /// Crossings of functions whose rates no side turns round, by one of the relations.
+    turns: rustc_hash::FxHashMap<usize, Turns>,
     warned: rustc_hash::FxHashSet<String>,
     location: Location,
     /// The recent events of each relation.
@@ -210,6 +218,8 @@ struct Runner<'a> {
     leaps: (f64, u32),
     /// Where the last event was reached for want of a step.
     rescued: Option<f64>,
+    /// The relations that may have been switched where no step led on, and their values before.
+    arrived: Vec<(usize, f64)>,
     /// Where steps last began to fail, and how often they failed near there.
     failing: (f64, usize),
     /// A branch of solutions has ended at the event just handled.
@@ -1299,6 +1309,7 @@ impl Runner<'_> {
         for &(i, g) in &fired {
             let r = &mut model.machine.relations[i];
             let slot = r.var as usize;
+            self.arrived.push((i, model.machine.values[slot]));
             (r.frozen, model.machine.values[slot]) = (true, 1.0 - model.machine.values[slot]);
             self.words.push(became(&model.sys.relations[i].text, &r.kind, model.machine.values[slot]));
             self.location.released.insert(i, 4.0 * g.abs());
@@ -1597,6 +1608,10 @@ impl Runner<'_> {
             let found = model.handle_event(program, &[], &[], EventKind::State, observer);
             model.restore(&here);
             let found = found.is_ok_and(|h| !h.changed.is_empty() || !Rc::ptr_eq(&h.program, program));
+            if found {
+                let bit = |i: usize| (i, model.machine.values[model.machine.relations[i].var as usize]);
+                self.arrived = program.crossings.relations().map(bit).collect();
+            }
             let after = found
                 .then(|| self.event(model, program, &[], EventKind::State, ahead, sink, observer, true))
                 .transpose();
@@ -1858,7 +1873,13 @@ impl Runner<'_> {
         if same && h.changed.is_empty() {
             model.machine.course = course;
         }
-        let critical = h.changed.iter().any(|s| program.sensitivity.slots.contains(s));
+        let arrivals: Vec<(usize, f64, f64)> = self
+            .arrived
+            .drain(..)
+            .map(|(i, bit)| (i, bit, model.machine.values[model.machine.relations[i].var as usize]))
+            .filter(|s| s.1 != s.2 && h.memoryless)
+            .collect();
+        let critical = h.changed.iter().any(|s| program.sensitivity.slots.contains(s)) || !arrivals.is_empty();
         let mut restart = if !same || !h.reinitialized.is_empty() {
             Some(Restart::Cold)
         } else if critical {
@@ -1887,15 +1908,30 @@ impl Runner<'_> {
             switched.iter().for_each(|s| self.whirl.note(s.0, s.1, s.2, t));
         } else {
             self.whirl.forget(|i| model.concerns(h.islands.as_ref(), i));
+            self.turns.retain(|&i, _| !model.concerns(h.islands.as_ref(), i));
         }
         let apart =
             if restart.is_some() { self.set_apart(|i| model.concerns(h.islands.as_ref(), i)) } else { Vec::new() };
-        let met = if restart.is_some() { self.meet(model, &program_after, &switched, t, observer)? } else { None };
+        let (wound, abandoned) = match restart {
+            Some(_) => self.wound(model, &program_after, t, observer)?,
+            None => (Vec::new(), false),
+        };
+        let mut switched = switched;
+        switched.extend(&arrivals);
+        let winds = restart.is_some() && self.winds(model, &program_after, &mut switched, t, observer);
+        switched.retain(|s| !arrivals.contains(s));
+        let met = match restart {
+            Some(_) if winds => Some(true),
+            Some(_) => self.meet(model, &program_after, &switched, &wound, t, observer)?,
+            None => None,
+        };
         let reviewed = match met {
             Some(changed) => changed,
             None => restart.is_some() && self.review(model, &program_after, t, observer)?,
         };
+        self.rejoin(wound);
         self.rejoin(apart);
+        let reviewed = reviewed || abandoned;
         if reviewed {
             restart = Some(Restart::Cold);
         }
@@ -1904,7 +1940,8 @@ impl Runner<'_> {
                 .released
                 .extend(pulled.into_iter().filter(|p| !self.location.in_turn.contains(&p.0)).collect::<Vec<_>>());
         }
-        for &i in fired {
+        let turning: Vec<usize> = self.turning(fired);
+        for &i in fired.iter().filter(|i| !turning.contains(i)) {
             self.flip(model, &program_after, i, t);
         }
         let slides = met.is_none() && self.slide(model, &program_after, switched, t, observer);
@@ -2024,6 +2061,12 @@ impl Runner<'_> {
     fn errors(&self, program: &ModeProgram, x: &[f64]) -> Vec<f64> {
         let o = self.integrator_options(program);
         x.iter().zip(&o.atol).map(|(v, a)| o.rtol * v.abs() + a).collect()
+    }
+
+    /// Those of some relations whose functions cross by turns that shrink: their values tell nothing of noise.
+    fn turning(&self, of: &[usize]) -> Vec<usize> {
+        let shrinks = |i: &&usize| self.turns.values().any(|t| t.of(**i) && t.shrinking());
+        of.iter().filter(shrinks).copied().collect()
     }
 
     /// Notes an event of a relation. Quick events of a function whose values between them are below the errors of the
@@ -2215,6 +2258,114 @@ impl Runner<'_> {
         found
     }
 
+    /// Takes out the surfaces that the solution has wound into, if they hold it after an event; else they are left. Whether they are.
+    fn wound(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        t: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<(Vec<Surface>, bool), Diagnostic> {
+        let Some(sliding) = &mut self.sliding else { return Ok((Vec::new(), false)) };
+        let surfaces: Vec<Surface> = sliding.surfaces.extract_if(.., |s| s.wound.is_some()).collect();
+        self.sliding.take_if(|s| s.surfaces.is_empty());
+        if surfaces.is_empty() {
+            return Ok((surfaces, false));
+        }
+        let far = self.far(model, program);
+        let mut held = Sliding::new(self.span());
+        held.surfaces = surfaces;
+        if held.arrange(model, program, t).is_some() && held.holds(model, program, t, &far).is_some() {
+            return Ok((held.surfaces, false));
+        }
+        let left = held.abandoned(model, program, t, &far);
+        self.part(model, program, left, t, observer)?;
+        Ok((Vec::new(), true))
+    }
+
+    /// After switches of functions whose rates no side turns round, which are taken out: whether the turns around zero have come to
+    /// their end, and the solution stays where functions and rates are zero.
+    fn winds(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        switched: &mut Vec<(usize, f64, f64)>,
+        t: f64,
+        observer: &mut dyn Observer,
+    ) -> bool {
+        if !model.resting.is_empty() || self.forward.is_some() {
+            return false;
+        }
+        let mut began = false;
+        for group in surfaces_of(model, program, switched.clone(), t) {
+            let Some((surface, rate)) = model.second_order(program, group, t) else { continue };
+            let Some(key) = surface.held().min() else { continue };
+            switched.retain(|s| surface.held().all(|i| i != s.0));
+            let turns = self.turns.entry(key).or_insert_with(|| Turns::new(surface.held().collect()));
+            turns.note(rate);
+            if turns.shrunk() || program.states.len() <= FEW_STATES {
+                began |= self.winds_into(model, program, surface, (key, rate), t, observer).is_some();
+            }
+        }
+        began
+    }
+
+    /// Whether a surface of second order has been wound into; the solution then slides on it and on what is there with it.
+    fn winds_into(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        surface: Surface,
+        (key, rate): (usize, f64),
+        t: f64,
+        observer: &mut dyn Observer,
+    ) -> Option<()> {
+        let (lead, turns) = (surface.relations[0].0, self.turns.get(&key)?);
+        let extent = |k: usize| self.extent.get(k).copied().unwrap_or(0.0);
+        let error = |(k, n): (usize, &f64)| self.tolerance * extent(k) + self.absolute(*n);
+        let errors: Vec<f64> = program.nominal.iter().enumerate().map(error).collect();
+        let mut sliding = Sliding::new(self.span());
+        sliding.surfaces.push(surface);
+        sliding.arrange(model, program, t)?;
+        let (wrong, sides) = sliding.turning(model, program, t, &errors)?;
+        let least: Vec<f64> = program.nominal.iter().map(|&n| self.absolute(n)).collect();
+        let off = sliding.sway(&least)?;
+        let beside = sliding.beside(model, program, t, off).unwrap_or_default();
+        let swing = 0.5 * rate * rate / sides[0].abs().min(sides[1].abs());
+        // No more to be told by the rate, or by the function itself.
+        let small = rate.abs() <= turns.reach() * (wrong + beside[0].abs().max(beside[1].abs()));
+        let tiny = swing <= 16.0 * model.machine.band(lead);
+        // Beside the surface the fields lead back to it, so firmly that no turns are needed.
+        let firm =
+            |k: usize, back: f64| back * sides[k] > 0.0 && back * beside[k] > 0.5 * (off * sides[k].abs()).sqrt();
+        let damped = firm(0, 1.0) && firm(1, -1.0);
+        let kept_alive = swing <= off && turns.stuck();
+        let ends = (small || tiny) && (turns.shrunk() || damped) || kept_alive;
+        if !ends {
+            return None;
+        }
+        let fresh = sliding.joined(model, program, t)?;
+        sliding.surfaces.extend(fresh);
+        sliding.surfaces.iter_mut().for_each(|s| s.wound = Some(key));
+        let new: Vec<Surface> = sliding.surfaces.clone();
+        let known = |s: &Surface| new.iter().any(|n| n.held().any(|i| s.held().any(|k| k == i)));
+        let old = self.sliding.iter().flat_map(|s| &s.surfaces).filter(|s| !known(s)).cloned();
+        sliding.surfaces.extend(old);
+        sliding.arrange(model, program, t)?;
+        let y = sliding.holds(model, program, t, &vec![f64::INFINITY; errors.len()])?;
+        program.states.iter().zip(&y).for_each(|(s, y)| model.machine.values[s.0 as usize] = *y);
+        let old = sliding.surfaces.split_off(new.len());
+        self.sliding = None;
+        self.rejoin(old);
+        for surface in sliding.surfaces {
+            self.slides_on(model, surface, t, observer);
+        }
+        self.turns.remove(&key);
+        self.whirl.clear();
+        self.sliding.as_ref()?.settle(model);
+        Some(())
+    }
+
     /// Takes out the surfaces that an event does not concern, told by one of their relations, and those of what is remembered,
     /// which are not judged by their sides.
     fn set_apart(&mut self, mut concerns: impl FnMut(usize) -> bool) -> Vec<Surface> {
@@ -2243,12 +2394,14 @@ impl Runner<'_> {
         model: &mut Model,
         program: &Rc<ModeProgram>,
         switched: &[(usize, f64, f64)],
+        wound: &[Surface],
         t: f64,
         observer: &mut dyn Observer,
     ) -> Result<Option<bool>, Diagnostic> {
         let mut fresh = switched.to_vec();
         if !fresh.is_empty() {
-            let winding = self.winding(model, t);
+            let mut winding = self.winding(model, t);
+            winding.retain(|w| !self.turns.values().any(|t| t.of(w.0)));
             fresh.extend(winding.into_iter().filter(|w| !switched.iter().any(|s| s.0 == w.0)));
         }
         let held = |i: usize| self.sliding.iter().flat_map(|s| &s.surfaces).any(|s| s.held().any(|k| k == i));
@@ -2262,7 +2415,7 @@ impl Runner<'_> {
         let mut surfaces = self.sliding.as_mut().map_or(Vec::new(), |s| std::mem::take(&mut s.surfaces));
         surfaces.extend(fresh);
         let known = surfaces.len();
-        surfaces.extend(model.nearby(program, &surfaces, t, self.near()));
+        surfaces.extend(model.nearby(program, &surfaces, t, self.near(wound)));
         let courses = if surfaces.len() > 1 { model.meet(program, &surfaces, t) } else { None };
         let Some(courses) = courses else {
             if surfaces.len() > MOST_BLENDED {
@@ -2286,17 +2439,32 @@ impl Runner<'_> {
         self.say(observer, &text, r.origin.span.unwrap_or(Span::NONE), what);
     }
 
-    /// How close to zero a function counts as there where surfaces meet.
-    fn near(&self) -> impl Fn(&Model, usize) -> f64 + use<> {
+    /// How close to zero a function counts as there where surfaces meet; those of some surfaces are taken care of.
+    fn near(&self, but: &[Surface]) -> impl Fn(&Model, usize) -> f64 + use<> {
         let part = 0.1 * self.tolerance.min(1e-3);
-        move |model, i| part * model.machine.relations[i].size
+        let held: Vec<usize> = but.iter().flat_map(Surface::held).collect();
+        move |model, i| if held.contains(&i) { -1.0 } else { part * model.machine.relations[i].size }
+    }
+
+    /// How far states may be moved at most where they are put onto surfaces.
+    fn far(&self, model: &Model, program: &ModeProgram) -> Vec<f64> {
+        let state = |s: &(u32, u32)| model.machine.values[s.0 as usize];
+        let error = |(s, &n)| MOST_ERRORS * (self.tolerance * f64::abs(state(s)) + self.absolute(n));
+        program.states.iter().zip(&program.nominal).map(error).collect()
     }
 
     /// Moves the states onto surfaces that they are on within the errors of the integration.
     fn onto(&self, model: &mut Model, program: &ModeProgram, surfaces: &[Surface], t: f64) {
-        let state = |s: &(u32, u32)| model.machine.values[s.0 as usize];
-        let error = |(s, &n)| MOST_ERRORS * (self.tolerance * f64::abs(state(s)) + self.absolute(n));
-        let far: Vec<f64> = program.states.iter().zip(&program.nominal).map(error).collect();
+        let far = self.far(model, program);
+        // Where rates are zero as well, fields lead nowhere but along.
+        if surfaces.iter().any(|s| s.wound.is_some()) {
+            let mut held = Sliding::new(self.span());
+            held.surfaces = surfaces.to_vec();
+            let place = held.arrange(model, program, t).and_then(|()| held.place(model, program, t, &far));
+            let states = program.states.iter().zip(place.iter().flatten());
+            states.for_each(|(s, y)| model.machine.values[s.0 as usize] = *y);
+            return;
+        }
         model.onto(program, surfaces, t, &far);
     }
 
@@ -2613,6 +2781,10 @@ impl Runner<'_> {
         let mut left: Vec<(Surface, Parting)> = Vec::new();
         // The relations that this is an event of.
         let mut concerned: Vec<usize> = Vec::new();
+        if self.sliding.iter().flat_map(|s| &s.surfaces).any(|s| s.wound.is_some()) {
+            let surfaces = self.sliding.as_ref().map_or(Vec::new(), |s| s.surfaces.clone());
+            self.onto(model, program, &surfaces, t);
+        }
         if let Some(sliding) = &mut self.sliding {
             sliding.settle(model);
             left = sliding.take_left();
@@ -2625,13 +2797,15 @@ impl Runner<'_> {
             let apart = self.set_apart(|i| concerned.iter().any(|&c| model.neighbours(c, i)));
             let mut sliding = self.sliding.take().unwrap_or_else(|| Sliding::new(self.span()));
             let gone = left.len();
+            let wound: Vec<Surface> = sliding.surfaces.extract_if(.., |s| s.wound.is_some()).collect();
+            let alone = left.iter().any(|l| l.1.repelled || l.0.memory.is_some() || l.0.wound.is_some());
             // The others may not hold the solution without those that are left.
-            if gone + lifted.len() > 0 && !left.iter().any(|l| l.1.repelled || l.0.memory.is_some()) {
+            if gone + lifted.len() > 0 && !alone {
                 let sides: Vec<Parting> = left.iter().map(|l| l.1).collect();
                 let mut surfaces: Vec<Surface> = left.drain(..).map(|l| l.0).collect();
                 surfaces.append(&mut sliding.surfaces);
                 let old = surfaces.len();
-                surfaces.extend(model.nearby(program, &surfaces, t, self.near()));
+                surfaces.extend(model.nearby(program, &surfaces, t, self.near(&wound)));
                 let courses = if surfaces.len() > 1 { model.meet(program, &surfaces, t) } else { None };
                 let fits = |c: &Vec<Course>| gone == 0 || c[..gone].iter().any(|c| matches!(c, Course::Side(_)));
                 self.sliding = Some(sliding);
@@ -2650,6 +2824,7 @@ impl Runner<'_> {
             } else {
                 self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
             }
+            self.rejoin(wound);
             self.rejoin(apart);
             if let Some(s) = &self.sliding {
                 s.freeze(model, true);
@@ -2698,7 +2873,7 @@ impl Runner<'_> {
     /// Surfaces that a body which has come to rest holds the solution on (friction beside a wall): its support bears them.
     fn bear(&mut self, model: &mut Model, program: &ModeProgram, relation: usize, t: f64) {
         let known = self.sliding.iter().flat_map(|s| &s.surfaces).flat_map(Surface::held);
-        let mut borne = model.at_zero(program, &[relation], known.collect(), t, self.near());
+        let mut borne = model.at_zero(program, &[relation], known.collect(), t, self.near(&[]));
         borne.retain(|s| s.borne);
         for i in borne.iter().flat_map(Surface::held) {
             self.location.released.remove(&i);

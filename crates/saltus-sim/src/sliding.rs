@@ -12,6 +12,7 @@ use crate::model::{ModeProgram, Model};
 use crate::resting::{Resting, hold};
 use crate::rhs::Rhs;
 use crate::switching::Memory;
+use crate::winding::{Held, Manifold, slopes};
 use saltus_solver::ode::EvalError;
 use saltus_solver::roots::bracket::sign_change;
 use saltus_structure::RelationKind;
@@ -29,6 +30,7 @@ const HELD: f64 = 1e-6;
 const MOST_PROJECTIONS: usize = 4;
 
 /// One switching surface.
+#[derive(Clone)]
 pub(crate) struct Surface {
     /// The relations that switch there: index, value on the first side, value on the second. The first one leads.
     pub relations: Vec<(usize, f64, f64)>,
@@ -51,6 +53,11 @@ pub(crate) struct Surface {
     pub borne: bool,
     /// The sides are what is remembered while switches accumulate: they do not follow from relations.
     pub memory: Option<Memory>,
+    /// The solution has wound into where this surface meets others, or the rate of its own function is zero: they are held
+    /// together, and left together. Told by a relation of one of them.
+    pub wound: Option<usize>,
+    /// The rate of its function does not depend on sides and is held at zero, too.
+    second: bool,
 }
 
 /// The surfaces the solution slides on.
@@ -61,6 +68,9 @@ pub(crate) struct Sliding {
     corners: Corners,
     /// At each corner, the discrete values that differ between corners: slot, value.
     values: Vec<Vec<(u32, f64)>>,
+    /// Where rates of functions are held at zero, too.
+    manifold: Option<Manifold>,
+    span: f64,
     /// Rate at which what is left of g is drawn to zero.
     pull: f64,
     /// How strongly bodies that rest would have to be pulled to stay, as last computed.
@@ -104,7 +114,19 @@ impl Surface {
         margin: f64,
         hold: f64,
     ) -> Surface {
-        Surface { relations, twins, bits, share: 0.5, margin, hold, firmest: hold, borne: false, memory: None }
+        Surface {
+            relations,
+            twins,
+            bits,
+            share: 0.5,
+            margin,
+            hold,
+            firmest: hold,
+            borne: false,
+            memory: None,
+            wound: None,
+            second: false,
+        }
     }
 
     /// Where two modes switch in turn faster than can be told: `lead` leads from the first to the second.
@@ -198,20 +220,77 @@ impl Sliding {
     /// On no surface yet, for a run over `span` of time.
     pub fn new(span: f64) -> Sliding {
         let corners = Corners::sums(0, &[]);
-        let values = vec![Vec::new()];
-        Sliding { surfaces: Vec::new(), base: Vec::new(), corners, values, pull: 100.0 / span, lifts: Vec::new() }
+        let (surfaces, values) = (Vec::new(), vec![Vec::new()]);
+        Sliding {
+            surfaces,
+            base: Vec::new(),
+            corners,
+            values,
+            manifold: None,
+            span,
+            pull: 100.0 / span,
+            lifts: Vec::new(),
+        }
     }
 
     /// After other surfaces, or other discrete values: which sides are mixed, and what they are.
     pub fn arrange(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> Option<()> {
         (self.corners, self.values) = model.corners(program, &self.surfaces.iter().collect::<Vec<_>>(), t)?;
         let leads: Vec<usize> = self.surfaces.iter().map(|s| s.relations[0].0).collect();
-        let ways = model.ways_beside_rests(program, &leads, t)?;
-        for (s, way) in self.surfaces.iter_mut().zip(&ways) {
-            s.borne = !model.resting.is_empty() && is_none(way);
+        self.manifold = None;
+        if self.surfaces.iter().any(|s| s.second) {
+            let manifold = self.find_manifold(model, program, t)?;
+            self.base = base(&manifold.conditions());
+            self.manifold = Some(manifold);
+        } else {
+            let ways = model.ways_beside_rests(program, &leads, t)?;
+            for (s, way) in self.surfaces.iter_mut().zip(&ways) {
+                s.borne = !model.resting.is_empty() && is_none(way);
+            }
+            self.base = free_base(&self.surfaces, &ways);
         }
-        self.base = free_base(&self.surfaces, &ways);
         Some(())
+    }
+
+    /// Where the functions of all surfaces are zero, and the rates of those of second order.
+    fn find_manifold(&self, model: &mut Model, program: &ModeProgram, t: f64) -> Option<Manifold> {
+        let held: Vec<Held> =
+            self.surfaces.iter().map(|s| Held { relation: s.relations[0].0, second: s.second }).collect();
+        held.iter().for_each(|h| model.know_rate(program, h.relation));
+        let x = model.states_now(program);
+        let found = |model: &mut Model| {
+            let mut rhs = Rhs::new(&mut model.machine, program);
+            Manifold::new(&mut rhs, held, self.values[0].clone(), t, &x, self.span).ok()
+        };
+        model.aside(found)
+    }
+
+    /// The sides at a point and, where rates of functions are held as well, the point nearby from which they were looked at.
+    fn look(
+        &self,
+        rhs: &mut Rhs<'_>,
+        t: f64,
+        x: &[f64],
+        seen: &mut dyn FnMut(&Rhs<'_>),
+    ) -> Result<(Sides, Option<Vec<f64>>), EvalError> {
+        let Some(manifold) = &self.manifold else {
+            return Ok((sides(rhs, &self.surfaces.iter().collect::<Vec<_>>(), &self.values, t, x, seen)?, None));
+        };
+        let y = manifold.nearest(rhs, t, x)?;
+        let (mut fields, mut lifts) = (vec![vec![0.0; x.len()]; self.values.len()], Vec::new());
+        for (set, field) in self.values.iter().zip(&mut fields) {
+            set.iter().for_each(|&(slot, value)| rhs.machine.values[slot as usize] = value);
+            rhs.field(t, &y, field)?;
+            seen(rhs);
+            lifts.push(hold(rhs, t, &y, field)?);
+        }
+        let toward: Vec<f64> = self.surfaces.iter().map(|s| s.toward(rhs.machine)).collect();
+        let mut rates = Vec::with_capacity(fields.len());
+        for field in &fields {
+            let moves = manifold.moves(rhs, t, &y, field)?;
+            rates.push(moves.iter().zip(&toward).map(|(m, toward)| m * toward).collect());
+        }
+        Ok((Sides { fields, rates, distances: vec![0.0; self.surfaces.len()], lifts }, Some(y)))
     }
 
     /// The sides at a point, and the shares that hold the functions still, which decide about leaving.
@@ -221,9 +300,9 @@ impl Sliding {
         t: f64,
         x: &[f64],
         seen: &mut dyn FnMut(&Rhs<'_>),
-    ) -> Result<(Junction, Sides), EvalError> {
+    ) -> Result<(Junction, Sides, Option<Vec<f64>>), EvalError> {
         let m = self.surfaces.len();
-        let mut sides = sides(rhs, &self.surfaces.iter().collect::<Vec<_>>(), &self.values, t, x, seen)?;
+        let (mut sides, place) = self.look(rhs, t, x, seen)?;
         let (rates, lifts) = (std::mem::take(&mut sides.rates), std::mem::take(&mut sides.lifts));
         let junction = Junction { corners: self.corners.clone(), rates, lifts };
         let mut shares: Vec<f64> = self.surfaces.iter().map(|s| s.share.clamp(0.0, 1.0)).collect();
@@ -234,7 +313,7 @@ impl Sliding {
         junction.bear(&mut shares, &self.base);
         let own = self.surfaces.iter_mut().zip(shares).filter(|(s, _)| !s.averaged());
         own.for_each(|(s, share)| s.share = share);
-        Ok((junction, sides))
+        Ok((junction, sides, place))
     }
 
     /// The mixed field. With `values`, these become the mix of all values of the sides, for rows of the result.
@@ -253,7 +332,7 @@ impl Sliding {
                 kept.push(rhs.machine.values.clone());
             }
         };
-        let (junction, sides) = self.shares(rhs, t, x, &mut seen)?;
+        let (junction, sides, place) = self.shares(rhs, t, x, &mut seen)?;
         // What is left of the functions is drawn to zero as well. A step may go beyond where a share leaves [0, 1]: the field is as
         // smooth there as before, so that the step is good up to that place.
         let mut drawn: Vec<f64> = self.surfaces.iter().map(|s| s.share).collect();
@@ -261,6 +340,9 @@ impl Sliding {
         drawn.iter_mut().for_each(|d| *d = d.clamp(-BEYOND, 1.0 + BEYOND));
         drawn.iter_mut().zip(&self.surfaces).filter(|(_, s)| s.averaged()).for_each(|(d, s)| *d = s.share);
         mix(&self.corners.weights(&drawn, None), &sides.fields, dx);
+        if let Some(place) = place {
+            dx.iter_mut().zip(x.iter().zip(place)).for_each(|(d, (x, y))| *d -= self.pull * (x - y));
+        }
         if let Some(values) = values {
             let shares: Vec<f64> = self.surfaces.iter().map(|s| s.share.clamp(0.0, 1.0)).collect();
             let weights = self.corners.weights(&shares, None);
@@ -402,7 +484,125 @@ impl Sliding {
                 k += 1;
             }
         }
+        let groups: Vec<usize> = left.iter().filter_map(|l| l.0.wound).collect();
+        let with = self.surfaces.extract_if(.., |s| s.wound.is_some_and(|g| groups.contains(&g)));
+        left.extend(with.map(|s| {
+            let parting = Parting { second: s.share > 0.5, repelled: false };
+            (s, parting)
+        }));
         left
+    }
+
+    /// The states moved onto the surfaces, and to where rates are zero that are to be; none if one has to go further than `far`.
+    pub fn place(&self, model: &mut Model, program: &ModeProgram, t: f64, far: &[f64]) -> Option<Vec<f64>> {
+        let x = model.states_now(program);
+        let Some(manifold) = &self.manifold else { return Some(x) };
+        let y = model.aside(|model| manifold.nearest(&mut Rhs::new(&mut model.machine, program), t, &x).ok())?;
+        let near = y.iter().zip(&x).zip(far).all(|((y, x), far)| (y - x).abs() <= *far);
+        near.then_some(y)
+    }
+
+    /// The same, if the surfaces hold the solution there.
+    pub fn holds(&mut self, model: &mut Model, program: &ModeProgram, t: f64, far: &[f64]) -> Option<Vec<f64>> {
+        let y = self.place(model, program, t, far)?;
+        model.aside(|model| self.judge(&mut Rhs::new(&mut model.machine, program), t, &y).ok())?;
+        self.surfaces.iter().all(|s| s.looseness() < 0.0).then_some(y)
+    }
+
+    /// The sides to which surfaces are left that no longer hold the solution: by the rate of their functions where that is no longer
+    /// zero, else by their shares.
+    pub fn abandoned(self, model: &mut Model, program: &ModeProgram, t: f64, far: &[f64]) -> Vec<(Surface, Parting)> {
+        let x = model.states_now(program);
+        let rates = model.aside(|model| {
+            let mut rhs = Rhs::new(&mut model.machine, program);
+            self.manifold.as_ref()?.rates(&mut rhs, t, &x).ok()
+        });
+        let rates = if self.place(model, program, t, far).is_none() { rates } else { None };
+        let rates = rates.unwrap_or_else(|| vec![None; self.surfaces.len()]);
+        let sides = self.surfaces.into_iter().zip(rates).map(|(s, rate)| {
+            let second = rate.map_or(s.share > 0.5, |rate| s.toward(&model.machine) * rate > 0.0);
+            (s, Parting { second, repelled: false })
+        });
+        sides.collect()
+    }
+
+    /// What errors of the states do to the function of the first surface.
+    pub fn sway(&self, errors: &[f64]) -> Option<f64> {
+        let row = self.manifold.as_ref()?.slopes.first()?;
+        Some(row.iter().zip(errors).map(|(r, e)| r.abs() * e).sum())
+    }
+
+    /// Of a first surface alone that is of second order: what errors of the states along it do to the rate of its function, and how fast
+    /// the sides turn that (towards the second side).
+    pub fn turning(&self, model: &mut Model, program: &ModeProgram, t: f64, errors: &[f64]) -> Option<(f64, [f64; 2])> {
+        let row = self.manifold.as_ref()?.turns.first()?.as_ref()?;
+        let error = row.iter().zip(errors).map(|(r, e)| r.abs() * e).sum();
+        let x = model.states_now(program);
+        let look = |model: &mut Model| {
+            let mut rhs = Rhs::new(&mut model.machine, program);
+            self.look(&mut rhs, t, &x, &mut |_| ()).ok()
+        };
+        let rates = model.aside(look)?.0.rates;
+        Some((error, [rates.first()?[0], rates.get(1)?[0]]))
+    }
+
+    /// How fast the sides of a first surface of second order lead to the second side, each at a distance `by` of the function and where
+    /// there is no rate on the surface.
+    pub fn beside(&self, model: &mut Model, program: &ModeProgram, t: f64, by: f64) -> Option<[f64; 2]> {
+        let x = model.states_now(program);
+        model.aside(|model| {
+            let mut rhs = Rhs::new(&mut model.machine, program);
+            let manifold = self.manifold.as_ref()?;
+            let y = manifold.nearest(&mut rhs, t, &x).ok()?;
+            let (s, way) = (&self.surfaces[0], manifold.way(0)?);
+            let (toward, mut dx, mut rates) = (s.toward(rhs.machine), vec![0.0; x.len()], [0.0; 2]);
+            for (k, rate) in rates.iter_mut().enumerate() {
+                let off = if k == 0 { -toward * by } else { toward * by };
+                let beside: Vec<f64> = y.iter().zip(way).map(|(y, w)| y + off * w).collect();
+                self.values[k].iter().for_each(|&(slot, value)| rhs.machine.values[slot as usize] = value);
+                rhs.field(t, &beside, &mut dx).ok()?;
+                *rate = toward * rhs.rate(s.relations[0].0, t, &beside, &dx).ok()?;
+            }
+            Some(rates)
+        })
+    }
+
+    /// The surfaces near the present states that are on the manifold wherever it goes.
+    pub fn joined(&self, model: &mut Model, program: &ModeProgram, t: f64) -> Option<Vec<Surface>> {
+        let manifold = self.manifold.as_ref()?;
+        let leads: Vec<usize> = self.surfaces.iter().map(|s| s.relations[0].0).collect();
+        let mut known: Vec<usize> = self.surfaces.iter().flat_map(Surface::held).collect();
+        let rows: Vec<Vec<f64>> = manifold.slopes.iter().chain(manifold.turns.iter().flatten()).cloned().collect();
+        let x = model.states_now(program);
+        let mut found = Vec::new();
+        for i in program.crossings.relations() {
+            if known.contains(&i)
+                || !matches!(model.machine.relations[i].kind, RelationKind::Sign(_))
+                || !leads.iter().any(|&lead| model.neighbours(lead, i))
+                || !assigned(program, i)
+            {
+                continue;
+            }
+            model.know_rate(program, i);
+            let size = model.machine.relations[i].size;
+            let look = |model: &mut Model| {
+                let mut rhs = Rhs::new(&mut model.machine, program);
+                let y = manifold.nearest(&mut rhs, t, &x).ok()?;
+                let (here, there) = (rhs.function(i, t, &x).ok()?, rhs.function(i, t, &y).ok()?);
+                let row = slopes(&mut rhs, i, t, &y).ok()?;
+                (there.abs() <= 1e-3 * here.abs() + 1e-11 * size && made_of(&rows, &row).is_some()).then_some(())
+            };
+            if model.aside(look).is_none() {
+                continue;
+            }
+            let bit = model.machine.values[model.machine.relations[i].var as usize];
+            let surface = model.plain_surface(program, vec![(i, bit, f64::from(bit == 0.0))], t);
+            if let Some(surface) = surface {
+                known.extend(surface.held());
+                found.push(surface);
+            }
+        }
+        Some(found)
     }
 }
 
@@ -501,7 +701,60 @@ fn explicit(program: &ModeProgram, relation: usize) -> bool {
     function.is_some_and(|&k| program.crossings.functions[k].gradient.is_some())
 }
 
+/// Whether the function of a relation follows from states and time by assignments alone.
+fn assigned(program: &ModeProgram, relation: usize) -> bool {
+    let function = program.crossings.by_relation.get(&relation);
+    function.is_some_and(|&k| !program.crossings.functions[k].solves)
+}
+
 impl Model {
+    /// The surface of these relations, if the derivatives depend on its side, without memory.
+    fn plain_surface(&mut self, program: &ModeProgram, relations: Vec<(usize, f64, f64)>, t: f64) -> Option<Surface> {
+        let (relations, twins, bits) = self.complete(program, relations, t)?;
+        let critical = bits.iter().any(|b| program.sensitivity.slots.contains(&b.0));
+        if program.states.is_empty() || !critical || !self.without_memory(program, &bits) {
+            return None;
+        }
+        let (share, margin, hold) = (0.5, 1e-6, 0.0);
+        Some(Surface { share, ..Surface::new(relations, twins, bits, margin, hold) })
+    }
+
+    /// The surface of these relations, if its sides leave the rate of its function alone: that rate, where the function is zero.
+    pub(crate) fn second_order(
+        &mut self,
+        program: &ModeProgram,
+        relations: Vec<(usize, f64, f64)>,
+        t: f64,
+    ) -> Option<(Surface, f64)> {
+        if !relations.iter().all(|r| assigned(program, r.0)) {
+            return None;
+        }
+        let mut surface = self.plain_surface(program, relations, t)?;
+        let lead = surface.relations[0].0;
+        self.know_rate(program, lead);
+        let x = self.states_now(program);
+        let rate = self.aside(|model| {
+            let mut rhs = Rhs::new(&mut model.machine, program);
+            let held = vec![Held { relation: lead, second: false }];
+            let manifold = Manifold::new(&mut rhs, held, Vec::new(), t, &x, 1.0).ok()?;
+            let y = manifold.flat(&mut rhs, t, &x).ok()?;
+            let (mut fields, mut rates) = ([vec![0.0; x.len()], vec![0.0; x.len()]], [0.0; 2]);
+            for (k, field) in fields.iter_mut().enumerate() {
+                surface.set(&mut rhs.machine.values, k == 1);
+                rhs.field(t, &y, field).ok()?;
+                rates[k] = rhs.rate(lead, t, &y, field).ok()?;
+            }
+            let norm = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
+            let scale = || program.nominal.iter().map(|n| n.abs().clamp(1e-12, 1e12));
+            let apart = norm(&mut fields[0].iter().zip(&fields[1]).zip(scale()).map(|((a, b), s)| (a - b) / s));
+            let slope = norm(&mut manifold.slopes[0].iter().zip(scale()).map(|(g, s)| g * s));
+            let alike = (rates[1] - rates[0]).abs() <= 1e-6 * apart * slope;
+            (alike && apart > 0.0).then_some(0.5 * (rates[0] + rates[1]))
+        })?;
+        surface.second = true;
+        Some((surface, rate))
+    }
+
     /// All discrete values that follow without memory if relations have these values.
     fn discrete_with(
         &mut self,
@@ -735,7 +988,8 @@ impl Model {
         }
         let leads: Vec<usize> = surfaces.iter().map(|s| s.relations[0].0).collect();
         let known = surfaces.iter().flat_map(Surface::held).collect();
-        self.at_zero(program, &leads, known, t, near)
+        let found = self.at_zero(program, &leads, known, t, near);
+        self.turned_by_sides(program, surfaces, found, t)
     }
 
     /// Surfaces that the solution is on, within `near`, beside these relations (but for those that are known).
@@ -769,6 +1023,30 @@ impl Model {
             }
         }
         found
+    }
+
+    /// Those of the surfaces that have not crossed whose functions some side moves otherwise: the others cross when they do, or are of
+    /// second order.
+    fn turned_by_sides(
+        &mut self,
+        program: &ModeProgram,
+        known: &[Surface],
+        found: Vec<Surface>,
+        t: f64,
+    ) -> Vec<Surface> {
+        if found.is_empty() {
+            return found;
+        }
+        let all: Vec<&Surface> = known.iter().chain(&found).collect();
+        let corners = self.values_at(program, &all, &Corners::sums(all.len(), &[]).list);
+        let rates = corners.and_then(|c| self.seen_from(program, &all, &c, t)).map_or(Vec::new(), |s| s.rates);
+        let turned = |k: &usize| {
+            let (low, high) =
+                rates.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), r| (l.min(r[*k]), h.max(r[*k])));
+            rates.is_empty() || high - low > 1e-9 * low.abs().max(high.abs())
+        };
+        let kept: Vec<bool> = (known.len()..all.len()).map(|k| all[k].borne || turned(&k)).collect();
+        found.into_iter().zip(kept).filter(|(_, kept)| *kept).map(|(s, _)| s).collect()
     }
 
     /// The relations whose functions are multiples of this one's, and whether they have the same sign.
