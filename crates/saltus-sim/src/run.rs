@@ -2340,12 +2340,17 @@ impl Runner<'_> {
             |k: usize, back: f64| back * sides[k] > 0.0 && back * beside[k] > 0.5 * (off * sides[k].abs()).sqrt();
         let damped = firm(0, 1.0) && firm(1, -1.0);
         let kept_alive = swing <= off && turns.stuck();
-        let ends = (small || tiny) && (turns.shrunk() || damped) || kept_alive;
-        if !ends {
+        if !(small || tiny || kept_alive) {
             return None;
         }
+        let shrunk = turns.shrunk() || damped || kept_alive;
         let fresh = sliding.joined(model, program, t)?;
         sliding.surfaces.extend(fresh);
+        sliding.arrange(model, program, t)?;
+        // Where the fields tell what becomes of turns, nothing else needs to.
+        if !sliding.contraction(model, program, t).map_or(shrunk, |q| q < 1.0 - 1e-6) {
+            return None;
+        }
         sliding.surfaces.iter_mut().for_each(|s| s.wound = Some(key));
         let new: Vec<Surface> = sliding.surfaces.clone();
         let known = |s: &Surface| new.iter().any(|n| n.held().any(|i| s.held().any(|k| k == i)));

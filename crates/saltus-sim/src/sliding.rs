@@ -567,6 +567,36 @@ impl Sliding {
         })
     }
 
+    /// By what small turns shrink around a first surface of second order whose rate is the function of the second one: out against the
+    /// one acceleration, back by the other, on either side. Nothing if there are not just these two.
+    pub fn contraction(&self, model: &mut Model, program: &ModeProgram, t: f64) -> Option<f64> {
+        let manifold = self.manifold.as_ref()?;
+        let [x, v] = &self.surfaces[..] else { return None };
+        let factor = made_of(std::slice::from_ref(&manifold.slopes[1]), manifold.turns[0].as_ref()?)?[0];
+        if v.second || factor == 0.0 {
+            return None;
+        }
+        let at = model.states_now(program);
+        let look = |model: &mut Model| {
+            let mut rhs = Rhs::new(&mut model.machine, program);
+            self.look(&mut rhs, t, &at, &mut |_| ()).ok()
+        };
+        let rates = model.aside(look)?.0.rates;
+        let (toward, along) = (x.toward(&model.machine), v.toward(&model.machine) * factor);
+        // Outwards where function and rate have the same sign; accelerations back to zero count as positive.
+        let back = |side: f64, out: bool| {
+            let second = [side * toward > 0.0, (side * along > 0.0) == out];
+            let corner: Vec<usize> = (0..2).filter(|&k| second[k]).collect();
+            let c = self.corners.list.iter().position(|c| *c == corner)?;
+            Some(-side * toward * rates[c][0])
+        };
+        let part = |side: f64| {
+            let (out, home) = (back(side, true)?, back(side, false)?);
+            Some(if out > 0.0 { home.max(0.0) / out } else { f64::INFINITY })
+        };
+        Some(part(1.0)? * part(-1.0)?)
+    }
+
     /// The surfaces near the present states that are on the manifold wherever it goes.
     pub fn joined(&self, model: &mut Model, program: &ModeProgram, t: f64) -> Option<Vec<Surface>> {
         let manifold = self.manifold.as_ref()?;
