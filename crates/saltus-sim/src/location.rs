@@ -622,6 +622,17 @@ impl Location {
         off
     }
 
+    /// Whether a function that is at zero all along within the errors of the states is on the other side where the step ends by what is more
+    /// than left over from solving for it there: by a good part of its size, or as where the step began.
+    fn overlooked(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, sigma: f64, offset: f64) -> bool {
+        let i = step.program.crossings.functions[k].relation;
+        let [first, last] = [step.t0, step.t1].map(|t| sigma * (self.value(model, step, k, t) - offset));
+        let r = &model.machine.relations[i];
+        let size = r.size.max(1e-2 * r.nominal);
+        let steady = last < -ENOUGH * size && (last - first).abs() < 0.5 * last.abs();
+        !self.released.contains_key(&i) && gone(&model.machine, i, sigma * last + offset) && (last < -0.1 * size || steady)
+    }
+
     /// From now on this function is followed from end to end.
     fn follow_ends(&mut self, program: &ModeProgram, k: usize, weight: f64) {
         if !self.amplifying.contains_key(&k) {
@@ -1401,10 +1412,12 @@ impl Location {
             if found.is_none() && f(from) <= band && touching::falls(&mut f, 1.0, from, to) {
                 found = self.through_zero(model, step, k, (from, to), offset, sigma);
             }
-            if let Some(c) = found
-                && amplifies
-                && self.suffers(model, step, k, c.s_after)
-            {
+            let follows = amplifies
+                && match found {
+                    Some(c) => self.suffers(model, step, k, c.s_after),
+                    None => to == step.t1 && self.overlooked(model, step, k, sigma, offset),
+                };
+            if follows {
                 self.follow_ends(step.program, k, 100.0 * noise);
                 return true;
             }
@@ -1506,18 +1519,20 @@ impl Location {
         found
     }
 
-    /// Whether the function of a relation, `g` at the end of the step and `before` a while `dt` earlier, reaches a value that
-    /// changes the relation there, by the errors of the integration and by where it would be `close` later.
+    /// Whether function `k`, `g` at `t` and `before` a while `dt` earlier, reaches a value that changes its relation there, by its errors
+    /// and by where it would be `close` later.
     pub fn comes_to(
-        &self,
-        m: &Machine,
+        &mut self,
+        model: &mut Model,
         step: &SearchedStep<'_>,
-        f: &Function,
+        k: usize,
+        t: f64,
         (before, g, dt): (f64, f64, f64),
         close: f64,
     ) -> bool {
-        let r = &m.relations[f.relation];
-        let bit = m.values[r.var as usize];
+        let f = &step.program.crossings.functions[k];
+        let r = &model.machine.relations[f.relation];
+        let bit = model.machine.values[r.var as usize];
         let Some(value) = self.reached(f.relation, &r.kind, bit).filter(|_| !self.masked.contains(&f.relation)) else {
             return false;
         };
@@ -1526,29 +1541,27 @@ impl Location {
             _ => -1.0,
         };
         let (was, is) = (side * (before - value), side * (g - value));
-        let weight = self.errors(m, step, f);
-        was > is && was > 0.0 && is <= weight && is * dt <= close * (was - is)
+        was > is && was > 0.0 && is * dt <= close * (was - is) && is <= self.errors(model, step, k, t)
     }
 
-    /// What a function may be wrong by.
-    fn errors(&self, m: &Machine, step: &SearchedStep<'_>, f: &Function) -> f64 {
-        // Of functions through solved equations and products the errors are not known: those of their size.
-        let rtol = step.integrator.options().rtol;
-        let affine = f.gradient.as_ref().is_some_and(|g| g.affine);
-        let unknown =
-            if affine || self.in_turn.contains(&f.relation) { 0.0 } else { rtol * m.relations[f.relation].size };
-        (100.0 * self.band(m, step, f)).max(unknown)
+    /// What a function may be wrong by at a time of the step. What reads no states is known up to rounding.
+    fn errors(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, t: f64) -> f64 {
+        let f = &step.program.crossings.functions[k];
+        if f.states.is_empty() {
+            return model.machine.band(f.relation).max(self.rounding(model, step, k, t));
+        }
+        let known = 100.0 * self.band(&model.machine, step, f);
+        let exact = f.affine() || self.in_turn.contains(&f.relation);
+        if exact { known } else { known.max(100.0 * self.noise(model, step, f.relation, t)) }
     }
 
-    /// Whether the functions of these relations, which cross shortly before `t`, are at zero there within the errors of the
-    /// integration: what happens at `t` happens with them.
+    /// Whether the functions of these relations, which cross shortly before `t`, are at zero there within their errors: what happens
+    /// at `t` happens with them.
     pub fn waits(&mut self, model: &mut Model, step: &SearchedStep<'_>, fired: &[usize], t: f64) -> bool {
-        let good = self.at(model, step, t);
-        let functions = step.program.crossings.functions.iter().filter(|f| fired.contains(&f.relation));
-        good && functions.into_iter().all(|f| {
-            let mut g = [f64::NAN];
-            model.machine.crossing_values(&[f.relation], &mut g);
-            !whole(&model.machine, f.relation) && g[0].abs() <= self.errors(&model.machine, step, f)
+        let crossings = &step.program.crossings;
+        fired.iter().filter_map(|i| crossings.by_relation.get(i)).all(|&k| {
+            let g = self.value(model, step, k, t);
+            !whole(&model.machine, crossings.functions[k].relation) && g.abs() <= self.errors(model, step, k, t)
         })
     }
 
@@ -1578,7 +1591,7 @@ impl Location {
                     }
                 }
             }
-            if self.comes_to(&model.machine, step, f, (g[0], g[1], dt), close) {
+            if self.comes_to(model, step, k, end, (g[0], g[1], dt), close) {
                 found.push(f.relation);
                 // What is left to zero is no way back.
                 if g[1].abs() > model.machine.band(f.relation) {

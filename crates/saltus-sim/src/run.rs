@@ -558,6 +558,11 @@ impl Runner<'_> {
         self.options.time_resolution.unwrap_or(0.0)
     }
 
+    /// How far from a time event a crossing may be that its errors do not tell apart from it.
+    fn together(&self) -> f64 {
+        self.options.time_resolution.unwrap_or(self.tolerance.max(1e-9) * self.span())
+    }
+
     /// How stiff the model is at these states, for `--solver auto`.
     fn spectrum(&mut self, model: &mut Model, program: &ModeProgram, t: f64, x: &[f64]) -> Option<Spectrum> {
         let (o, values) = (self.integrator_options(program), model.machine.values.clone());
@@ -1028,7 +1033,7 @@ impl Runner<'_> {
                     self.location.put_back(&step, &f);
                 }
             }
-            let close = self.tolerance.max(1e-9) * self.span();
+            let close = self.together();
             let waits = !timed
                 && self.sliding.is_none()
                 && self.forward.is_none()
@@ -1163,9 +1168,8 @@ impl Runner<'_> {
             model.machine.crossing_values(&relations, g);
         }
         let step = SearchedStep { program, integrator, t0: from, t1: end };
-        let close = self.tolerance.max(1e-9) * self.span();
-        let reach =
-            |k: &usize| self.location.comes_to(&model.machine, &step, &functions[*k], (before[*k], g[*k], dt), close);
+        let close = self.together();
+        let reach = |k: &usize| self.location.comes_to(model, &step, *k, end, (before[*k], g[*k], dt), close);
         let found: Vec<usize> = (0..relations.len()).filter(reach).map(|k| relations[k]).collect();
         self.location.touching.extend(&found);
         self.last.clone_from(&found);
