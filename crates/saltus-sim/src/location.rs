@@ -332,6 +332,11 @@ pub(crate) fn valued(m: &Machine, relation: usize) -> bool {
     if whole(m, relation) { g.is_finite() } else { !g.is_nan() }
 }
 
+/// Whether a function has about the same value at both ends of a step.
+fn steady(first: f64, last: f64) -> bool {
+    (last - first).abs() < 0.5 * last.abs()
+}
+
 /// Whether a function is beyond doubt on the side that its bit excludes.
 fn gone(m: &Machine, relation: usize, g: f64) -> bool {
     let r = &m.relations[relation];
@@ -624,13 +629,26 @@ impl Location {
 
     /// Whether a function that is at zero all along within the errors of the states is on the other side where the step ends by what is more
     /// than left over from solving for it there: by a good part of its size, or as where the step began.
-    fn overlooked(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, sigma: f64, offset: f64) -> bool {
+    fn overlooked(
+        &mut self,
+        model: &mut Model,
+        step: &SearchedStep<'_>,
+        k: usize,
+        (offset, sigma): (f64, f64),
+        weight: f64,
+    ) -> bool {
         let i = step.program.crossings.functions[k].relation;
-        let [first, last] = [step.t0, step.t1].map(|t| sigma * (self.value(model, step, k, t) - offset));
+        if self.only_crossings || self.released.contains_key(&i) {
+            return false;
+        }
+        let last = sigma * (self.value(model, step, k, step.t1) - offset);
+        if !(weight > AMPLIFIED * last.abs() && gone(&model.machine, i, sigma * last + offset)) {
+            return false;
+        }
+        let first = sigma * (self.value(model, step, k, step.t0) - offset);
         let r = &model.machine.relations[i];
         let size = r.size.max(1e-2 * r.nominal);
-        let steady = last < -ENOUGH * size && (last - first).abs() < 0.5 * last.abs();
-        !self.released.contains_key(&i) && gone(&model.machine, i, sigma * last + offset) && (last < -0.1 * size || steady)
+        last < -0.1 * size || (last < -ENOUGH * size && steady(first, last))
     }
 
     /// From now on this function is followed from end to end.
@@ -671,7 +689,14 @@ impl Location {
             if let Some(a) = self.amplifying.get_mut(&k).filter(|a| a.young) {
                 let noise = (0.1 * a.weight).min(0.01 * size);
                 a.young = side.sides.iter().any(|&(offset, sigma)| sigma * (last - offset) < noise);
-                beyond = beyond.max(noise);
+                // What is beyond at both ends alike has crossed: errors differ from step to step.
+                let crossed = |&(offset, sigma): &(f64, f64)| {
+                    let [first, last] = [first, last].map(|g| sigma * (g - offset));
+                    last < -ENOUGH * size.min(a.weight) && steady(first, last)
+                };
+                if !side.sides.iter().any(crossed) {
+                    beyond = beyond.max(noise);
+                }
             }
             let wait = self.hesitating.get(&i).map_or(0.0, |w| ((w.0 - step.t0) / (step.t1 - step.t0)).max(0.0));
             for &(offset, sigma) in side.sides.iter() {
@@ -1412,11 +1437,10 @@ impl Location {
             if found.is_none() && f(from) <= band && touching::falls(&mut f, 1.0, from, to) {
                 found = self.through_zero(model, step, k, (from, to), offset, sigma);
             }
-            let follows = amplifies
-                && match found {
-                    Some(c) => self.suffers(model, step, k, c.s_after),
-                    None => to == step.t1 && self.overlooked(model, step, k, sigma, offset),
-                };
+            let follows = match found {
+                Some(c) => amplifies && self.suffers(model, step, k, c.s_after),
+                None => to == step.t1 && self.overlooked(model, step, k, (offset, sigma), 100.0 * noise),
+            };
             if follows {
                 self.follow_ends(step.program, k, 100.0 * noise);
                 return true;
