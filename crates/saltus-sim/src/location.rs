@@ -1668,6 +1668,8 @@ impl Location {
                 let mut fired: Vec<usize> =
                     here.iter().map(|&k| step.program.crossings.functions[k].relation).collect();
                 fired.dedup();
+                // Beyond zero by less than rounding, it is not back at zero at once.
+                self.grazing.extend(fired.iter().filter(|i| !self.touching.contains(i)));
                 self.approaching.retain(|i, _| !fired.contains(i));
                 self.crosses(&fired, t);
                 return Some((t, fired));
