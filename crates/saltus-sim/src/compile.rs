@@ -60,6 +60,8 @@ pub struct MixedBlock {
     pub continuous_slots: Vec<u32>,
     /// What they are.
     pub continuous_cells: Vec<Cell>,
+    /// Whether some of them follow from previous values.
+    pub remembers: bool,
     /// How often it was looked for other solutions.
     pub looks: std::cell::Cell<u8>,
     /// Whether several modes have been seen to share a solution: some are singular, or functions stay at zero.
@@ -360,6 +362,10 @@ impl Compiler<'_> {
                 self.single(&items[members[k]], unknowns[k], &mut discrete);
             }
         }
+        let previous = |a: &Operand| matches!(a, Operand::Pre { .. });
+        let remembers = disc
+            .iter()
+            .any(|&k| matches!(&items[members[k]], Item::Value { row, .. } if row.args.iter().any(previous)));
         let cells: Vec<Cell> = disc.iter().map(|&k| unknowns[k]).collect();
         let continuous_cells: Vec<Cell> = cont.iter().map(|&k| unknowns[k]).collect();
         let slots: Vec<u32> = cells.iter().map(|&c| self.layout.slot(c)).collect();
@@ -374,6 +380,7 @@ impl Compiler<'_> {
             reals,
             continuous_slots,
             continuous_cells,
+            remembers,
             looks: Default::default(),
             degenerate: Default::default(),
         })));

@@ -342,7 +342,9 @@ impl Machine {
         let mode: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
         good = good && self.run(&m.continuous).is_ok();
         self.regular_only = regular_only;
-        for slack in [1.0, AT_ZERO] {
+        // What remembers where it came from takes a function that has crossed for crossed.
+        let slacks: &[f64] = if m.remembers { &[1.0] } else { &[1.0, AT_ZERO] };
+        for &slack in slacks {
             self.slack = slack;
             m.slots.iter().zip(&mode).for_each(|(&s, &v)| self.values[s as usize] = v);
             if good && self.run(&m.discrete).is_ok() && m.agree(&self.values, &mode, 0.0) {
