@@ -30,6 +30,8 @@ pub(crate) struct Stages {
     k: Vec<Vec<f64>>,
     base: Vec<f64>,
     newton: StageNewton,
+    /// How far a stage is from dense output.
+    off: Vec<f64>,
     /// The polynomial of the last step may be extrapolated.
     history: bool,
     trail: Trail,
@@ -45,6 +47,41 @@ impl Stages {
         for &a in nodes {
             let weight: f64 = nodes.iter().filter(|&&b| b != a).map(|&b| (C[i] - C[b]) / (C[a] - C[b])).product();
             rest[0].iter_mut().zip(&done[a]).for_each(|(g, k)| *g += weight * k);
+        }
+    }
+
+    /// Component m of stage i.
+    fn value(&self, core: &Core, h: f64, i: usize, m: usize) -> f64 {
+        let explicit: f64 = A[i].iter().zip(&self.k).map(|(a, k)| a * k[m]).sum();
+        core.x[m] + h * (explicit + GAMMA * self.k[i][m])
+    }
+
+    /// The slopes of stiff components at the ends of a step are those of transients that it has stepped over: times h they tell nothing.
+    /// Where dense output by slopes is off a stage, and the equations would draw it there at once, it goes through stages.
+    fn through_stages(&mut self, core: &mut Core, h: f64) {
+        core.poly.eval(core.t + C[1] * h, &mut self.off);
+        for m in 0..core.n {
+            self.off[m] = self.value(core, h, 1, m) - self.off[m];
+        }
+        let far = |(off, w): (&f64, &f64)| !(off.abs() * w <= 20.0);
+        if !self.off.iter().zip(&core.w).any(far) {
+            return;
+        }
+        self.base.copy_from_slice(&self.off);
+        self.newton.filter(&mut self.base);
+        for m in 0..core.n {
+            if !far((&self.off[m], &core.w[m])) || self.base[m].abs() > 0.2 * GAMMA * h * self.off[m].abs() {
+                continue;
+            }
+            // x₀ + d₁ s + d₂ s(s − a) + d₃ s(s − a)(s − b) through two stages and the end.
+            let (a, b) = (C[2], C[3]);
+            let [ya, yb] = [2, 3].map(|i| self.value(core, h, i, m) - core.x[m]);
+            let end = core.x_new[m] - core.x[m];
+            let (d1, slope) = (ya / a, (yb - ya) / (b - a));
+            let d2 = (slope - d1) / b;
+            let d3 = ((end - yb) / (1.0 - b) - slope) / (1.0 - a) - d2;
+            let c = [core.x[m], d1 - a * d2 + a * b * d3, d2 - (a + b) * d3, d3, 0.0];
+            (0..=core.poly.degree()).for_each(|j| core.poly.coefficient_mut(j)[m] = c[j]);
         }
     }
 
@@ -113,10 +150,11 @@ impl Method for Stages {
         Ok(core.error_norm())
     }
 
-    fn finish(&mut self, _: &mut dyn OdeSystem, core: &mut Core, _: f64, t_new: f64) -> Result<(), Failure> {
+    fn finish(&mut self, _: &mut dyn OdeSystem, core: &mut Core, h: f64, t_new: f64) -> Result<(), Failure> {
         core.dx_new.copy_from_slice(&self.k[STAGES - 1]);
         core.poly.set_hermite(core.t, t_new, &core.x, &core.dx, &core.x_new, &core.dx_new);
         self.trail.raise(core, t_new);
+        self.through_stages(core, h);
         self.newton.accepted();
         self.history = true;
         Ok(())
@@ -133,6 +171,7 @@ impl Esdirk {
         let stages = Stages {
             k: vec![v(); STAGES],
             base: v(),
+            off: v(),
             newton: StageNewton::new(n),
             history: false,
             trail: Trail::new(n),
