@@ -1350,6 +1350,7 @@ impl Runner<'_> {
         // Computed anew at the end of a step, unknowns lie on another branch only if theirs ends there.
         if model.machine.course.ends_at(t)
             && let Some(hop) = hopped(&model.machine.course, &model.machine.values, program)
+            && self.folds_before(model, program, integrator, t)
         {
             let d = self.solution_ends(model, program, t, hop);
             self.stops(d, observer)?;
@@ -1479,6 +1480,32 @@ impl Runner<'_> {
         if !model.machine.course.leaps(t1, |slot| typical(program, slot)) {
             return None;
         }
+        self.fold_within(model, program, integrator, t0, t1)
+    }
+
+    /// Whether unknowns that are others than where a step was said to end, at `t`, have left a branch of solutions that ends. They may also
+    /// have been left with what the integrator had not solved for: a kink within the step, what small differences of states move far.
+    fn folds_before(&mut self, model: &mut Model, program: &ModeProgram, integrator: &dyn Integrator, t: f64) -> bool {
+        let t0 = integrator.t_prev();
+        if self.sliding.is_some() || !(t0 < t) {
+            return true;
+        }
+        let course = model.machine.course.clone();
+        model.machine.course.cut(t0);
+        let found = self.fold_within(model, program, integrator, t0, t).is_some();
+        model.machine.course = course;
+        found
+    }
+
+    /// Where in (t0, t1] the branch of solutions ends that the unknowns are on at t0, and of which of them that was seen.
+    fn fold_within(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        integrator: &dyn Integrator,
+        t0: f64,
+        t1: f64,
+    ) -> Option<(f64, u32, f64)> {
         // Whatever solutions the search comes upon, the run stays on its own.
         let kept = (model.machine.values.clone(), model.machine.course.clone());
         let mut at = |t: f64, keep: bool| {
