@@ -233,6 +233,8 @@ pub(crate) struct Location {
     pub undefined: Vec<usize>,
     /// Largest |g| of each relation since its last event.
     amplitude: Vec<f64>,
+    /// Largest |g| of each relation at the ends of steps: between them dense output may swing.
+    at_ends: Vec<f64>,
     /// When each relation crossed last, and how long it had taken since the time before.
     paces: FxHashMap<usize, (f64, f64)>,
     x: Vec<f64>,
@@ -512,6 +514,17 @@ impl Location {
         *a = a.max(far).max(f64::MIN_POSITIVE);
     }
 
+    /// How large a function has been where steps end.
+    fn size_at_ends(&mut self, m: &Machine, relation: usize, ends: [f64; 2]) -> f64 {
+        if self.at_ends.len() <= relation {
+            self.at_ends.resize(relation + 1, 0.0);
+        }
+        let far = &mut self.at_ends[relation];
+        // A value that is not a number counts for nothing.
+        *far = far.max(ends[0].abs()).max(ends[1].abs());
+        far.min(m.relations[relation].size)
+    }
+
     /// A function begins the step (or a part of it) with this value and is as large as that somewhere in it. What was released must
     /// begin clear of where that was: the step in which it gets there may begin on the wrong side.
     fn note(&mut self, m: &mut Machine, relation: usize, begin: f64, big: f64) {
@@ -646,8 +659,7 @@ impl Location {
             return false;
         }
         let first = sigma * (self.value(model, step, k, step.t0) - offset);
-        let r = &model.machine.relations[i];
-        let size = r.size.max(1e-2 * r.nominal);
+        let size = self.size_at_ends(&model.machine, i, [first, last]).max(1e-2 * model.machine.relations[i].nominal);
         last < -0.1 * size || (last < -ENOUGH * size && steady(first, last))
     }
 
@@ -683,7 +695,7 @@ impl Location {
             self.went(i, first.abs());
             let side = self.side(model, step, k);
             // The ends have errors, too, a good deal less than the tolerance: what has crossed does not come back within them.
-            let size = model.machine.relations[i].size;
+            let size = self.size_at_ends(&model.machine, i, [first, last]);
             let mut beyond = 2.0 * side.tight;
             let close = self.amplifying.get(&k).map_or(0.0, |a| ENOUGH * a.weight.min(size));
             if let Some(a) = self.amplifying.get_mut(&k).filter(|a| a.young) {
@@ -836,6 +848,7 @@ impl Location {
                 return false;
             }
             self.note(&mut model.machine, i, g, g.abs());
+            self.size_at_ends(&model.machine, i, [g, g]);
             self.went(i, g.abs());
             let side = self.side(model, step, k);
             let roads = self.exclusion.far(&mut model.machine, step, k, &self.reach, &side);
@@ -1331,6 +1344,7 @@ impl Location {
             let (i, samples) = (relation(k), s.values[j]);
             let big = samples.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
             self.note(&mut model.machine, i, samples[0], big);
+            self.size_at_ends(&model.machine, i, [samples[0], samples[END]]);
             if !open.contains(&k) {
                 self.approaching.remove(&i);
                 self.went(i, samples[END].abs());
