@@ -11,10 +11,14 @@ use crate::{Env, Flattener, Mode, R};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{
-    Action, Equation, HybridDae, Operand, Origin, Sampler, VarId, VarType, Variability, When, WhenBranch,
+    Action, Equation, Guard, HybridDae, Message, Operand, Origin, Sampler, VarId, VarType, Variability, When,
+    WhenBranch,
 };
 use saltus_expr::{Binary, Coefficient, ExprId, Node as XNode, RelOp, Unary, affine_in, classify};
 use saltus_syntax::ast::{Call, Equation as AstEquation, Expr};
+
+/// Marks the equations by which a clock's method of integration moves states.
+const STEP: &str = "step of a clock's method";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Rational {
@@ -142,6 +146,14 @@ struct Varying {
     resolution: i128,
 }
 
+/// `terminate(message)` on a clock.
+struct Ending {
+    clock: VarId,
+    message: Message,
+    guard: Option<Guard>,
+    origin: Origin,
+}
+
 struct Op {
     kind: Kind,
     out: VarId,
@@ -163,8 +175,13 @@ pub(crate) struct Clocks {
     /// Equations (by number) and calls that a clock drives.
     tagged: Vec<(usize, VarId)>,
     tagged_calls: Vec<(usize, VarId)>,
+    tagged_assertions: Vec<(usize, VarId)>,
+    /// `terminate` in when-clauses of clocks.
+    endings: Vec<Ending>,
     /// Variables whose previous values are asked for.
     states: Vec<VarId>,
+    /// The clock of the when-clause being read.
+    current: Option<VarId>,
     /// Variables that tick together though no equation ties them.
     together: Vec<(VarId, VarId)>,
     /// Factors that zeros have removed from the equation being read: clocks know them still.
@@ -179,6 +196,10 @@ impl Clocks {
 }
 
 impl Clocks {
+    /// The arguments of operators, with the variables they give.
+    pub(crate) fn arguments(&mut self) -> impl Iterator<Item = (VarId, &mut ExprId)> {
+        self.ops.iter_mut().filter_map(|op| op.arg.as_mut().map(|a| (op.out, a)))
+    }
     /// Notes that the previous value of a variable is asked for.
     pub(crate) fn mark_state(&mut self, v: VarId) {
         self.states.push(v);
@@ -488,22 +509,40 @@ impl<'t> Flattener<'t> {
         let Some(clock) = v.scalar_list().first().and_then(|&x| self.as_var(x)) else {
             return Err(self.err(c.span, "this is not a clock"));
         };
-        let (first, calls) = (self.dae.equations.len(), self.dae.calls.len());
+        let (first, calls, assertions) = (self.dae.equations.len(), self.dae.calls.len(), self.dae.assertions.len());
+        let around = self.clocks.current.replace(clock);
         let env = &Env { clocked: true, ..*env };
         for e in body {
             if let saltus_syntax::ast::EquationKind::When { .. } = e.kind {
+                self.clocks.current = around;
                 return Err(self.err(e.span, "a when-clause cannot stand inside one that a clock drives"));
             }
             if let Err(d) = self.equation(env, e) {
                 self.report_in(d, env.scope);
             }
         }
+        self.clocks.current = around;
         for k in first..self.dae.equations.len() {
             self.clocks.tagged.push((k, clock));
         }
         for k in calls..self.dae.calls.len() {
             self.clocks.tagged_calls.push((k, clock));
         }
+        for k in assertions..self.dae.assertions.len() {
+            self.clocks.tagged_assertions.push((k, clock));
+        }
+        Ok(true)
+    }
+
+    /// `terminate(message)` in a when-clause of a clock; `false` if it stands in none.
+    pub(crate) fn clocked_terminate(&mut self, env: &Env, c: &Call, span: Span) -> R<bool> {
+        let Some(clock) = self.clocks.current else { return Ok(false) };
+        let message = match c.args.first() {
+            Some(m) => self.message(env, m)?,
+            None => Message::default(),
+        };
+        let origin = self.origin(env, span, "");
+        self.clocks.endings.push(Ending { clock, message, guard: self.guard, origin });
         Ok(true)
     }
 
@@ -529,6 +568,50 @@ impl<'t> Flattener<'t> {
         r.args.iter().filter_map(|a| a.variable()).filter(|&v| self.varies(v)).collect()
     }
 
+    /// The variables of the conditions that a branch stands under.
+    fn guard_vars(&self, guard: Option<Guard>) -> Vec<VarId> {
+        let (mut out, mut guard) = (Vec::new(), guard);
+        while let Some((g, _)) = guard {
+            let group = &self.dae.ifs[g];
+            out.extend(group.conditions.iter().flat_map(|c| self.row_vars(c)));
+            guard = group.parent;
+        }
+        out
+    }
+
+    /// Whether a branch and those around it are taken.
+    fn guard_holds(&mut self, guard: Option<Guard>) -> ExprId {
+        let (mut out, mut guard) = (self.dae.pool.num(1.0), guard);
+        while let Some((g, branch)) = guard {
+            let group = self.dae.ifs[g].clone();
+            for (k, c) in group.conditions.iter().enumerate().take(branch as usize + 1) {
+                let mut c = self.rows.open(&mut self.dae.pool, c);
+                if k < branch as usize {
+                    c = self.dae.pool.not(c);
+                }
+                out = self.dae.pool.bin(Binary::And, c, out);
+            }
+            guard = group.parent;
+        }
+        out
+    }
+
+    /// Derivatives are sampled like other signals of continuous time, as variables.
+    fn name_sampled_derivatives(&mut self) {
+        let mut ops = std::mem::take(&mut self.clocks.ops);
+        for op in ops.iter_mut().filter(|op| op.kind == Kind::Sample) {
+            let Some(a) = op.arg else { continue };
+            let derived = |k: &u32| matches!(self.hole(*k), Some(Operand::Var { order: 1.., .. }));
+            if self.dae.pool.holes(a).iter().any(derived) {
+                let origin = Origin { note: "", ..self.dae.vars[op.out].origin.clone() };
+                let v = self.hidden("sampled", VarType::Real, Variability::Continuous, origin.clone());
+                self.define(v, a, &origin);
+                op.arg = Some(self.var_expr(v));
+            }
+        }
+        self.clocks.ops = ops;
+    }
+
     pub(crate) fn finish_clocks(&mut self) {
         if self.clocks.ops.is_empty() && self.clocks.vars.is_empty() && self.clocks.states.is_empty() {
             return;
@@ -543,6 +626,7 @@ impl<'t> Flattener<'t> {
     }
 
     fn partition(&mut self) -> R<()> {
+        self.name_sampled_derivatives();
         let n = self.dae.vars.len();
         let mut parent: Vec<u32> = (0..n as u32).collect();
         fn find(p: &mut [u32], mut i: u32) -> u32 {
@@ -559,7 +643,30 @@ impl<'t> Flattener<'t> {
             }
         };
         for eq in self.dae.equations.as_slice() {
-            tie(&self.row_vars(&eq.row));
+            let mut vs = self.row_vars(&eq.row);
+            vs.extend(self.guard_vars(eq.guard));
+            tie(&vs);
+        }
+        // An operator in an assertion ticks with what else the assertion reads.
+        let made: FxHashSet<VarId> = self.clocks.ops.iter().filter(|o| o.kind != Kind::Hold).map(|o| o.out).collect();
+        for a in &self.dae.assertions {
+            let mut vs = self.row_vars(&a.condition);
+            vs.extend(self.guard_vars(a.guard));
+            if vs.iter().any(|v| made.contains(v)) {
+                tie(&vs);
+            }
+        }
+        for &(k, c) in &self.clocks.tagged_assertions {
+            let a = &self.dae.assertions[k];
+            let mut vs = self.row_vars(&a.condition);
+            vs.extend(self.guard_vars(a.guard));
+            vs.push(c);
+            tie(&vs);
+        }
+        for e in &self.clocks.endings {
+            let mut vs = self.guard_vars(e.guard);
+            vs.push(e.clock);
+            tie(&vs);
         }
         for &(a, b) in &self.clocks.together {
             tie(&[a, b]);
@@ -1097,7 +1204,8 @@ impl<'t> Flattener<'t> {
         let mut bodies: FxHashMap<u32, Vec<(ExprId, Origin)>> = FxHashMap::default();
         // Sort out the equations.
         let all = std::mem::take(&mut self.dae.equations);
-        let mut pending_ifs: FxHashMap<usize, Vec<Equation>> = FxHashMap::default();
+        let mut pending_ifs: FxHashMap<usize, Vec<(u32, ExprId)>> = FxHashMap::default();
+        let mut places: FxHashMap<usize, u32> = FxHashMap::default();
         for eq in all.as_slice() {
             let vs = self.row_vars(&eq.row);
             if !vs.is_empty() && vs.iter().all(|v| self.clocks.vars.contains(v)) {
@@ -1108,9 +1216,11 @@ impl<'t> Flattener<'t> {
                     let e = self.rows.open(&mut self.dae.pool, &eq.row);
                     bodies.entry(p).or_default().push((e, eq.origin.clone()));
                 }
-                Some(_) => {
-                    if let Some((g, _)) = eq.guard {
-                        pending_ifs.entry(g.index()).or_default().push(eq.clone());
+                Some(p) => {
+                    if let Some((g, branch)) = eq.guard {
+                        let e = self.rows.open(&mut self.dae.pool, &eq.row);
+                        pending_ifs.entry(g.index()).or_default().push((branch, e));
+                        places.insert(g.index(), p);
                     }
                 }
                 None => {
@@ -1118,68 +1228,27 @@ impl<'t> Flattener<'t> {
                 }
             }
         }
-        // If-equations: the k-th equations of the branches become one.
-        let mut groups: Vec<usize> = pending_ifs.keys().copied().collect();
-        groups.sort_unstable();
-        for g in groups {
-            let list = &pending_ifs[&g];
+        // If-equations: those of the branches for one variable become one, inner ones first.
+        while let Some(g) = pending_ifs.keys().copied().max() {
+            let (Some(list), Some(&p)) = (pending_ifs.remove(&g), places.get(&g)) else { continue };
             let group = self.dae.ifs.as_slice()[g].clone();
-            let m = group.conditions.len();
-            let mut by: Vec<Vec<ExprId>> = vec![Vec::new(); m + 1];
-            let mut first = None;
-            for eq in list {
-                let Some((_, b)) = eq.guard else { continue };
-                let e = self.rows.open(&mut self.dae.pool, &eq.row);
-                by[b as usize].push(e);
-                first = first.or_else(|| self.row_vars(&eq.row).first().copied());
-            }
-            // The branches may list the same variables in different orders.
-            let lead: Vec<Option<VarId>> =
-                by[m].iter().map(|&e| self.sides(e).and_then(|s| self.as_var(s.0))).collect();
-            for b in by.iter_mut() {
-                let mut rest = b.clone();
-                let mut sorted = Vec::new();
-                for l in &lead {
-                    let at = rest
-                        .iter()
-                        .position(|&e| l.is_some() && self.sides(e).and_then(|s| self.as_var(s.0)) == *l)
-                        .unwrap_or(0);
-                    if at < rest.len() {
-                        sorted.push(rest.remove(at));
-                    }
-                }
-                sorted.extend(rest);
-                *b = sorted;
-            }
-            let k = by[0].len();
-            let Some(p) = first.and_then(within) else { continue };
-            if by.iter().any(|b| b.len() != k) {
+            let mut by: Vec<Vec<ExprId>> = vec![Vec::new(); group.conditions.len() + 1];
+            list.into_iter().for_each(|(branch, e)| by[branch as usize].push(e));
+            let Some(joined) = self.join_branches(&group.conditions, by) else {
                 let span = group.origin.span.unwrap_or(Span::NONE);
                 return Err(self.err(
                     span,
                     "the branches of an if-equation in a clocked partition must have equally many equations",
                 ));
-            }
-            for i in 0..k {
-                // `v = a` in one branch and `v = b` in the other: `v = if c then a else b`.
-                let zero = self.dae.pool.num(0.0);
-                let side = |me: &Self, e: ExprId| {
-                    me.sides(e).map(|(a, b)| (a, b.unwrap_or(zero))).filter(|(a, _)| me.as_var(*a).is_some())
-                };
-                let lone = side(self, by[m][i])
-                    .map(|x| x.0)
-                    .filter(|&v| by.iter().all(|b| side(self, b[i]).is_some_and(|x| x.0 == v)));
-                let value = |me: &Self, e: ExprId| if lone.is_some() { side(me, e).map_or(e, |x| x.1) } else { e };
-                let mut e = value(self, by[m][i]);
-                for (c, b) in group.conditions.iter().zip(&by).rev() {
-                    let c = self.rows.open(&mut self.dae.pool, c);
-                    let x = value(self, b[i]);
-                    e = self.dae.pool.select(c, x, e);
+            };
+            for e in joined {
+                match group.parent {
+                    Some((up, branch)) => {
+                        pending_ifs.entry(up.index()).or_default().push((branch, e));
+                        places.insert(up.index(), p);
+                    }
+                    None => bodies.entry(p).or_default().push((e, group.origin.clone())),
                 }
-                if let Some(v) = lone {
-                    e = self.dae.pool.intern(XNode::Binary(Binary::Sub, v, e));
-                }
-                bodies.entry(p).or_default().push((e, group.origin.clone()));
             }
         }
         // The operators themselves.
@@ -1261,8 +1330,15 @@ impl<'t> Flattener<'t> {
                 None => self.dae.calls.push(c),
             }
         }
+        let mut reactions = self.clocked_reactions(&within);
         // Ordinary when-clauses inside clocked partitions stay as they are: their conditions are clocked variables.
         for &p in order {
+            // Each with its own place.
+            for (action, origin) in reactions.remove(&p).unwrap_or_default() {
+                let Some(&tick) = ticks.get(&p) else { continue };
+                let branch = WhenBranch { conditions: vec![tick], initial: false, actions: vec![action] };
+                self.dae.whens.push(When { branches: vec![branch], guard: None, origin });
+            }
             let mut eqs = bodies.remove(&p).unwrap_or_default();
             let taken: FxHashSet<VarId> = calls
                 .get(&p)
@@ -1291,6 +1367,120 @@ impl<'t> Flattener<'t> {
             self.dae.whens.push(When { branches: vec![branch], guard: None, origin });
         }
         Ok(())
+    }
+
+    /// The equations of the branches of an if-equation as conditional ones; nothing if some branch has more than another.
+    ///
+    /// ```text
+    /// if c then v = a; w = d; else w = e; v = b; end if;   ⇒   v = if c then a else b;  w = if c then d else e;
+    /// ```
+    fn join_branches(&mut self, conditions: &[saltus_dae::Row], mut by: Vec<Vec<ExprId>>) -> Option<Vec<ExprId>> {
+        let m = conditions.len();
+        if by.iter().any(|b| b.len() != by[m].len()) {
+            return None;
+        }
+        let mut out = Vec::new();
+        while let Some(&last) = by[m].first() {
+            // A variable that every branch gives a value, wherever it does so; or else the equations in their order.
+            let mut at: Vec<usize> = vec![0; m + 1];
+            let mut values: Vec<ExprId> = by.iter().map(|b| b[0]).collect();
+            let mut lone = None;
+            for (v, value) in self.values_given(last) {
+                let mut found = Vec::new();
+                for b in &by[..m] {
+                    let given = b
+                        .iter()
+                        .enumerate()
+                        .find_map(|(k, &e)| self.values_given(e).into_iter().find(|x| x.0 == v).map(|x| (k, x.1)));
+                    found.extend(given);
+                }
+                if found.len() == m {
+                    found.push((0, value));
+                    (at, values) = found.into_iter().unzip();
+                    lone = Some(v);
+                    break;
+                }
+            }
+            for (b, k) in by.iter_mut().zip(at) {
+                b.remove(k);
+            }
+            let mut e = values[m];
+            for (c, &x) in conditions.iter().zip(&values).rev() {
+                let c = self.rows.open(&mut self.dae.pool, c);
+                e = self.dae.pool.select(c, x, e);
+            }
+            if let Some(v) = lone {
+                let v = self.var_expr(v);
+                e = self.dae.pool.intern(XNode::Binary(Binary::Sub, v, e));
+            }
+            out.push(e);
+        }
+        Some(out)
+    }
+
+    /// The variables that stand alone in a residual, each with the value it then has. The one on the left comes first.
+    fn values_given(&mut self, e: ExprId) -> Vec<(VarId, ExprId)> {
+        let p = &mut self.dae.pool;
+        let pairs = match *p.node(e) {
+            XNode::Binary(Binary::Sub, a, b) => vec![(a, b), (b, a)],
+            XNode::Binary(Binary::Add, a, b) => vec![(a, p.neg(b)), (b, p.neg(a))],
+            XNode::Unary(Unary::Neg, a) => vec![(a, p.num(0.0))],
+            XNode::Hole(_) => vec![(e, p.num(0.0))],
+            _ => Vec::new(),
+        };
+        pairs
+            .into_iter()
+            .filter_map(|(a, b)| {
+                let v = self.as_var(a)?;
+                let XNode::Hole(k) = *self.dae.pool.node(a) else { return None };
+                (!self.dae.pool.has_hole(b, k)).then_some((v, b))
+            })
+            .collect()
+    }
+
+    /// Assertions on clocked variables and `terminate` in when-clauses of clocks, as actions of their partitions.
+    fn clocked_reactions(&mut self, within: &dyn Fn(VarId) -> Option<u32>) -> FxHashMap<u32, Vec<(Action, Origin)>> {
+        let mut out: FxHashMap<u32, Vec<(Action, Origin)>> = FxHashMap::default();
+        let tagged: FxHashMap<usize, VarId> = self.clocks.tagged_assertions.iter().copied().collect();
+        for (k, a) in std::mem::take(&mut self.dae.assertions).into_iter().enumerate() {
+            let mut vs: Vec<VarId> = tagged.get(&k).copied().into_iter().collect();
+            vs.extend(self.row_vars(&a.condition));
+            vs.extend(self.guard_vars(a.guard));
+            let Some(p) = vs.first().and_then(|&v| within(v)).filter(|_| vs.iter().all(|&v| within(v).is_some()))
+            else {
+                self.dae.assertions.push(a);
+                continue;
+            };
+            let condition = self.rows.open(&mut self.dae.pool, &a.condition);
+            let holds = self.guard_holds(a.guard);
+            let (active, condition) = self.while_active(&a.origin.instance, condition);
+            let here = self.dae.pool.bin(Binary::And, active, holds);
+            let idle = self.dae.pool.not(here);
+            let condition = self.dae.pool.bin(Binary::Or, idle, condition);
+            let condition = self.plain_relations(condition);
+            let condition = self.row(condition);
+            let action = Action::Assert { condition, message: a.message, error: a.error };
+            out.entry(p).or_default().push((action, a.origin));
+        }
+        for e in std::mem::take(&mut self.clocks.endings) {
+            let Some(p) = within(e.clock) else { continue };
+            let holds = self.guard_holds(e.guard);
+            let (active, _) = self.while_active(&e.origin.instance, holds);
+            let condition = self.dae.pool.bin(Binary::And, active, holds);
+            let condition = self.plain_relations(condition);
+            let condition = self.dae.pool.as_const(condition).is_none().then(|| self.row(condition));
+            out.entry(p).or_default().push((Action::Terminate { message: e.message, condition }, e.origin));
+        }
+        out
+    }
+
+    /// No events on a clock: relations are plain at a tick.
+    fn plain_relations(&mut self, e: ExprId) -> ExprId {
+        self.dae.pool.rewrite(e, &mut |p, x| match *p.node(x) {
+            XNode::Relation(op, a, b) => Some(p.intern(XNode::Binary(op.plain(), a, b))),
+            XNode::EventFloor(a) => Some(p.un(Unary::Floor, a)),
+            _ => None,
+        })
     }
 
     /// Time flows on between ticks: an equation that reads it without `sample` asks for a method of integration
@@ -1438,7 +1628,8 @@ impl<'t> Flattener<'t> {
             if let Some(b) = begun {
                 next = p.select(b, next, before[k]);
             }
-            new.push((p.intern(XNode::Binary(Binary::Sub, x, next)), origin.clone()));
+            let origin = Origin { note: STEP, ..origin.clone() };
+            new.push((p.intern(XNode::Binary(Binary::Sub, x, next)), origin));
         }
         for (e, _) in eqs.iter_mut() {
             *e = self.dae.pool.substitute(*e, |p, k| match states.iter().position(|s| s.0 == k) {
@@ -1557,6 +1748,25 @@ impl<'t> Flattener<'t> {
         }
     }
 
+    /// The value of `v` that makes `slope v + rest` vanish. Where the slope is zero by a condition, as in the step of an implicit
+    /// method that the first tick does not take, the variable keeps its value.
+    fn solved_at_tick(&mut self, v: VarId, slope: ExprId, rest: ExprId) -> ExprId {
+        let p = &mut self.dae.pool;
+        // -rest/slope = rest/-slope
+        let (divisor, rest) = match *p.node(slope) {
+            XNode::Unary(Unary::Neg, a) => (a, rest),
+            _ => (slope, p.neg(rest)),
+        };
+        if let XNode::If(c, a, b) = *p.node(divisor)
+            && p.is_num(b, 0.0)
+        {
+            let value = p.div(rest, a);
+            let before = self.previous_value(v);
+            return self.dae.pool.select(c, value, before);
+        }
+        p.div(rest, divisor)
+    }
+
     /// Finds the variable each equation determines, and solves for it.
     fn solve_partition(
         &mut self,
@@ -1564,43 +1774,22 @@ impl<'t> Flattener<'t> {
         taken: &FxHashSet<VarId>,
         member: &dyn Fn(VarId) -> bool,
     ) -> R<Vec<Action>> {
-        // No events inside: relations are plain at a tick.
-        let eqs: Vec<(ExprId, Origin)> = eqs
-            .into_iter()
-            .map(|(e, o)| {
-                let e = self.dae.pool.rewrite(e, &mut |p, x| match *p.node(x) {
-                    XNode::Relation(op, a, b) => Some(p.intern(XNode::Binary(op.plain(), a, b))),
-                    XNode::EventFloor(a) => Some(p.un(Unary::Floor, a)),
-                    _ => None,
-                });
-                (e, o)
-            })
-            .collect();
+        let eqs: Vec<(ExprId, Origin)> = eqs.into_iter().map(|(e, o)| (self.plain_relations(e), o)).collect();
         let mut edges: Vec<Vec<(Coefficient, u32, VarId)>> = Vec::new();
         for (e, _) in &eqs {
             let mut list = Vec::new();
-            // `v - value` with a discrete v: only v, or a lone variable on the other side.
-            let zero = self.dae.pool.num(0.0);
-            let sides = self.sides(*e).map(|(a, b)| (a, b.unwrap_or(zero)));
+            // Discrete variables are determined where they stand alone.
+            let given = self.values_given(*e);
             for k in self.dae.pool.holes(*e) {
                 let Some(Operand::Var { var, order: 0, neg: false }) = self.hole(k) else { continue };
                 if !self.varies(var) || taken.contains(&var) || !member(var) {
                     continue;
                 }
-                if self.dae.vars[var].ty != VarType::Real {
-                    if let Some((a, b)) = sides {
-                        let lone =
-                            |me: &Self, x: ExprId, y: ExprId| me.as_var(x) == Some(var) && !me.dae.pool.has_hole(y, k);
-                        if lone(self, a, b) || lone(self, b, a) {
-                            list.push((Coefficient::Unit, k, var));
-                        }
-                    }
+                let lone = given.iter().any(|g| g.0 == var);
+                if self.dae.vars[var].ty != VarType::Real && !lone {
                     continue;
                 }
-                let c = if let Some((a, b)) = sides
-                    && (self.as_var(a) == Some(var) && !self.dae.pool.has_hole(b, k)
-                        || self.as_var(b) == Some(var) && !self.dae.pool.has_hole(a, k))
-                {
+                let c = if lone {
                     Coefficient::Unit
                 } else {
                     let parameter: FxHashSet<u32> = self
@@ -1658,6 +1847,10 @@ impl<'t> Flattener<'t> {
                 let span = eqs[i].1.span.unwrap_or(Span::NONE);
                 let mut d = self.err(span, "this clocked equation determines no variable: the clocked partition has too many equations, or one that cannot be solved");
                 d.instance = eqs[i].1.instance.to_string();
+                if eqs.iter().any(|e| e.1.note == STEP) {
+                    d.hints.push("not supported yet: equations that determine a state as its explicit method of integration does (an inverse model)".into());
+                    d.hints.push("an implicit method can do: Clock(c, solverMethod = \"ImplicitEuler\")".into());
+                }
                 return Err(d);
             }
         }
@@ -1665,15 +1858,11 @@ impl<'t> Flattener<'t> {
         for (v, i) in owner {
             let Some(&(_, k, _)) = edges[i].iter().find(|x| x.2 == v) else { continue };
             let e = eqs[i].0;
-            let value = match *self.dae.pool.node(e) {
-                XNode::Binary(Binary::Sub, a, b) if self.as_var(a) == Some(v) && !self.dae.pool.has_hole(b, k) => b,
-                XNode::Binary(Binary::Sub, a, b) if self.as_var(b) == Some(v) && !self.dae.pool.has_hole(a, k) => a,
-                XNode::Hole(_) => self.dae.pool.num(0.0),
-                _ => match affine_in(&mut self.dae.pool, e, k) {
-                    Some(a) => {
-                        let q = self.dae.pool.div(a.rest, a.slope);
-                        self.dae.pool.neg(q)
-                    }
+            let given = self.values_given(e).into_iter().find(|g| g.0 == v);
+            let value = match given {
+                Some((_, value)) => value,
+                None => match affine_in(&mut self.dae.pool, e, k) {
+                    Some(a) => self.solved_at_tick(v, a.slope, a.rest),
                     None => continue,
                 },
             };

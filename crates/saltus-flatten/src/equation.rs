@@ -367,7 +367,13 @@ impl<'t> Flattener<'t> {
                 }
                 Ok(())
             }
+            "terminate" if self.clocked_terminate(env, c, span)? => Ok(()),
             "terminate" => Err(self.err(span, "terminate can only stand in a when-equation")),
+            "reinit" if env.clocked => Err(self.err_hints(
+                span,
+                "reinit cannot stand in a when-clause of a clock: clocked variables have no state that time moves",
+                vec!["a clocked equation may choose its value: x = if reset then 0 else previous(x) + …".into()],
+            )),
             "reinit" => Err(self.err(span, "reinit can only stand in a when-equation")),
             "initialState" | "transition" => self.state_machine_call(env, name, c, span),
             _ => {

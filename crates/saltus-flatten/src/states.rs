@@ -12,6 +12,7 @@
 //! its value. Equations of several states for one variable of the surroundings (`outer output`) become one.
 
 use crate::eval::Target;
+use crate::instance::Slot;
 use crate::modifier::NodeId;
 use crate::value::{Ty, Value};
 use crate::{Env, Flattener, Mode, R};
@@ -22,7 +23,7 @@ use saltus_dae::{
     WhenBranch,
 };
 use saltus_expr::{Binary, ExprId, Node as XNode, Unary};
-use saltus_syntax::ast::{Call, Expr, ExprKind};
+use saltus_syntax::ast::{Call, Causality, Expr, ExprKind};
 use std::collections::BTreeSet;
 
 /// Marks what a machine adds for variables of its states; it has its guard already.
@@ -255,7 +256,7 @@ impl<'t> Flattener<'t> {
     }
 
     fn build_machines(&mut self) -> R<()> {
-        let transitions = std::mem::take(&mut self.states.transitions);
+        let mut transitions = std::mem::take(&mut self.states.transitions);
         let initial = std::mem::take(&mut self.states.initial);
         // States that transitions tie together form a machine.
         let mut order: Vec<NodeId> = Vec::new();
@@ -300,6 +301,7 @@ impl<'t> Flattener<'t> {
             }
             members.push(states);
         }
+        self.merge_outer_outputs(&order, &mut transitions)?;
         self.connections_in_states();
         self.mark_continuous();
         self.algorithms_in_states();
@@ -308,6 +310,98 @@ impl<'t> Flattener<'t> {
         }
         self.guard_continuous_states();
         Ok(())
+    }
+
+    /// What states inside a state give to its `inner outer output v` they give to the v outside of it (Modelica 3.6, section
+    /// 17.3.5); the state's own v shows it while the state is active:
+    ///
+    /// ```text
+    /// in a.b: a.v = previous(a.v) + 1   ⇒   in a.b: v = previous(v) + 1,   in a: a.v = v
+    /// ```
+    fn merge_outer_outputs(&mut self, states: &[NodeId], transitions: &mut [Transition]) -> R<()> {
+        let mut merged: Vec<(VarId, VarId, NodeId)> = Vec::new();
+        let inner: Vec<NodeId> = self.extra_order.clone();
+        for n in inner {
+            let Some(state) = self.node(n).parent.filter(|p| states.contains(p)) else { continue };
+            let (t, name) = (self.template(state)?, self.node(n).name);
+            let Some(&i) = t.index.get(&name) else { continue };
+            let Slot::Node(own) = self.child(state, i)? else { continue };
+            if own == n || self.node(own).outer.is_none() || self.node(own).causality != Causality::Output {
+                continue;
+            }
+            let outside = self.real(own)?;
+            let (Some(v), Some(w)) = (self.node(n).var, self.node(outside).var) else { continue };
+            let count: usize = self.dims(n)?.iter().product();
+            let at = |v: VarId, k: usize| VarId::new(v.index() + k);
+            merged.extend((0..count).map(|k| (at(v, k), at(w, k), state)));
+        }
+        // Inner states first: what they give to a state around them goes on from there.
+        merged.sort_by_key(|m| std::cmp::Reverse(self.path(m.2).len()));
+        for (v, w, state) in merged {
+            let path = self.path(state);
+            if self.dae.vars[v].variability < self.dae.vars[w].variability {
+                self.dae.vars[w].variability = self.dae.vars[v].variability;
+            }
+            let turn = |a: &mut Operand| match a {
+                Operand::Var { var, .. } | Operand::Pre { var } if *var == v => *var = w,
+                _ => {}
+            };
+            let turn_row = |r: &mut saltus_dae::Row| r.args.iter_mut().for_each(turn);
+            let here = |origin: &Origin| within(&origin.instance, &path);
+            for i in 0..self.dae.equations.len() {
+                let e = &mut self.dae.equations[EqId::new(i)];
+                if here(&e.origin) {
+                    turn_row(&mut e.row);
+                }
+            }
+            for c in self.dae.calls.iter_mut().filter(|c| here(&c.origin)) {
+                c.args.iter_mut().for_each(turn_row);
+                c.outputs.iter_mut().filter(|o| **o == v).for_each(|o| *o = w);
+            }
+            for i in 0..self.dae.ifs.len() {
+                let g = &mut self.dae.ifs[IfId::new(i)];
+                if here(&g.origin) {
+                    g.conditions.iter_mut().for_each(turn_row);
+                }
+            }
+            for a in self.dae.assertions.iter_mut().filter(|a| here(&a.origin)) {
+                turn_row(&mut a.condition);
+            }
+            let inside: Vec<NodeId> =
+                transitions.iter().map(|t| t.scope).filter(|&n| within(&self.path(n), &path)).collect();
+            for t in transitions.iter_mut().filter(|t| inside.contains(&t.scope)) {
+                t.condition = self.in_place_of(t.condition, v, w);
+            }
+            let mut arguments: Vec<(VarId, ExprId)> = self.clocks.arguments().map(|(o, a)| (o, *a)).collect();
+            for (out, a) in &mut arguments {
+                if within(&self.dae.vars[*out].origin.instance, &path) {
+                    *a = self.in_place_of(*a, v, w);
+                }
+            }
+            self.clocks.arguments().zip(arguments).for_each(|((_, old), (_, new))| *old = new);
+            self.clocks.mark_state(w);
+            // Shown while the state is active.
+            let (x, y) = (self.var_expr(v), self.var_expr(w));
+            let r = self.dae.pool.intern(XNode::Binary(Binary::Sub, x, y));
+            let row = self.row(r);
+            let origin = Origin { instance: path.into(), ..self.dae.vars[v].origin.clone() };
+            self.dae.equations.push(Equation { row, guard: None, origin });
+        }
+        Ok(())
+    }
+
+    /// An expression with another variable in the place of one.
+    fn in_place_of(&mut self, e: ExprId, v: VarId, w: VarId) -> ExprId {
+        let mut map = FxHashMap::default();
+        for h in self.dae.pool.holes(e) {
+            let new = match self.hole(h) {
+                Some(Operand::Var { var, order, neg }) if var == v => Operand::Var { var: w, order, neg },
+                Some(Operand::Pre { var }) if var == v => Operand::Pre { var: w },
+                _ => continue,
+            };
+            map.insert(h, self.rows.operand(&mut self.dae.pool, new));
+        }
+        self.dae.pool.substitute(e, |p, h| map.get(&h).copied().unwrap_or_else(|| p.hole(h)))
     }
 
     /// What connections inside a state give belongs to the state.
@@ -905,6 +999,12 @@ impl<'t> Flattener<'t> {
         let (condition, value) = self.in_states(&around, value);
         let keep = self.before_held(v);
         self.dae.pool.select(condition, value, keep)
+    }
+
+    /// Whether the states around an instance are active, and an expression with the previous values that a reset changes.
+    pub(crate) fn while_active(&mut self, instance: &str, e: ExprId) -> (ExprId, ExprId) {
+        let around = self.states_around(instance);
+        self.in_states(&around, e)
     }
 
     /// Whether all these states are active, and an expression with the previous values that a reset changes.

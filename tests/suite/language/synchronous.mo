@@ -106,3 +106,215 @@ time,c,x,u
 0.1,false,0.9047619047619048,1.0
 0.2,false,0.9047619047619048,1.0
 0.2,false,0.81859410430839,1.0
+
+--- sample-in-a-condition simulate --stop 0.55 --intervals 1 ---
+// The clock of the when-clause, not one of its own: k counts the ticks at 0.3, 0.4 and 0.5.
+model M
+  Integer n(start = 0), k(start = 0);
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  when Clock(0.1) then
+    n = previous(n) + 1;
+    if sample(x) > 0.25 then
+      k = previous(k) + 1;
+    else
+      k = 0;
+    end if;
+  end when;
+end M;
+--- expect ---
+time,n,k,x
+0.0,1,0,0.0
+0.1,1,0,0.1
+0.1,2,0,0.1
+0.2,2,0,0.2
+0.2,3,0,0.2
+0.30000000000000004,3,0,0.30000000000000004
+0.30000000000000004,4,1,0.30000000000000004
+0.4,4,1,0.4
+0.4,5,2,0.4
+0.5,5,2,0.5
+0.5,6,3,0.5
+0.55,6,3,0.55
+
+--- sample-in-a-condition-of-a-partition simulate --stop 0.55 --intervals 1 ---
+model M
+  Integer n(start = 0), k(start = 0);
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  when Clock(0.1) then
+    n = previous(n) + 1;
+  end when;
+  if sample(x) > 0.25 then
+    k = previous(k) + 1;
+  else
+    k = -n;
+  end if;
+end M;
+--- expect ---
+time,n,k,x
+0.0,1,-1,0.0
+0.1,1,-1,0.1
+0.1,2,-2,0.1
+0.2,2,-2,0.2
+0.2,3,-3,0.2
+0.30000000000000004,3,-3,0.30000000000000004
+0.30000000000000004,4,-2,0.30000000000000004
+0.4,4,-2,0.4
+0.4,5,-1,0.4
+0.5,5,-1,0.5
+0.5,6,0,0.5
+0.55,6,0,0.55
+
+--- nested-if-equations-on-a-clock simulate --stop 0.65 --intervals 1 ---
+// k = -1 -2 -3, then 3*n - 6 = 6 9, then 13 17.
+model M
+  Integer n(start = 0), j(start = 0), k(start = 0);
+equation
+  when Clock(0.1) then
+    n = previous(n) + 1;
+  end when;
+  if n > 3 then
+    if n > 5 then
+      j = 7;
+      k = previous(k) + 4;
+    else
+      k = n + 2*n - 6;
+      j = -n;
+    end if;
+  else
+    j = n;
+    k = -n;
+  end if;
+end M;
+--- expect ---
+time,n,j,k
+0.0,1,1,-1
+0.1,1,1,-1
+0.1,2,2,-2
+0.2,2,2,-2
+0.2,3,3,-3
+0.30000000000000004,3,3,-3
+0.30000000000000004,4,-4,6
+0.4,4,-4,6
+0.4,5,-5,9
+0.5,5,-5,9
+0.5,6,7,13
+0.6000000000000001,6,7,13
+0.6000000000000001,7,7,17
+0.65,7,7,17
+
+--- assertion-on-a-clock error simulate --stop 0.55 ---
+model M
+  Integer n(start = 0);
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  when Clock(0.1) then
+    n = previous(n) + 1;
+    assert(sample(x) < 0.35, "x is too large");
+  end when;
+end M;
+--- expect ---
+exit: 6
+error: assertion failed at time 0.4: x is too large
+--> model.mo:8:5
+
+--- assertion-before-the-first-tick simulate --stop 1 --intervals 1 ---
+// It is asked at ticks, of which the first is at 0.5; before that y has its start value.
+model M
+  Real y(start = -1);
+equation
+  when shiftSample(Clock(0.5), 1) then
+    y = sample(time);
+    assert(y > 0.4, "y is too small");
+  end when;
+end M;
+--- expect ---
+time,y
+0.0,-1.0
+0.5,-1.0
+0.5,0.5
+1.0,0.5
+1.0,1.0
+
+--- terminate-on-a-clock simulate --stop 1 --intervals 1 ---
+model M
+  Integer n(start = 0);
+equation
+  when Clock(0.1) then
+    n = previous(n) + 1;
+    if n > 4 then
+      terminate("enough");
+    end if;
+  end when;
+end M;
+--- expect ---
+time,n
+0.0,1
+0.1,1
+0.1,2
+0.2,2
+0.2,3
+0.30000000000000004,3
+0.30000000000000004,4
+0.4,4
+0.4,5
+
+--- sampled-derivative simulate --stop 1 --intervals 1 ---
+// -exp(-t) at the ticks, and exp(-t) - 2*exp(-t).
+model M
+  Real x(start = 1, fixed = true), a, b;
+equation
+  der(x) = -x;
+  a = sample(der(x), Clock(0.25));
+  when Clock(0.5) then
+    b = sample(2*der(x) + x);
+  end when;
+end M;
+--- expect ---
+time,x,a,b
+0.0,1.0,-1.0,-1.0
+0.25,0.7788008060890337,-1.0,-1.0
+0.25,0.7788008060890337,-0.7788008060890337,-1.0
+0.5,0.606530677641237,-0.7788008060890337,-1.0
+0.5,0.606530677641237,-0.606530677641237,-0.606530677641237
+0.75,0.47236656670382604,-0.606530677641237,-0.606530677641237
+0.75,0.47236656670382604,-0.47236656670382604,-0.606530677641237
+1.0,0.3678794520456907,-0.47236656670382604,-0.606530677641237
+1.0,0.3678794520456907,-0.3678794520456907,-0.3678794520456907
+
+--- inverse-model-on-a-clock simulate --stop 0.3 --intervals 1 ---
+// u = (r - previous(r))/h + r from the second tick on.
+model M
+  Real r, x(start = 0), u;
+equation
+  r = sample(sin(time), Clock(Clock(0.1), solverMethod = "ImplicitEuler"));
+  der(x) = -x + u;
+  x = r;
+end M;
+--- expect ---
+time,r,x,u
+0.0,0.0,0.0,0.0
+0.1,0.0,0.0,0.0
+0.1,0.09983341664682815,0.09983341664682815,1.0981675831151096
+0.2,0.09983341664682815,0.09983341664682815,1.0981675831151096
+0.2,0.19866933079506122,0.19866933079506122,1.1870284722773918
+0.3,0.19866933079506122,0.19866933079506122,1.1870284722773918
+0.3,0.29552020666133955,0.29552020666133955,1.2640289653241228
+
+--- inverse-model-with-an-explicit-method error check ---
+model M
+  Real r, x(start = 0), u;
+equation
+  r = sample(sin(time), Clock(Clock(0.1), solverMethod = "ExplicitEuler"));
+  der(x) = -x + u;
+  x = r;
+end M;
+--- expect ---
+exit: 3
+error: this clocked equation determines no variable: the clocked partition has too many equations, or one that cannot be solved
+--> model.mo:6:3
+not supported yet: equations that determine a state as its explicit method of integration does (an inverse model)

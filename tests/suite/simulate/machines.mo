@@ -497,3 +497,197 @@ time,i,a,b,c
 4.0,2,true,false,false
 5.0,2,true,false,false
 5.0,0,false,true,false
+
+--- inner-outer-output simulate --stop 30 --intervals 10 ---
+// The example of section 17.3.6: what the states inside state1 give to its v goes to the v outside. By hand, tick by tick:
+// 2 4 6 5 4 3 2 1 0 0 2 4 6 5 4 3 2 1 0 0 0 5 10 15 20 22 21 20 19 18 17.
+model M
+  inner Integer v(start = 0);
+  model State1
+    inner Integer count(start = 0);
+    inner outer output Integer v;
+    block StateA
+      outer output Integer v;
+    equation
+      v = previous(v) + 2;
+    end StateA;
+    block StateB
+      outer output Integer v;
+    equation
+      v = previous(v) - 1;
+    end StateB;
+    block StateC
+      outer output Integer count;
+    equation
+      count = previous(count) + 1;
+    end StateC;
+    block StateD
+    end StateD;
+    StateA stateA;
+    StateB stateB;
+    StateC stateC;
+    StateD stateD;
+  equation
+    initialState(stateA);
+    transition(stateA, stateB, v >= 6, immediate = false);
+    transition(stateB, stateC, v == 0, immediate = false);
+    transition(stateC, stateA, true, immediate = false, priority = 2);
+    transition(stateC, stateD, count >= 2, immediate = false);
+  end State1;
+  block State2
+    outer output Integer v;
+  equation
+    v = previous(v) + 5;
+  end State2;
+  State1 state1;
+  State2 state2;
+equation
+  initialState(state1);
+  transition(state1, state2, activeState(state1.stateD), immediate = false);
+  transition(state2, state1, v >= 20, immediate = false);
+end M;
+--- expect ---
+time,v,state1.count,state1.v
+0.0,2,0,2
+1.0,2,0,2
+1.0,4,0,4
+2.0,4,0,4
+2.0,6,0,6
+3.0,6,0,6
+3.0,5,0,5
+4.0,5,0,5
+4.0,4,0,4
+5.0,4,0,4
+5.0,3,0,3
+6.0,3,0,3
+6.0,2,0,2
+7.0,2,0,2
+7.0,1,0,1
+8.0,1,0,1
+8.0,0,0,0
+9.0,0,0,0
+9.0,0,1,0
+10.0,0,1,0
+10.0,2,1,2
+11.0,2,1,2
+11.0,4,1,4
+12.0,4,1,4
+12.0,6,1,6
+13.0,6,1,6
+13.0,5,1,5
+14.0,5,1,5
+14.0,4,1,4
+15.0,4,1,4
+15.0,3,1,3
+16.0,3,1,3
+16.0,2,1,2
+17.0,2,1,2
+17.0,1,1,1
+18.0,1,1,1
+18.0,0,1,0
+19.0,0,1,0
+19.0,0,2,0
+20.0,0,2,0
+20.0,0,2,0
+21.0,0,2,0
+21.0,5,2,0
+22.0,5,2,0
+22.0,10,2,0
+23.0,10,2,0
+23.0,15,2,0
+24.0,15,2,0
+24.0,20,2,0
+25.0,20,2,0
+25.0,22,0,22
+26.0,22,0,22
+26.0,21,0,21
+27.0,21,0,21
+27.0,20,0,20
+28.0,20,0,20
+28.0,19,0,19
+29.0,19,0,19
+29.0,18,0,18
+30.0,18,0,18
+30.0,17,0,17
+
+--- inner-outer-output-through-two-states simulate --stop 6 --intervals 1 ---
+model M
+  inner Real v(start = 0);
+  model Outer
+    inner outer output Real v;
+    model Middle
+      inner outer output Real v;
+      model Up
+        outer output Real v;
+      equation
+        v = previous(v) + 0.5;
+      end Up;
+      Up up;
+    equation
+      initialState(up);
+    end Middle;
+    Middle middle;
+  equation
+    initialState(middle);
+  end Outer;
+  block Down
+    outer output Real v;
+  equation
+    v = previous(v) - 1;
+  end Down;
+  Outer outside;
+  Down down;
+equation
+  initialState(outside);
+  transition(outside, down, v >= 1.5, immediate = false);
+end M;
+--- expect ---
+time,v,outside.middle.v,outside.v
+0.0,0.5,0.5,0.5
+1.0,0.5,0.5,0.5
+1.0,1.0,1.0,1.0
+2.0,1.0,1.0,1.0
+2.0,1.5,1.5,1.5
+3.0,1.5,1.5,1.5
+3.0,0.5,1.5,1.5
+4.0,0.5,1.5,1.5
+4.0,-0.5,1.5,1.5
+5.0,-0.5,1.5,1.5
+5.0,-1.5,1.5,1.5
+6.0,-1.5,1.5,1.5
+6.0,-2.5,1.5,1.5
+
+--- assertion-in-a-state simulate --stop 5 --intervals 1 ---
+// It holds while the state is active; later it would not.
+model M
+  inner Integer i(start = 0);
+  model A
+    outer output Integer i;
+  equation
+    i = previous(i) + 1;
+    assert(i <= 2, "i is too large in A");
+  end A;
+  model B
+    outer output Integer i;
+  equation
+    i = previous(i) + 10;
+  end B;
+  A a;
+  B b;
+equation
+  initialState(a);
+  transition(a, b, i >= 2, immediate = false);
+end M;
+--- expect ---
+time,i
+0.0,1
+1.0,1
+1.0,2
+2.0,2
+2.0,12
+3.0,12
+3.0,22
+4.0,22
+4.0,32
+5.0,32
+5.0,42
