@@ -709,6 +709,14 @@ impl<'t> Flattener<'t> {
                             if env.mode == Mode::Shape {
                                 return Ok(Some(Value::Num(self.dae.pool.hole(u32::MAX), Ty::Bool)));
                             }
+                            for (v, name, e) in [(&sv, "start", &a[0]), (&iv, "interval", &a[1])] {
+                                if env.mode == Mode::Model && self.value_variability(v) > Variability::Parameter {
+                                    let text = format!("the {name} of sample must be a parameter expression");
+                                    let hint = "a when-clause can set the next instant: when time >= pre(next) then next = pre(next) + …";
+                                    let span = e.as_ref().map_or(span, |e| e.span);
+                                    return Err(self.err_hints(span, text, vec![hint.into()]));
+                                }
+                            }
                             return Ok(Some(self.sampler(env, *s, *i, span)));
                         }
                         return self.clock_call(env, name, c, span).map(Some);
@@ -1267,6 +1275,15 @@ impl<'t> Flattener<'t> {
             }
         }
         Ok(self.string(&s))
+    }
+
+    /// An Integer as text.
+    pub(crate) fn integer_text(&mut self, x: ExprId) -> ExprId {
+        let args = vec![FExpr::Local(LocalId(0)), FExpr::Num(0.0), FExpr::Num(1.0), FExpr::Num(6.0)];
+        let name = format!("$string_{}_0_1_6", Ty::Int.text());
+        let f =
+            self.synthesized(&name, &[Ty::Int.scalar()], ScalarType::String, FExpr::Builtin(Builtin::ToString, args));
+        self.dae.pool.call(f, Box::new([x]), 0)
     }
 
     /// The dimensions of an array of components that have no value of their own: models and blocks.

@@ -603,7 +603,13 @@ impl<'t> Flattener<'t> {
             self.diagnostics.extend(sourceless);
         }
         let mut found: Vec<(NodeId, Count, bool)> = Vec::new();
-        self.unbalanced(self.top, &per, &mut found);
+        let mut own = per;
+        for (instance, count) in self.generated_per_instance() {
+            if let Some(n) = own.get_mut(&instance) {
+                *n = n.saturating_sub(count);
+            }
+        }
+        self.unbalanced(self.top, &own, &mut found);
         // What the composite classes miss is only told if everything together explains the whole.
         let sum: i64 = found.iter().map(|(_, c, _)| c.unknowns as i64 - c.equations as i64).sum();
         let explained = sum == unknowns as i64 - equations as i64;
@@ -630,17 +636,7 @@ impl<'t> Flattener<'t> {
         if self.clocks.any() || self.states.any() {
             return;
         }
-        // What determines generated variables stands where they are used first, whoever uses them.
-        let mut generated = PerInstance::default();
-        let hidden = |v: &VarId| self.dae.vars[*v].hidden;
-        for e in self.dae.equations.as_slice() {
-            if self.oriented(&e.row).is_some_and(|v| hidden(&v)) {
-                *generated.entry(e.origin.instance.clone()).or_default() += 1;
-            }
-        }
-        for c in &self.dae.calls {
-            *generated.entry(c.origin.instance.clone()).or_default() += c.outputs.iter().filter(|v| hidden(v)).count();
-        }
+        let generated = self.generated_per_instance();
         let connecting = self.connections.classes();
         let mut looked_at: FxHashMap<ClassId, usize> = FxHashMap::default();
         let mut found = Vec::new();
@@ -757,6 +753,21 @@ impl<'t> Flattener<'t> {
             }
         }
         found
+    }
+
+    /// The number of equations for generated variables, which stand where they are used first, whoever uses them.
+    fn generated_per_instance(&self) -> PerInstance {
+        let mut generated = PerInstance::default();
+        let hidden = |v: &VarId| self.dae.vars[*v].hidden;
+        for e in self.dae.equations.as_slice() {
+            if self.oriented(&e.row).is_some_and(|v| hidden(&v)) {
+                *generated.entry(e.origin.instance.clone()).or_default() += 1;
+            }
+        }
+        for c in &self.dae.calls {
+            *generated.entry(c.origin.instance.clone()).or_default() += c.outputs.iter().filter(|v| hidden(v)).count();
+        }
+        generated
     }
 
     /// The number of equations by the instance they stand in; nothing if branches of an if differ.

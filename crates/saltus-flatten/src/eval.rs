@@ -1308,7 +1308,10 @@ impl<'t> Flattener<'t> {
         }
         let origin = self.origin(env, e.span, "subscript");
         let text = format!("the index {} is outside 1:{n}", e);
-        let message = Message { pieces: vec![Piece::Text(text)] };
+        let mut message = Message { pieces: vec![Piece::Text(text)] };
+        message.pieces.push(Piece::Text(": it is ".into()));
+        let value = self.integer_text(x);
+        message.pieces.push(Piece::String(self.row(value)));
         self.dae.assertions.push(Assertion { condition, message, error: true, guard: self.guard, origin });
     }
 

@@ -52,11 +52,21 @@ const MOST_TOUCHED: usize = 40;
 /// How often in one event a loop in which relations and values do not agree may be led to the next instant.
 const MOST_LEADS: u8 = 8;
 
+/// Beyond it, numbers held as floating point no longer know the ones next to them.
+const LARGEST_INTEGER: f64 = 9_007_199_254_740_992.0;
+
 /// Of these the last tell who alternates; a cycle may be as long.
 const LAST_ITERATIONS: usize = 24;
 
 /// Instants of one event that the log tells apart.
 const MAX_INSTANTS: usize = 32;
+
+/// A discrete variable that still changes in the last iterations of an event, and in which directions.
+struct Restless {
+    var: VarId,
+    rises: u32,
+    falls: u32,
+}
 
 /// Some indices of a list, or all.
 enum Extent {
@@ -310,7 +320,7 @@ impl Model {
         let mut ticking = !ticked.is_empty();
         // A mode has just been entered, and its equations were not solved yet.
         let mut fresh = false;
-        let mut alternating: Vec<VarId> = Vec::new();
+        let mut restless: Vec<Restless> = Vec::new();
         let mut instants: Vec<Vec<(String, f64, f64)>> = Vec::new();
         self.machine.leads = if matches!(kind, EventKind::State | EventKind::Time) { MOST_LEADS } else { 0 };
         let mut looks = MOST_LOOKS;
@@ -318,7 +328,7 @@ impl Model {
             micro += 1;
             self.machine.led = false;
             if micro > MAX_ITERATIONS {
-                return Err(self.no_fixed_point(t, &alternating));
+                return Err(self.no_fixed_point(t, &restless));
             }
             let conditions = fresh.then(|| self.discrete_values());
             // Guards first: if they end the mode, its equations are not solved again.
@@ -385,7 +395,7 @@ impl Model {
             }
             let mut instant: Vec<(String, f64, f64)> = Vec::new();
             let mut changed = false;
-            let mut unsettled: Vec<VarId> = Vec::new();
+            let mut unsettled: Vec<(VarId, bool)> = Vec::new();
             for k in may_change.iter() {
                 let (s, p, v) = self.discrete[k];
                 let (now, was) = (self.machine.values[s as usize], self.machine.values[p as usize]);
@@ -393,19 +403,24 @@ impl Model {
                     continue;
                 }
                 let whole = matches!(self.sys.dae.vars[v].ty, VarType::Integer);
-                if now.is_nan() || (whole && now.is_infinite()) {
+                if !now.is_finite() || (whole && now.abs() >= LARGEST_INTEGER) {
                     return Err(self.no_number(t, k));
                 }
                 changed = true;
-                unsettled.push(v);
+                unsettled.push((v, now > was));
                 let name = &self.sys.dae.vars[v].name;
                 if !name.starts_with('$') && instants.len() < MAX_INSTANTS {
                     instant.push((name.clone(), was, now));
                 }
             }
             if micro + LAST_ITERATIONS > MAX_ITERATIONS {
-                unsettled.retain(|v| !alternating.contains(v));
-                alternating.append(&mut unsettled);
+                for (var, up) in unsettled {
+                    match restless.iter_mut().find(|r| r.var == var) {
+                        Some(r) if up => r.rises += 1,
+                        Some(r) => r.falls += 1,
+                        None => restless.push(Restless { var, rises: u32::from(up), falls: u32::from(!up) }),
+                    }
+                }
             }
             let key = if touched.is_some() { program.plan.key.clone() } else { self.key() };
             let switched = key != program.plan.key;
@@ -687,7 +702,6 @@ impl Model {
         )
     }
 
-    /// Reaction k and one before it in the same instant want different values.
     /// The discrete variable `k` has come to a value that is none: by a division by zero, a root of what is negative.
     fn no_number(&self, t: f64, k: usize) -> Diagnostic {
         let (slot, _, v) = self.discrete[k];
@@ -695,6 +709,11 @@ impl Model {
         let value = self.machine.values[slot as usize];
         let text = format!("at time {t:?}: {} is {value}, no value it can have", self.sys.condition_text(v));
         let place = origin.span.or(var.origin.span).unwrap_or(Span::NONE);
+        if value.is_finite() {
+            return Diagnostic::error(Stage::Run, place, text)
+                .within(&origin.instance)
+                .hint("Integers are exact between -2^53 and 2^53");
+        }
         Diagnostic::error(Stage::Run, place, text)
             .within(&origin.instance)
             .hint("a divisor that is zero, or an argument outside its domain, in the equation that determines it")
@@ -815,12 +834,26 @@ impl Model {
         Ok(ended)
     }
 
-    fn no_fixed_point(&self, t: f64, alternating: &[VarId]) -> Diagnostic {
+    fn no_fixed_point(&self, t: f64, restless: &[Restless]) -> Diagnostic {
+        // What goes on in one direction makes the rest change with it.
+        let steady = |r: &&Restless| r.rises.min(r.falls) == 0 && r.rises + r.falls > 1;
+        let endless: Vec<&Restless> = restless.iter().filter(steady).collect();
+        let definition = |v: VarId| self.sys.discrete.iter().find(|d| d.var == v).and_then(|d| d.origin.span);
+        if let Some(first) = endless.first() {
+            let name = self.sys.condition_text(first.var);
+            let way = if first.rises > 0 { "growing" } else { "falling" };
+            return Diagnostic::error(
+                Stage::Run,
+                definition(first.var).unwrap_or(Span::NONE),
+                format!("event iteration at time {t:?} finds no consistent values: {name} keeps {way}"),
+            )
+            .hint(format!("every iteration of the event changes {name} again; in a when-clause it changes once"));
+        }
+        let alternating: Vec<VarId> = restless.iter().map(|r| r.var).collect();
         let mut names: Vec<String> = alternating.iter().map(|&v| self.sys.condition_text(v)).collect();
         names.sort_by_key(|n| n.contains(' '));
         names.truncate(8);
-        let definition = |v: &VarId| self.sys.discrete.iter().find(|d| d.var == *v).and_then(|d| d.origin.span);
-        let span = alternating.iter().find_map(definition).unwrap_or(Span::NONE);
+        let span = alternating.iter().copied().find_map(definition).unwrap_or(Span::NONE);
         let verb = if names.len() == 1 { "keeps" } else { "keep" };
         let who = if names.is_empty() { "states that are reset".to_string() } else { names.join(", ") };
         Diagnostic::error(

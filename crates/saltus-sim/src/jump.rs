@@ -610,11 +610,10 @@ impl Model {
     }
 
     fn no_restart(&self, program: &ModeProgram, t: f64, why: &str) -> Diagnostic {
-        let mode = self.key_text(&program.plan.key).unwrap_or_default();
-        Diagnostic::error(
-            Stage::Run,
-            saltus_base::Span::NONE,
-            format!("at time {t:?} the mode {mode} cannot be entered: {why}"),
-        )
+        let text = match self.key_text(&program.plan.key) {
+            Some(mode) => format!("at time {t:?} the mode {mode} cannot be entered: {why}"),
+            None => format!("at time {t:?} the run cannot go on after an event: {why}"),
+        };
+        Diagnostic::error(Stage::Run, saltus_base::Span::NONE, text)
     }
 }

@@ -600,6 +600,11 @@ impl Model {
                 let span = d.origin.span.unwrap_or(Span::NONE);
                 return Err(Diagnostic::error(Stage::Run, span, text).within(d.origin.instance.clone()));
             }
+            if let Some(most) = line.reach().filter(|m| d.max != d.delay && lag > m * (1.0 + 1e-9)) {
+                let text = format!("the time of a delay is {lag:?} at time {t:?}: delayMax is {most:?}");
+                let span = d.origin.span.unwrap_or(Span::NONE);
+                return Err(Diagnostic::error(Stage::Run, span, text).within(d.origin.instance.clone()));
+            }
         }
         lines.iter_mut().for_each(|l| l.write(t, values, event));
         Ok(())

@@ -490,6 +490,14 @@ impl Line {
         }
     }
 
+    /// How far back a delay may reach; `None` for distributions.
+    pub fn reach(&self) -> Option<f64> {
+        match self.kind {
+            Kind::Delay { reach, .. } => Some(reach),
+            Kind::Distribution { .. } => None,
+        }
+    }
+
     /// What computes the inputs of a distribution; `None` for delays.
     pub fn flow_inputs(&self) -> Option<&[(Batch, u32); 4]> {
         match &self.kind {

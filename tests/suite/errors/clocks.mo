@@ -310,3 +310,32 @@ end M;
 --- expect ---
 exit: 3
 --> model.mo:2
+
+--- reinit-on-a-clock error check ---
+model M
+  Integer n(start = 0);
+  Real x(start = 1, fixed = true);
+equation
+  der(x) = -x;
+  when Clock(0.1) then
+    n = previous(n) + 1;
+    reinit(x, 2);
+  end when;
+end M;
+--- expect ---
+exit: 3
+error: reinit cannot stand in a when-clause of a clock: clocked variables have no state that time moves
+--> model.mo:8:5
+
+--- sampling-interval-that-varies error check ---
+model M
+  Real x(start = 0.1, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  when sample(0, x) then n = pre(n) + 1; end when;
+end M;
+--- expect ---
+exit: 3
+error: the interval of sample must be a parameter expression
+--> model.mo:6:18

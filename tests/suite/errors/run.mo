@@ -567,3 +567,82 @@ exit: 6
 error: event handling failed at time 0.5: no consistent values of b, m: every choice contradicts itself (3 tried)
 --> model.mo:3:11
 tried first: b = true, m = 5; b = true, m = 0; b = false, m = 5
+
+--- discrete-real-divided-by-zero error simulate ---
+model M
+  Real x(start = 0, fixed = true);
+  Integer y(start = 1, fixed = true);
+  discrete Real z(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  when time > 0.5 then
+    y = 0;
+    z = 1/y;
+  end when;
+end M;
+--- expect ---
+exit: 6
+error: at time 0.5: z is inf, no value it can have
+--> model.mo:7:3
+
+--- integer-beyond-what-is-exact error simulate ---
+model M
+  Integer k(start = 1, fixed = true);
+equation
+  when sample(0, 0.01) then k = pre(k)*10; end when;
+end M;
+--- expect ---
+exit: 6
+error: at time 0.15: k is 10000000000000000, no value it can have
+--> model.mo:4:3
+
+--- largest-exact-integer simulate --intervals 1 ---
+model M
+  Integer n(start = 9007199254740990, fixed = true);
+equation
+  when time > 0.5 then n = pre(n) + 1; end when;
+end M;
+--- expect ---
+time,n
+0.0,9007199254740990.0
+0.5,9007199254740990.0
+0.5,9007199254740991.0
+1.0,9007199254740991.0
+
+--- delay-beyond-its-maximum error simulate ---
+model M
+  Real x(start = 0, fixed = true), y;
+equation
+  der(x) = 1;
+  y = delay(x, 2*time, 0.5);
+end M;
+--- expect ---
+exit: 6
+error: the time of a delay is 0.52374 at time 0.26187: delayMax is 0.5
+--> model.mo:5:7
+
+--- counting-without-end error simulate ---
+model M
+  Integer n(start = 0), m(start = 0);
+equation
+  n = pre(m) + 1;
+  m = n;
+end M;
+--- expect ---
+exit: 5
+error: event iteration at time 0.0 finds no consistent values: n keeps growing
+--> model.mo:4:3
+in a when-clause it changes once
+
+--- subscript-outside-shows-its-value error simulate ---
+model M
+  Integer k(start = 1, fixed = true);
+  Real a[3] = {1, 2, 3}, y;
+equation
+  when sample(0.25, 0.25) then k = pre(k) + 1; end when;
+  y = a[k];
+end M;
+--- expect ---
+exit: 6
+error: assertion failed at time 0.75: the index k is outside 1:3: it is 4
+--> model.mo:6:9
