@@ -973,9 +973,15 @@ fn reinit_of_algebraic(sys: &System) -> Vec<Diagnostic> {
     };
     let complain = |r: &Reaction| match r.action {
         Action::Reinit { var, .. } if algebraic(var) => {
-            let text = format!("reinit needs a state: der({}) occurs in no equation", sys.dae.vars[var].name);
+            let name = &sys.dae.vars[var].name;
+            let text = format!("reinit needs a state: der({name}) occurs in no equation");
+            let hint = if sys.dae.vars[var].variability <= saltus_dae::Variability::Discrete {
+                format!("{name} is discrete: an equation {name} = … in the when-clause sets it")
+            } else {
+                format!("equations determine {name} all the time: reset the states that it follows from")
+            };
             let span = r.origin.span.unwrap_or(Span::NONE);
-            Some(Diagnostic::error(Stage::Structure, span, text).within(r.origin.instance.clone()))
+            Some(Diagnostic::error(Stage::Structure, span, text).within(r.origin.instance.clone()).hint(hint))
         }
         _ => None,
     };

@@ -751,12 +751,20 @@ pub(crate) fn order_events(
         if full.col_to_row[j as usize] != NONE {
             let name = &sys.dae.vars[cell.var].name;
             let d = &sys.discrete[i - n];
-            return Err(Diagnostic::error(
+            let mut e = Diagnostic::error(
                 Stage::Structure,
                 d.origin.span.unwrap_or(Span::NONE),
                 format!("the model is structurally singular: discrete variable {name} is determined by two equations"),
             )
-            .within(d.origin.instance.clone()));
+            .within(d.origin.instance.clone());
+            let other = sys.discrete[..i - n].iter().find(|o| o.var == d.var);
+            if let Some(s) = other.and_then(|o| o.origin.span) {
+                e = e.label(s, "the other one");
+            }
+            if other.is_some_and(|o| matches!((&o.kind, &d.kind), (DiscKind::When(..), DiscKind::When(..)))) {
+                e = e.hint(format!("one when-clause with elsewhen can set {name} in both cases"));
+            }
+            return Err(e);
         }
         full.row_to_col[i] = j;
         full.col_to_row[j as usize] = i as u32;

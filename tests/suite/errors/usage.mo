@@ -98,3 +98,44 @@ end M;
 --- expect ---
 exit: 3
 error: the subscripts of --set p[n] must be whole numbers
+
+--- reinit-of-what-equations-determine error check ---
+model M
+  Real x(start = 1, fixed = true), y;
+equation
+  der(x) = -x;
+  y = 2*x;
+  when time > 0.5 then reinit(y, 1); end when;
+end M;
+--- expect ---
+exit: 4
+error: reinit needs a state: der(y) occurs in no equation
+--> model.mo:6:3
+
+--- discrete-variable-in-two-when-clauses error check ---
+model M
+  Integer k(start = 0);
+equation
+  when time > 0.5 then k = 1; end when;
+  when time > 0.7 then k = 2; end when;
+end M;
+--- expect ---
+exit: 4
+error: the model is structurally singular: discrete variable k is determined by two equations
+--> model.mo:5:3
+the other one
+one when-clause with elsewhen can set k in both cases
+
+--- one-equation-missing-beside-a-distribution error check ---
+model M
+  Real o0, o1, s, x(start = 0, fixed = true);
+equation
+  der(x) = 1;
+  (o0, o1) = spatialDistribution(sin(time), 0.0, x, true, {0.0, 0.5, 1.0}, {0.0, 1.0, 0.0});
+end M;
+--- expect ---
+exit: 4
+warning: M is not balanced: 4 unknowns, 3 equations, one equation too few
+--> model.mo:1:7
+error: the model is structurally singular: 4 equations for 5 unknowns; not determined: s
+--> model.mo:2:16
