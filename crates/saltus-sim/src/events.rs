@@ -835,11 +835,10 @@ impl Model {
     }
 
     fn no_fixed_point(&self, t: f64, restless: &[Restless]) -> Diagnostic {
-        // What goes on in one direction makes the rest change with it.
-        let steady = |r: &&Restless| r.rises.min(r.falls) == 0 && r.rises + r.falls > 1;
-        let endless: Vec<&Restless> = restless.iter().filter(steady).collect();
+        // What alternates makes others count.
+        let steady = |r: &Restless| r.rises.min(r.falls) == 0 && r.rises + r.falls > 1;
         let definition = |v: VarId| self.sys.discrete.iter().find(|d| d.var == v).and_then(|d| d.origin.span);
-        if let Some(first) = endless.first() {
+        if let Some(first) = restless.first().filter(|_| restless.iter().all(steady)) {
             let name = self.sys.condition_text(first.var);
             let way = if first.rises > 0 { "growing" } else { "falling" };
             return Diagnostic::error(

@@ -43,6 +43,55 @@ struct TightPart {
     entries: Vec<(usize, usize, u8)>,
 }
 
+/// The rows of a part that leave one unknown each when the ones before are known, in order: (row, unknown). Substituted one by one
+/// they are solved to the last digit, where a factorization with pivots would move what an exact equation determines: time by a
+/// rounding error, and with it a table across its jump.
+struct Forward {
+    order: Vec<(usize, usize)>,
+    columns: Vec<Vec<usize>>,
+}
+
+impl Forward {
+    fn new(part: &TightPart) -> Self {
+        let n = part.vars.len();
+        let (mut columns, mut readers) = (vec![Vec::new(); part.rows.len()], vec![Vec::new(); n]);
+        for &(i, j, _) in &part.entries {
+            if !columns[i].contains(&j) {
+                columns[i].push(j);
+                readers[j].push(i);
+            }
+        }
+        let mut left: Vec<usize> = columns.iter().map(Vec::len).collect();
+        let mut known = vec![false; n];
+        let mut open: Vec<usize> = (0..left.len()).filter(|&i| left[i] == 1).collect();
+        let mut order = Vec::new();
+        while let Some(i) = open.pop() {
+            let Some(&j) = columns[i].iter().find(|&&j| !known[j]) else { continue };
+            known[j] = true;
+            order.push((i, j));
+            for &k in &readers[j] {
+                left[k] -= 1;
+                if left[k] == 1 {
+                    open.push(k);
+                }
+            }
+        }
+        Forward { order, columns }
+    }
+
+    /// Replaces what these rows determine in the solution `x` of `A x = b`.
+    fn solve(&self, b: &[f64], a: impl Fn(usize, usize) -> f64, x: &mut [f64]) {
+        for &(i, j) in &self.order {
+            let others = self.columns[i].iter().filter(|&&k| k != j);
+            let value = others.fold(b[i], |sum, &k| sum - a(i, k) * x[k]) / a(i, j);
+            if !value.is_finite() {
+                return;
+            }
+            x[j] = value;
+        }
+    }
+}
+
 /// The parts of a plan that no tight entry joins.
 fn tight_parts(plan: &StructuralPlan) -> Vec<TightPart> {
     let column: FxHashMap<VarId, usize> = plan.vars.iter().enumerate().map(|(j, &v)| (v, j)).collect();
@@ -338,7 +387,9 @@ impl Model {
         let mut u: Vec<f64> = part.vars.iter().zip(&left).map(|(v, l)| if plan.d[v] >= s { *l } else { 0.0 }).collect();
         let pattern = Pattern::from_entries(n, n, part.entries.iter().map(|e| (e.0, e.1)));
         let mut lu = LinearSolver::new(&pattern);
+        let forward = Forward::new(part);
         let mut converged = false;
+        let mut worst = 0;
         for iteration in 0..40 {
             let point = self.snapshot();
             let mut jac = vec![0.0; pattern.nnz()];
@@ -362,6 +413,8 @@ impl Model {
                 }
             }
             let bad = r.iter().zip(&size).map(|(r, z)| r.abs() / (z + 1e-30)).fold(0.0, f64::max);
+            let level = |i: usize| r[i].abs() / (size[i] + 1e-30);
+            worst = (0..n).fold(0, |w, i| if level(i) > level(w) { i } else { w });
             if bad <= 1e-13 || r.iter().all(|v| v.abs() < 1e-300) {
                 converged = true;
                 break;
@@ -376,10 +429,12 @@ impl Model {
                 let entries: Vec<(usize, usize, f64)> = entries.collect();
                 return Err(self.singular_restart(program, part, t, &entries));
             }
+            let known = r.clone();
             lu.solve(&mut r);
             if r.iter().any(|v| !v.is_finite()) {
                 return Err(self.no_restart(program, t, "a latent equation is outside its domain"));
             }
+            forward.solve(&known, |i, j| pattern.find(i, j).map_or(0.0, |at| jac[at]), &mut r);
             let mut step = 0.0f64;
             for j in 0..n {
                 u[j] -= r[j];
@@ -395,7 +450,10 @@ impl Model {
             }
         }
         if !converged {
-            return Err(self.no_restart(program, t, "its latent equations could not be solved"));
+            let (text, span, instance) = self.equation(plan.rows[part.rows[worst]].0, 0);
+            let mut d = self.no_restart(program, t, "its latent equations could not be solved");
+            d.span = span;
+            return Err(d.within(instance).hint(format!("furthest from holding: {text}")));
         }
         // Jumps within the tolerance of the run project what it is wrong by: no impulse made them.
         let tolerance = self.machine.tolerance;

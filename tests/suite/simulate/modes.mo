@@ -106,3 +106,39 @@ time,x,u,w,leak[1],leak[2],leak[3],leak[4],leak[5],leak[6],leak[7],leak[8],leak[
 0.6,0.6,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,0.0,true,true,false,false,false,false,false,false,false,false,false,false
 0.6,2.0,-1.0,0.0,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,true,true,true,false,false,false,false,false,false,false,false,false
 0.75,2.0,-1.0,0.0,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,-0.01,true,true,true,false,false,false,false,false,false,false,false,false
+
+--- derivative-of-a-function-that-jumps simulate --stop 0.2 --intervals 2 ---
+// As tables are differentiated: at the event the function is asked at 0.1 exactly, not a rounding error before, where it is 0.
+model M
+  function f
+    input Real t;
+    input Integer piece;
+    output Real y;
+  algorithm
+    y := if t < 0.1 then 0 else -3.4 - 6*(t - 0.1);
+    annotation(derivative(noDerivative = piece) = slope, Inline = false);
+  end f;
+  function slope
+    input Real t;
+    input Integer piece;
+    input Real dt;
+    output Real dy;
+  algorithm
+    dy := if t < 0.1 then 0 else -6*dt;
+    annotation(Inline = false);
+  end slope;
+  Real scaled, y, u, d;
+  Integer piece;
+equation
+  piece = if time >= 0.1 then 2 else 1;
+  scaled = time;
+  y = f(scaled, piece);
+  u = y;
+  d = der(u);
+end M;
+--- expect ---
+time,scaled,y,u,d,piece
+0.0,0.0,0.0,0.0,0.0,1
+0.1,0.1,-3.4,-3.4,-6.0,1
+0.1,0.1,-3.4,-3.4,-6.0,2
+0.2,0.2,-4.0,-4.0,-6.0,2
