@@ -675,3 +675,19 @@ impl Model {
         Diagnostic::error(Stage::Run, saltus_base::Span::NONE, text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An exact equation stays exact beside one with a larger coefficient.
+    #[test]
+    fn forward_substitution_is_exact() {
+        let vars = vec![VarId::new(0), VarId::new(1)];
+        let part = TightPart { rows: vec![0, 1], vars, entries: vec![(0, 0, 0), (1, 0, 0), (1, 1, 0)] };
+        let a = [[1.0, 0.0], [6.0, 1.0]];
+        let mut x = [5.6e-17, 3.4];
+        Forward::new(&part).solve(&[0.0, 3.4], |i, j| a[i][j], &mut x);
+        assert_eq!(x, [0.0, 3.4]);
+    }
+}

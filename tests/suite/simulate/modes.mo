@@ -115,7 +115,7 @@ model M
     input Integer piece;
     output Real y;
   algorithm
-    y := if t < 0.1 then 0 else -3.4 - 6*(t - 0.1);
+    y := if piece < 2 or t < 0.1 then 0 else -3.4 - 6*(t - 0.1);
     annotation(derivative(noDerivative = piece) = slope, Inline = false);
   end f;
   function slope
@@ -124,7 +124,7 @@ model M
     input Real dt;
     output Real dy;
   algorithm
-    dy := if t < 0.1 then 0 else -6*dt;
+    dy := if piece < 2 or t < 0.1 then 0 else -6*dt;
     annotation(Inline = false);
   end slope;
   Real scaled, y, u, d;
@@ -139,6 +139,6 @@ end M;
 --- expect ---
 time,scaled,y,u,d,piece
 0.0,0.0,0.0,0.0,0.0,1
-0.1,0.1,-3.4,-3.4,-6.0,1
+0.1,0.1,0.0,0.0,0.0,1
 0.1,0.1,-3.4,-3.4,-6.0,2
 0.2,0.2,-4.0,-4.0,-6.0,2
