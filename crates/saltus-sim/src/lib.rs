@@ -11,8 +11,8 @@
 //!   where they cannot, what values they take in a box, and what a few values tell.
 //! - [`conditions`]: relations whose crossing changes no condition.
 //! - `reinit`: new values of variables that are not states.
-//! - `rhs`, `sliding`, `junction`, `winding`, `resting`: the field the integrator sees; sliding along surfaces, where several meet, where
-//!   the solution winds into one; rest after accumulation.
+//! - `rhs`, `sliding`, `junction`, `winding`, `resting`, `switching`: the field the integrator sees; sliding along surfaces, where several
+//!   meet, where the solution winds into one; rest after impacts that accumulate, and what follows switches that do.
 //! - `touched`, `islands`: what an event has to evaluate again, and what it cannot reach.
 //! - [`instants`], `pace`: which instants are one, and waiting for the clock.
 //! - `difference`: systems of next values, instant by instant.
