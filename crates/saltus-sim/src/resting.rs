@@ -275,8 +275,7 @@ impl Model {
         let found = self.aside(|me| {
             let mut rhs = Rhs::held(&mut me.machine, program, &me.resting);
             let mut dx = vec![0.0; x.len()];
-            rhs.field(t, &x, &mut dx)?;
-            hold(&mut rhs, t, &x, &mut dx)?;
+            rhs.held_field(t, &x, &mut dx)?;
             let now = rhs.rate(relation, t, &x, &dx)?;
             let moved: Vec<f64> = x.iter().zip(&dx).map(|(x, d)| x + h * d).collect();
             rhs.field(t + h, &moved, &mut dx)?;
@@ -292,7 +291,7 @@ impl Model {
         self.know_rests(program);
         let lifts = self.aside(|me| {
             let (mut rhs, mut dx) = (Rhs::held(&mut me.machine, program, &me.resting), vec![0.0; x.len()]);
-            rhs.field(t, x, &mut dx).and_then(|()| hold(&mut rhs, t, x, &mut dx))
+            rhs.held_field(t, x, &mut dx)
         });
         lifts.unwrap_or_else(|_| vec![-1.0; self.resting.len()])
     }

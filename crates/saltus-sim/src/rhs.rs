@@ -52,6 +52,12 @@ impl Rhs<'_> {
         self.evaluate(&program.continuous, t, x, dx)
     }
 
+    /// The locked field in which what rests is held; how strongly each body would have to be pulled to stay.
+    pub fn held_field(&mut self, t: f64, x: &[f64], dx: &mut [f64]) -> Result<Vec<f64>, EvalError> {
+        self.field(t, x, dx)?;
+        hold(self, t, x, dx)
+    }
+
     fn evaluate(&mut self, steps: &[Step], t: f64, x: &[f64], dx: &mut [f64]) -> Result<(), EvalError> {
         self.run(steps, t, x)?;
         for (o, &(_, d)) in dx.iter_mut().zip(&self.program.states) {
@@ -168,10 +174,7 @@ impl OdeSystem for Rhs<'_> {
                 let program = self.program;
                 self.evaluate(&program.derivatives, t, x, dx)
             }
-            None => {
-                self.field(t, x, dx)?;
-                hold(self, t, x, dx).map(|_| ())
-            }
+            None => self.held_field(t, x, dx).map(|_| ()),
         }
     }
 

@@ -2005,7 +2005,7 @@ impl Runner<'_> {
             self.arrange(model, &program_after, t, observer)?;
         }
         if !h.reinitialized.is_empty() {
-            let turned: Vec<f64> = program_after.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
+            let turned = model.states_now(&program_after);
             let reset: Vec<(u32, f64)> = came.into_iter().filter(|c| h.reinitialized.contains(&c.0)).collect();
             for (&i, &bit) in fired.iter().zip(&bits) {
                 let size = model.machine.relations[i].size.max(1e-6);
@@ -2066,7 +2066,7 @@ impl Runner<'_> {
         if model.resting.is_empty() && self.impacts.is_empty() {
             return (kicked, struck);
         }
-        let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
+        let x = model.states_now(program);
         let errors = self.errors(program, &x);
         let lifts = self.lifts(model, program, t, &x);
         let rests: Vec<(usize, f64)> = model.resting.iter().map(|r| (r.relation, r.away)).collect();
@@ -2163,7 +2163,7 @@ impl Runner<'_> {
         (height, duration): (f64, f64),
         t: f64,
     ) -> Option<f64> {
-        let x: Vec<f64> = program.states.iter().map(|&(s, _)| model.machine.values[s as usize]).collect();
+        let x = model.states_now(program);
         let noise = noise(model, program, i, t, &x, &self.errors(program, &x));
         let mut g = [0.0];
         model.machine.crossing_values(&[i], &mut g);
@@ -2172,7 +2172,7 @@ impl Runner<'_> {
 
     /// How far a crossing function moves if the states move by what the integration may be wrong by.
     fn error_of(&self, model: &mut Model, program: &ModeProgram, i: usize, t: f64) -> f64 {
-        let x: Vec<f64> = program.states.iter().map(|&(s, _)| model.machine.values[s as usize]).collect();
+        let x = model.states_now(program);
         let errors: Vec<f64> = x.iter().map(|v| self.tolerance * v.abs()).collect();
         model.aside(|model| sway(model, program, i, t, &x, &errors))
     }
@@ -2672,7 +2672,7 @@ impl Runner<'_> {
     /// Ends the rests of bodies that nothing presses against their supports, one after the other (`due`: of one at least); returns
     /// their relations.
     fn lift_off(&mut self, model: &mut Model, program: &ModeProgram, t: f64, due: bool) -> Vec<usize> {
-        let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
+        let x = model.states_now(program);
         let mut left = Vec::new();
         while !model.resting.is_empty() {
             let lifts = self.lifts(model, program, t, &x);

@@ -745,8 +745,7 @@ impl Model {
         if program.states.is_empty() || !critical || !self.without_memory(program, &bits) {
             return None;
         }
-        let (share, margin, hold) = (0.5, 1e-6, 0.0);
-        Some(Surface { share, ..Surface::new(relations, twins, bits, margin, hold) })
+        Some(Surface::new(relations, twins, bits, 1e-6, 0.0))
     }
 
     /// The surface of these relations, if its sides leave the rate of its function alone: that rate, where the function is zero.
@@ -988,7 +987,7 @@ impl Model {
         relations: Vec<(usize, f64, f64)>,
         t: f64,
     ) -> Option<Surface> {
-        let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
+        let x = self.states_now(program);
         let (relations, twins, bits) = self.complete(program, relations, t)?;
         if x.is_empty() || !bits.iter().any(|b| program.sensitivity.slots.contains(&b.0)) {
             return None;
@@ -1200,8 +1199,7 @@ impl Model {
             };
             for k in 0..2 {
                 side(&mut rhs, k == 1);
-                rhs.field(t, x, &mut fields[k])?;
-                hold(&mut rhs, t, x, &mut fields[k])?;
+                rhs.held_field(t, x, &mut fields[k])?;
             }
             let mut rates = [[0.0; 2]; 2];
             for k in [1, 0] {
@@ -1226,7 +1224,7 @@ impl Model {
             return true;
         }
         let kept = self.machine.values.clone();
-        let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
+        let x = self.states_now(program);
         let mut rhs = Rhs::new(&mut self.machine, program);
         let mut dx = vec![0.0; x.len()];
         let mut ratio: Option<f64> = None;
@@ -1264,7 +1262,7 @@ impl Model {
         t: f64,
         loose: bool,
     ) -> Option<Meeting> {
-        let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
+        let x = self.states_now(program);
         let (relations, twins, bits) = self.complete(program, relations, t)?;
         if x.is_empty() || !bits.iter().any(|b| program.sensitivity.slots.contains(&b.0)) {
             return None;
@@ -1360,7 +1358,7 @@ impl Model {
             *s = Surface { share, firmest: s.firmest.max(new.firmest), ..new };
             return Fate::Slides;
         }
-        let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
+        let x = self.states_now(program);
         let lead = s.relations[0];
         let bits = self.both_sides(program, &s.relations).unwrap_or_default();
         let rates = self.side_rates(program, lead.0, &bits, t, &x).unwrap_or_default();
