@@ -181,6 +181,18 @@ impl Model {
                 }
             }
         }
+        let mut decided: Vec<usize> = m.decided.iter().copied().collect();
+        decided.sort_unstable();
+        let mut g = vec![0.0; decided.len()];
+        m.crossing_values(&decided, &mut g);
+        for (i, g) in decided.into_iter().zip(g) {
+            let r = &m.relations[i];
+            if m.values[r.var as usize] != plain(&r.kind, 0.0) && g.abs() <= m.band(i) {
+                at_zero.push(i);
+            } else {
+                m.decided.remove(&i);
+            }
+        }
         at_zero
     }
 

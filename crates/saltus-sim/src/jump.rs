@@ -4,6 +4,7 @@
 use crate::events::brief;
 use crate::machine::plain;
 use crate::model::{ModeProgram, Model};
+use crate::pivot::AT_ZERO;
 use crate::rhs::Rhs;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Stage};
@@ -142,6 +143,9 @@ fn tight_parts(plan: &StructuralPlan) -> Vec<TightPart> {
     parts
 }
 
+/// How far to look for the mode that follows, in parts of the run: next to errors of the left limits, and within the shortest transients.
+const MOMENTS: [f64; 3] = [1e-6, 1e-8, 1e-4];
+
 /// Modes tried at one change before giving up.
 const CANDIDATES: usize = 256;
 
@@ -172,6 +176,9 @@ impl Model {
         let mut todo: Vec<ModeKey> = vec![key.clone()];
         let mut failure: Option<Diagnostic> = None;
         let mut at = 0;
+        if let Some(found) = self.enter_ahead(old, &base, t, judged) {
+            return Ok(found);
+        }
         while at < todo.len() && tried.len() < CANDIDATES {
             let candidate = todo[at].clone();
             at += 1;
@@ -179,7 +186,7 @@ impl Model {
                 continue;
             }
             tried.push(candidate.clone());
-            match self.try_mode_change(&base, &candidate, t, judged, &[]) {
+            match self.try_mode_change(&base, &candidate, t, judged, &[], &[]) {
                 Ok(Attempt { program, jump, reached, .. }) if reached == candidate => return Ok((program, jump)),
                 Ok(attempt) => {
                     todo.insert(at, attempt.reached);
@@ -202,7 +209,7 @@ impl Model {
         unresolved.dedup();
         for candidate in tried.iter().filter(|_| !unresolved.is_empty()) {
             *judged = judged_before.clone();
-            if let Ok(attempt) = self.try_mode_change(&base, candidate, t, judged, &unresolved)
+            if let Ok(attempt) = self.try_mode_change(&base, candidate, t, judged, &unresolved, &[])
                 && attempt.reached == *candidate
             {
                 return Ok((attempt.program, Jump { accumulated: unresolved, ..attempt.jump }));
@@ -219,6 +226,43 @@ impl Model {
             )
             .hint("the guards depend on what they guard: check their signs, or break the circle with pre()")
         }))
+    }
+
+    /// Enters the mode that holds a moment after the left limits `base`, if it agrees with its own guards.
+    fn enter_ahead(
+        &mut self,
+        old: &ModeProgram,
+        base: &[f64],
+        t: f64,
+        judged: &mut FxHashSet<(usize, ModeKey)>,
+    ) -> Option<(Rc<ModeProgram>, Jump)> {
+        let judged_before = judged.clone();
+        let mut tried: Vec<ModeKey> = Vec::new();
+        let at_zero = self.ending_at_zero(old, t);
+        for moment in MOMENTS {
+            self.machine.values[..base.len()].copy_from_slice(base);
+            let Some(decision) = self.decide_ahead(moment * self.machine.instants.span(), &at_zero) else { continue };
+            self.lock(&decision);
+            let candidate = self.key();
+            if tried.contains(&candidate) {
+                continue;
+            }
+            tried.push(candidate.clone());
+            let decided = self.machine.values.clone();
+            *judged = judged_before.clone();
+            let found = self.try_mode_change(&decided[..base.len()], &candidate, t, judged, &[], &decision.relations);
+            if let Ok(Attempt { program, jump, reached, .. }) = found
+                && reached == candidate
+            {
+                let decided = decision.relations.iter().map(|d| d.0);
+                self.machine.holds_ahead.extend(decided.clone());
+                self.machine.decided.extend(decided);
+                return Some((program, jump));
+            }
+            self.machine.host.error = None;
+        }
+        *judged = judged_before.clone();
+        None
     }
 
     /// The conditions of a mode without memory that may depend on what they guard.
@@ -296,6 +340,7 @@ impl Model {
         t: f64,
         judged: &mut FxHashSet<(usize, ModeKey)>,
         unpushed: &[usize],
+        decided: &[(usize, bool)],
     ) -> Result<Attempt, Diagnostic> {
         let next = self.mode(key).map_err(|d| self.at_run_time(d))?;
         self.machine.values[..base.len()].copy_from_slice(base);
@@ -309,6 +354,9 @@ impl Model {
         let failed = |me: &Model, e| me.explain(&e, Stage::Run, t, "the restart failed");
         self.machine.run(&program.continuous).map_err(|e| failed(self, e))?;
         let unresolved = self.leave_zero(&program, judged);
+        if !decided.is_empty() {
+            self.settle(decided);
+        }
         let keep = self.machine.values.clone();
         for i in program.crossings.relations() {
             if self.machine.is_idle(self.machine.relations[i].var) {
@@ -318,6 +366,11 @@ impl Model {
             if push != 0.0 {
                 let r = &self.machine.relations[i];
                 self.machine.values[r.var as usize] = plain(&r.kind, push);
+            } else if decided.iter().any(|d| d.0 == i) {
+                // Either value is right at zero.
+                self.machine.slack = AT_ZERO;
+                self.machine.relation(i);
+                self.machine.slack = 1.0;
             } else {
                 self.machine.relation(i);
             }
@@ -347,7 +400,7 @@ impl Model {
         sum
     }
 
-    fn eval_row(&self, row: &Row, point: &dyn Point) -> f64 {
+    pub(crate) fn eval_row(&self, row: &Row, point: &dyn Point) -> f64 {
         let mut calls = point.calls();
         saltus_expr::eval(
             &self.sys.dae.pool,

@@ -452,6 +452,8 @@ pub struct Machine {
     pub ambiguous: Vec<(Vec<Cell>, Vec<f64>, Vec<f64>)>,
     /// Relations of loops whose mode has been seen to hold a moment after the event being handled.
     pub holds_ahead: Vec<usize>,
+    /// Relations whose values were decided together with a mode; those at zero stay what they are.
+    pub decided: FxHashSet<usize>,
     /// Unknowns for which the start found no value within their bounds.
     pub outside: Vec<Cell>,
 }

@@ -273,9 +273,22 @@ pub struct ReactionSlots {
 }
 
 /// Numbers of the moment, for planning.
+#[derive(Clone)]
 pub struct Snapshot {
     values: FxHashMap<Cell, f64>,
     functions: Rc<[Function]>,
+}
+
+impl Snapshot {
+    /// The value of a cell; zero where there is none.
+    pub(crate) fn get(&self, cell: Cell) -> f64 {
+        self.values.get(&cell).copied().unwrap_or(0.0)
+    }
+
+    /// Gives a cell another value.
+    pub(crate) fn set(&mut self, cell: Cell, value: f64) {
+        self.values.insert(cell, value);
+    }
 }
 
 struct FunctionCalls<'a>(&'a [Function]);
@@ -370,6 +383,7 @@ impl Model {
             journal: None,
             ambiguous: Vec::new(),
             holds_ahead: Vec::new(),
+            decided: FxHashSet::default(),
             outside: Vec::new(),
         };
         let islands = Islands::new(&sys);

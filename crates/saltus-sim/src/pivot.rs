@@ -134,20 +134,20 @@ impl Machine {
 
 /// Residuals f + A y and functions s = s⁰ + G y of a loop about a point, in a mode. Columns of `added` are what flipped bits add to f
 /// for each unit that s is beyond zero.
-struct Form {
-    residual: Vec<f64>,
-    slope: Vec<f64>,
-    functions: Vec<f64>,
-    gradients: Vec<f64>,
-    added: Vec<f64>,
+pub(crate) struct Form {
+    pub(crate) residual: Vec<f64>,
+    pub(crate) slope: Vec<f64>,
+    pub(crate) functions: Vec<f64>,
+    pub(crate) gradients: Vec<f64>,
+    pub(crate) added: Vec<f64>,
     /// How residuals and functions change with time; zero if nobody knows.
-    residual_rate: Vec<f64>,
-    function_rate: Vec<f64>,
+    pub(crate) residual_rate: Vec<f64>,
+    pub(crate) function_rate: Vec<f64>,
 }
 
 impl Form {
     /// Scales equations and unknowns to entries about one. The units that unknowns are counted in afterwards.
-    fn equilibrate(&mut self) -> Vec<f64> {
+    pub(crate) fn equilibrate(&mut self) -> Vec<f64> {
         let (n, r) = (self.residual.len(), self.functions.len());
         let power = |v: f64| if v > 0.0 { (-v.log2().round()).clamp(-900.0, 900.0).exp2() } else { 1.0 };
         let rows: Vec<f64> =
@@ -183,7 +183,7 @@ impl Form {
     }
 
     /// Flips bits until the matrix is regular. Which ones, if that is possible.
-    fn make_regular(&mut self) -> Option<Vec<usize>> {
+    pub(crate) fn make_regular(&mut self) -> Option<Vec<usize>> {
         let (n, r) = (self.residual.len(), self.functions.len());
         let mut flipped = Vec::new();
         let mut lu = Lu::new();
@@ -231,6 +231,9 @@ impl Form {
 
 /// How many bands about zero leave a relation either value, where equations are singular in some modes.
 pub(crate) const AT_ZERO: f64 = 1e3;
+
+/// What counts as zero of functions, beside the largest.
+const SAME: f64 = 1e-11;
 
 /// What counts as zero in matrices of loops, beside their entries.
 const SMALL: f64 = 1e-9;
@@ -315,7 +318,7 @@ impl Machine {
             }
             let units = form.equilibrate();
             let flipped = form.make_regular()?;
-            let (step, basic) = form.solution()?;
+            let (step, basic) = form.solution(SAME)?;
             z.iter_mut().zip(step.iter().zip(&units)).for_each(|(z, (d, unit))| *z += d * unit);
             Some((0..relations.len()).filter(|k| basic[*k] != flipped.contains(k)).collect::<Vec<usize>>())
         });
@@ -359,8 +362,20 @@ impl Machine {
 }
 
 impl Form {
-    /// The step of the unknowns to a solution, and which relations are beyond zero there; the matrix must be regular.
-    fn solution(&self) -> Option<(Vec<f64>, Vec<bool>)> {
+    /// The functions at the solution with no bit flipped; the matrix must be regular.
+    pub(crate) fn locked(&self) -> Option<Vec<f64>> {
+        let (n, r) = (self.residual.len(), self.functions.len());
+        let mut lu = Lu::new();
+        lu.factor(n, &self.slope, &vec![1.0; n]).ok()?;
+        let mut step: Vec<f64> = self.residual.iter().map(|f| -f).collect();
+        lu.solve(&mut step);
+        let function = |k: usize| self.functions[k] + (0..n).map(|j| self.gradients[k + j * r] * step[j]).sum::<f64>();
+        Some((0..r).map(function).collect())
+    }
+
+    /// The step of the unknowns to a solution, and which relations are beyond zero there; the matrix must be regular. Functions below
+    /// this part of the largest count as zero.
+    pub(crate) fn solution(&self, zero: f64) -> Option<(Vec<f64>, Vec<bool>)> {
         let (n, r) = (self.residual.len(), self.functions.len());
         let mut lu = Lu::new();
         lu.factor(n, &self.slope, &vec![1.0; n]).ok()?;
@@ -379,7 +394,7 @@ impl Form {
         let mut drift: Vec<f64> = self.residual_rate.iter().map(|f| -f).collect();
         lu.solve(&mut drift);
         let rate: Vec<f64> = (0..r).map(|k| self.function_rate[k] + functions(&drift, k)).collect();
-        let zero = 1e-11 * s.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let zero = zero * s.iter().fold(0.0f64, |m, v| m.max(v.abs()));
         let found = lemke_ahead(&matrix, &s, &rate, zero).or_else(|_| lemke_ahead(&matrix, &s, &vec![0.0; r], zero));
         let found = found.ok()?;
         for j in 0..n {

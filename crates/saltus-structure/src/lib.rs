@@ -33,7 +33,7 @@ pub use incidence::{Conflict, Incidence};
 pub use init::{InitPlan, Wish, cell_name, late_parameters, plan_initialization, spread_guesses, start_value};
 pub use loops::{Loop, compose, solved};
 pub use lower::lower;
-pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, key_text, specialise};
+pub use modes::{ModeKey, Modes, active_rows, analyse_modes, chosen, continuous_args, key_text, specialise};
 pub use parts::{ModePart, Parts, mode_parts};
 pub use plan::{
     Block, Cell, Generic, InstantPlan, Item, Point, Sequence, StructuralPlan, better_choice, plan_instant, plan_mode,

@@ -270,7 +270,7 @@ fn merge_discrete(sys: &mut System) {
 }
 
 /// The columns (variable, order) of a row that are solved for continuously.
-pub(crate) fn continuous_args(sys: &System, row: &Row) -> impl Iterator<Item = (VarId, u8)> {
+pub fn continuous_args(sys: &System, row: &Row) -> impl Iterator<Item = (VarId, u8)> {
     row.args.iter().filter_map(|&a| match a {
         Operand::Var { var, order, .. } if sys.role(var) == Role::Continuous => Some((var, order)),
         _ => None,

@@ -1,0 +1,423 @@
+//! The mode a moment ahead.
+//!
+//! Where guards depend on what they guard, n of them have 2ⁿ modes, and one condition after the other does not lead from one
+//! consistent mode to the next: a switch closes, and five ideal diodes commutate. All of them follow together from one
+//! implicit step of a short length h after the left limits,
+//!
+//! ```text
+//! f(t + h, x⁻ + h ẋ, ẋ, y; b) = 0      for ẋ, y and the bits b of the relations
+//! ```
+//!
+//! a mixed complementarity problem like that of a loop (`pivot`): modes in which states are constrained are as good as others there, and a
+//! jump is a derivative of the size 1/h. The mode of Lemke's final basis has a regular matrix ∂f/∂ẋ + h ∂f/∂x, ∂f/∂y, so that its equations
+//! determine everything, whatever their index; of diodes side by side it lets one conduct. What it says is a proposal: the mode is entered only
+//! if its guards agree with what its own equations give.
+
+use crate::crossings::positive_side;
+use crate::model::{ModeProgram, Model, Snapshot};
+use crate::pivot::Form;
+use crate::rhs::Rhs;
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_dae::{HybridDae, Operand, Row, VarId};
+use saltus_structure::{Cell, DiscKind, RelationKind, Role, chosen, continuous_args};
+
+/// Larger problems are left to other methods.
+const MOST_RELATIONS: usize = 256;
+const MOST_UNKNOWNS: usize = 1000;
+
+/// Linearizations until the bits have to agree, and what steps of the unknowns are by then.
+const MOST_LINEARIZATIONS: usize = 12;
+const SETTLED: f64 = 1e-6;
+
+/// Functions are as large as this part of the largest, for what counts as zero.
+const LEAST_SIZE: f64 = 1.0;
+
+/// How many tolerances functions may be from zero to be at it.
+const NEAR: f64 = 100.0;
+
+/// Sweeps in which what follows from bits must settle.
+const MOST_SWEEPS: usize = 4;
+
+/// An implicit step with open relations.
+struct Ahead {
+    /// Equations, in the branches of the moment.
+    rows: Vec<Row>,
+    /// The unknowns: variables with the order of their highest derivatives.
+    unknowns: Vec<(VarId, u8)>,
+    /// Of each unknown, the equations that it occurs in.
+    readers: Vec<Vec<usize>>,
+    /// Open relations, their bits and functions.
+    relations: Vec<usize>,
+    bits: Vec<VarId>,
+    functions: Vec<Row>,
+    /// What counts as zero of them.
+    zeros: Vec<f64>,
+    /// Discrete variables that follow from the bits, in order of the system.
+    followers: Vec<(VarId, Row)>,
+    /// The equations that read bits or what follows from them.
+    switching: Vec<usize>,
+    /// The values before the step.
+    left: Snapshot,
+    h: f64,
+}
+
+/// A function at zero as a mode ends.
+pub(crate) struct AtZero {
+    relation: usize,
+    /// Its bit before.
+    before: bool,
+    g: f64,
+    rate: f64,
+}
+
+/// The values of relations that hold a moment ahead, and definitions of what follows from them.
+#[derive(Default)]
+pub(crate) struct Decision {
+    pub(crate) relations: Vec<(usize, bool)>,
+    followers: Vec<(VarId, Row)>,
+}
+
+impl Ahead {
+    /// The values at the end of the step, lower derivatives from higher ones.
+    fn place(&self, point: &mut Snapshot, z: &[f64]) {
+        for (&(var, highest), &value) in self.unknowns.iter().zip(z) {
+            point.set(Cell::new(var, highest), value);
+            let mut above = value;
+            for order in (0..highest).rev() {
+                let lower = Cell::new(var, order);
+                above = self.left.get(lower) + self.h * above;
+                point.set(lower, above);
+            }
+        }
+    }
+}
+
+impl Model {
+    /// The values of the open relations that hold at the end of a step of length h from the present values; `None` if the equations of the
+    /// moment are no such problem, or if it has no solution.
+    pub(crate) fn decide_ahead(&mut self, h: f64, at_zero: &[AtZero]) -> Option<Decision> {
+        let mut ahead = self.step_ahead(h)?;
+        let mut point = ahead.left.clone();
+        let time = Cell::new(HybridDae::TIME, 0);
+        point.set(time, ahead.left.get(time) + h);
+        let mut z: Vec<f64> = ahead.unknowns.iter().map(|&(v, order)| ahead.left.get(Cell::new(v, order))).collect();
+        z.iter_mut().filter(|v| !v.is_finite()).for_each(|v| *v = 0.0);
+        let mut bits: Vec<bool> = ahead.bits.iter().map(|&v| ahead.left.get(Cell::new(v, 0)) != 0.0).collect();
+        for (i, b) in ahead.relations.iter().zip(&mut bits) {
+            *b = at_zero.iter().find(|z| z.relation == *i).map_or(*b, |z| z.before);
+        }
+        if !at_zero.is_empty() {
+            ahead.place(&mut point, &z);
+            self.correct(&mut ahead, &mut point, &bits, at_zero);
+        }
+        for _ in 0..MOST_LINEARIZATIONS {
+            ahead.place(&mut point, &z);
+            let (mut form, affine) = self.form_ahead(&ahead, &mut point, &bits)?;
+            let units = form.equilibrate();
+            let flipped = form.make_regular()?;
+            // What is at zero is told apart by the step itself.
+            let (step, basic) = form.solution(0.0)?;
+            let before = std::mem::take(&mut bits);
+            bits = (0..before.len()).map(|k| before[k] != (basic[k] != flipped.contains(&k))).collect();
+            let mut settled = bits == before;
+            for (z, (d, unit)) in z.iter_mut().zip(step.iter().zip(&units)) {
+                settled &= (d * unit).abs() <= SETTLED * z.abs().max(*unit);
+                *z += d * unit;
+            }
+            // On the other side functions have other units.
+            (0..bits.len()).filter(|&k| bits[k] != before[k]).for_each(|k| ahead.zeros[k] = 0.0);
+            if affine || settled {
+                let relations = ahead.relations.into_iter().zip(bits).collect();
+                return Some(Decision { relations, followers: ahead.followers });
+            }
+        }
+        None
+    }
+
+    /// What is at zero leaves it at its rate of the moment. The step is of first order: derivatives of constrained variables change by half
+    /// of what they should, so functions of them are counted from where the step leads them in the mode that ends.
+    fn correct(&mut self, ahead: &mut Ahead, point: &mut Snapshot, bits: &[bool], at_zero: &[AtZero]) {
+        let led = self.form_ahead(ahead, point, bits).and_then(|(form, _)| form.locked());
+        for (k, i) in ahead.relations.iter().enumerate() {
+            let Some(z) = at_zero.iter().find(|z| z.relation == *i) else { continue };
+            let positive = positive_side(&self.machine.relations[*i].kind, f64::from(bits[k]));
+            let there = led.as_ref().map(|s| if positive { s[k] } else { -s[k] });
+            ahead.zeros[k] = there.map_or(z.g, |g| g - ahead.h * z.rate);
+        }
+    }
+
+    /// Functions at zero as a mode ends, with their rates there; those that have just crossed go on the way they went.
+    pub(crate) fn ending_at_zero(&mut self, old: &ModeProgram, t: f64) -> Vec<AtZero> {
+        let keep = self.machine.values.clone();
+        for (v, b) in self.modes.values(&old.plan.key) {
+            if let Ok((s, _)) = self.locate(v) {
+                self.machine.values[s as usize] = f64::from(b);
+            }
+        }
+        let x: Vec<f64> = old.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
+        let mut dx = vec![0.0; x.len()];
+        let mut found = Vec::new();
+        if Rhs::new(&mut self.machine, old).field(t, &x, &mut dx).is_ok() {
+            let relations: Vec<usize> = old.crossings.relations().collect();
+            let mut g = vec![0.0; relations.len()];
+            self.machine.crossing_values(&relations, &mut g);
+            for (&i, &g) in relations.iter().zip(&g) {
+                let r = &self.machine.relations[i];
+                let sign = matches!(r.kind, RelationKind::Sign(_)) && r.time.is_none() && !self.machine.is_idle(r.var);
+                if sign && g.abs() <= NEAR * self.machine.tolerance * r.size {
+                    found.push((i, g));
+                }
+            }
+        }
+        let mut at_zero = Vec::new();
+        for (relation, g) in found {
+            self.know_rate(old, relation);
+            let rate = Rhs::new(&mut self.machine, old).rate(relation, t, &x, &dx);
+            let r = &self.machine.relations[relation];
+            let before = self.machine.values[r.var as usize];
+            let now = keep[r.var as usize];
+            let crossed = self.machine.fresh.contains(&r.var) && now != before;
+            let rate = match rate {
+                Ok(rate) if crossed => {
+                    if positive_side(&r.kind, now) {
+                        rate.abs()
+                    } else {
+                        -rate.abs()
+                    }
+                }
+                Ok(rate) => rate,
+                Err(_) => continue,
+            };
+            at_zero.push(AtZero { relation, before: before != 0.0, g, rate });
+        }
+        self.machine.host.error = None;
+        self.layout.extend(&mut self.machine.values);
+        self.machine.values[..keep.len()].copy_from_slice(&keep);
+        at_zero
+    }
+
+    /// Gives relations the values decided, and what follows from them.
+    pub(crate) fn lock(&mut self, decision: &Decision) {
+        for &(i, b) in &decision.relations {
+            let slot = self.machine.relations[i].var;
+            self.machine.values[slot as usize] = f64::from(b);
+        }
+        for _ in 0..MOST_SWEEPS {
+            let mut changed = false;
+            for (v, row) in &decision.followers {
+                let value = self.eval_row(row, self);
+                let slot = self.layout.slot(Cell::new(*v, 0)) as usize;
+                changed |= self.machine.values[slot] != value;
+                self.machine.values[slot] = value;
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    /// What a mode's values say about relations that were decided ahead of them: functions at zero keep their bits, whatever is left of them
+    /// by rounding.
+    pub(crate) fn settle(&mut self, decided: &[(usize, bool)]) {
+        let which: Vec<usize> = decided.iter().map(|d| d.0).collect();
+        let mut g = vec![0.0; which.len()];
+        self.machine.crossing_values(&which, &mut g);
+        let large = g.iter().fold(0.0f64, |m, g| m.max(g.abs()));
+        for (&(i, b), g) in decided.iter().zip(g) {
+            let r = &mut self.machine.relations[i];
+            self.machine.values[r.var as usize] = f64::from(b);
+            r.left = g;
+            r.size = r.size.max(LEAST_SIZE * large);
+        }
+    }
+
+    /// The implicit step from the present values, on the islands that the event being handled is one of.
+    fn step_ahead(&self, h: f64) -> Option<Ahead> {
+        let left = self.snapshot();
+        let truth = |v: VarId| match self.sys.resolve(Operand::var(v)) {
+            Operand::Const(c) => c != 0.0,
+            op => Cell::of(op).is_some_and(|c| left.get(c) != 0.0),
+        };
+        let mut highest: FxHashMap<VarId, u8> = FxHashMap::default();
+        let mut rows: Vec<Row> = Vec::new();
+        for eq in self.sys.equations.iter().filter(|e| chosen(&self.sys, e.guard, &truth)) {
+            let row = self.sys.resolve_row(&eq.row);
+            let unknowns: Vec<(VarId, u8)> = continuous_args(&self.sys, &row).collect();
+            if unknowns.iter().any(|&(v, _)| self.is_idle(v)) {
+                continue;
+            }
+            for (v, order) in unknowns {
+                let highest = highest.entry(v).or_default();
+                *highest = order.max(*highest);
+            }
+            rows.push(row);
+        }
+        if rows.len() != highest.len() || rows.len() > MOST_UNKNOWNS {
+            return None;
+        }
+        let mut unknowns: Vec<(VarId, u8)> = highest.into_iter().collect();
+        unknowns.sort_unstable();
+        let column: FxHashMap<VarId, usize> = unknowns.iter().enumerate().map(|(j, u)| (u.0, j)).collect();
+        let mut readers: Vec<Vec<usize>> = vec![Vec::new(); unknowns.len()];
+        for (i, row) in rows.iter().enumerate() {
+            for (v, _) in continuous_args(&self.sys, row) {
+                let readers = &mut readers[column[&v]];
+                if readers.last() != Some(&i) {
+                    readers.push(i);
+                }
+            }
+        }
+        // What the equations read, through definitions.
+        let mut read: FxHashSet<VarId> = FxHashSet::default();
+        let discrete = |row: &Row| -> Vec<VarId> {
+            let args = row.args.iter().filter_map(|&a| match self.sys.resolve(a) {
+                Operand::Var { var, .. } => Some(var),
+                _ => None,
+            });
+            args.filter(|&v| self.sys.role(v) == Role::Discrete).collect()
+        };
+        let mut open: Vec<VarId> = rows.iter().flat_map(discrete).collect();
+        let kinds: FxHashMap<VarId, &DiscKind> = self.sys.discrete.iter().map(|d| (d.var, &d.kind)).collect();
+        while let Some(v) = open.pop() {
+            if read.insert(v)
+                && let Some(DiscKind::Value(row)) = kinds.get(&v)
+            {
+                open.extend(discrete(row));
+            }
+        }
+        let (mut relations, mut bits, mut functions, mut followers) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for d in self.sys.discrete.iter().filter(|d| read.contains(&d.var)) {
+            match &d.kind {
+                DiscKind::Relation(i) => {
+                    let r = &self.machine.relations[*i];
+                    let g = self.sys.resolve_row(&self.sys.relations[*i].g);
+                    let depends = continuous_args(&self.sys, &g).any(|(v, _)| column.contains_key(&v));
+                    if depends && r.time.is_none() && !r.frozen && matches!(r.kind, RelationKind::Sign(_)) {
+                        if continuous_args(&self.sys, &g)
+                            .any(|(v, order)| column.get(&v).is_none_or(|&j| unknowns[j].1 < order))
+                        {
+                            return None;
+                        }
+                        relations.push(*i);
+                        bits.push(d.var);
+                        functions.push(g);
+                    }
+                }
+                DiscKind::Value(row) => followers.push((d.var, self.sys.resolve_row(row))),
+                DiscKind::When(..) => {}
+            }
+        }
+        if relations.is_empty() || relations.len() > MOST_RELATIONS {
+            return None;
+        }
+        // What depends on the bits.
+        let mut moved: FxHashSet<VarId> = bits.iter().copied().collect();
+        let depends = |row: &Row, moved: &FxHashSet<VarId>| {
+            row.args.iter().any(|a| matches!(a, Operand::Var { var, .. } if moved.contains(var)))
+        };
+        loop {
+            let before = moved.len();
+            moved.extend(followers.iter().filter(|(_, row)| depends(row, &moved)).map(|f| f.0).collect::<Vec<_>>());
+            if moved.len() == before {
+                break;
+            }
+        }
+        followers.retain(|f| moved.contains(&f.0));
+        // Branches of unequal size have other equations.
+        let structural = self.sys.groups.iter().filter(|g| g.structural);
+        if structural
+            .flat_map(|g| &g.conditions)
+            .any(|&c| self.sys.resolve(Operand::var(c)).variable().is_some_and(|v| moved.contains(&v)))
+        {
+            return None;
+        }
+        let zeros = vec![0.0; relations.len()];
+        let switching = (0..rows.len()).filter(|&i| depends(&rows[i], &moved)).collect();
+        Some(Ahead { rows, unknowns, readers, relations, bits, functions, zeros, followers, switching, left, h })
+    }
+
+    /// The bits of the open relations, and what follows from them.
+    fn lock_ahead(&self, ahead: &Ahead, point: &mut Snapshot, bits: &[bool]) {
+        for (&v, &b) in ahead.bits.iter().zip(bits) {
+            point.set(Cell::new(v, 0), f64::from(b));
+        }
+        for _ in 0..MOST_SWEEPS {
+            let mut changed = false;
+            for (v, row) in &ahead.followers {
+                let (cell, value) = (Cell::new(*v, 0), self.eval_row(row, point));
+                changed |= point.get(cell) != value;
+                point.set(cell, value);
+            }
+            if !changed {
+                break;
+            }
+        }
+    }
+
+    /// ∂row/∂z for the highest derivative z of a variable, lower ones following from it; and whether it depends on the unknowns.
+    fn slope_ahead(&mut self, ahead: &Ahead, row: &Row, (var, highest): (VarId, u8), point: &Snapshot) -> (f64, bool) {
+        let (mut slope, mut moves) = (0.0, false);
+        for order in 0..=highest {
+            if !row.args.iter().any(|a| matches!(a, Operand::Var { var: v, order: o, .. } if *v == var && *o == order))
+            {
+                continue;
+            }
+            for (sign, part) in self.ops.partial_wrt(&mut self.sys.dae, row, var, order) {
+                moves |= continuous_args(&self.sys, &part).next().is_some();
+                slope += sign * self.eval_row(&part, point) * ahead.h.powi(i32::from(highest - order));
+            }
+        }
+        (slope, moves)
+    }
+
+    /// The problem about a point, and whether it is the same about any other.
+    fn form_ahead(&mut self, ahead: &Ahead, point: &mut Snapshot, bits: &[bool]) -> Option<(Form, bool)> {
+        let (n, r) = (ahead.unknowns.len(), ahead.relations.len());
+        self.lock_ahead(ahead, point, bits);
+        let sign: Vec<f64> = ahead
+            .relations
+            .iter()
+            .zip(bits)
+            .map(|(&i, &b)| if positive_side(&self.machine.relations[i].kind, f64::from(b)) { 1.0 } else { -1.0 })
+            .collect();
+        let residual: Vec<f64> = ahead.rows.iter().map(|row| self.eval_row(row, point)).collect();
+        let value = |((g, zero), sign): ((&Row, &f64), &f64)| sign * (self.eval_row(g, point) - zero);
+        let functions: Vec<f64> = ahead.functions.iter().zip(&ahead.zeros).zip(&sign).map(value).collect();
+        let (mut slope, mut gradients) = (vec![0.0; n * n], vec![0.0; n * r]);
+        let mut affine = true;
+        for (j, &z) in ahead.unknowns.iter().enumerate() {
+            for &i in &ahead.readers[j] {
+                let (value, moves) = self.slope_ahead(ahead, &ahead.rows[i], z, point);
+                slope[i + j * n] = value;
+                affine &= !moves;
+            }
+            for (k, g) in ahead.functions.iter().enumerate() {
+                let (value, moves) = self.slope_ahead(ahead, g, z, point);
+                gradients[k + j * r] = sign[k] * value;
+                affine &= !moves;
+            }
+        }
+        // Flipping bit k adds a multiple of what its function is beyond zero: the difference of the slopes tells which.
+        let mut added = vec![0.0; n * r];
+        let mut flipped = bits.to_vec();
+        for k in 0..r {
+            let largest = |a: &usize, b: &usize| gradients[k + a * r].abs().total_cmp(&gradients[k + b * r].abs());
+            let j = (0..n).max_by(largest).filter(|j| gradients[k + j * r] != 0.0)?;
+            flipped[k] = !bits[k];
+            self.lock_ahead(ahead, point, &flipped);
+            for &i in ahead.switching.iter().filter(|i| ahead.readers[j].contains(i)) {
+                let (other, moves) = self.slope_ahead(ahead, &ahead.rows[i], ahead.unknowns[j], point);
+                added[i + k * n] = (slope[i + j * n] - other) / gradients[k + j * r];
+                affine &= !moves;
+            }
+            flipped[k] = bits[k];
+        }
+        self.lock_ahead(ahead, point, bits);
+        let all = residual.iter().chain(&functions).chain(&slope).chain(&gradients).chain(&added);
+        if all.into_iter().any(|v| !v.is_finite()) {
+            return None;
+        }
+        let (residual_rate, function_rate) = (vec![0.0; n], vec![0.0; r]);
+        Some((Form { residual, slope, functions, gradients, added, residual_rate, function_rate }, affine))
+    }
+}
