@@ -25,6 +25,9 @@ use saltus_structure::{Cell, DiscKind, RelationKind, Role, chosen, continuous_ar
 const MOST_RELATIONS: usize = 256;
 const MOST_UNKNOWNS: usize = 1000;
 
+/// How far to look for the mode that follows, in parts of the run: next to errors of the left limits, and within the shortest transients.
+pub(crate) const MOMENTS: [f64; 3] = [1e-6, 1e-8, 1e-4];
+
 /// Linearizations until the bits have to agree, and what steps of the unknowns are by then.
 const MOST_LINEARIZATIONS: usize = 12;
 const SETTLED: f64 = 1e-6;
@@ -32,8 +35,9 @@ const SETTLED: f64 = 1e-6;
 /// Functions are as large as this part of the largest, for what counts as zero.
 const LEAST_SIZE: f64 = 1.0;
 
-/// How many tolerances functions may be from zero to be at it.
+/// How many tolerances what has just crossed may be from zero, and how far, beside its size, what is there at the same time.
 const NEAR: f64 = 100.0;
+const AT_ONCE: f64 = 1e-9;
 
 /// Sweeps in which what follows from bits must settle.
 const MOST_SWEEPS: usize = 4;
@@ -164,7 +168,9 @@ impl Model {
             for (&i, &g) in relations.iter().zip(&g) {
                 let r = &self.machine.relations[i];
                 let sign = matches!(r.kind, RelationKind::Sign(_)) && r.time.is_none() && !self.machine.is_idle(r.var);
-                if sign && g.abs() <= NEAR * self.machine.tolerance * r.size {
+                let crossed = self.machine.fresh.contains(&r.var);
+                let near = if crossed { NEAR * self.machine.tolerance } else { AT_ONCE };
+                if sign && g.abs() <= near * r.size {
                     found.push((i, g));
                 }
             }

@@ -1,6 +1,7 @@
 //! Restart after a mode change: the new mode's latent equations decide which states jump and which variables carry an
 //! impulse. Stages s = K … 1, one n×n system each (see `docs/mathematics.md`, mode changes).
 
+use crate::ahead::MOMENTS;
 use crate::events::brief;
 use crate::machine::plain;
 use crate::model::{ModeProgram, Model};
@@ -142,9 +143,6 @@ fn tight_parts(plan: &StructuralPlan) -> Vec<TightPart> {
     parts.retain(|p| p.rows.iter().any(|&i| plan.c[i] > 0));
     parts
 }
-
-/// How far to look for the mode that follows, in parts of the run: next to errors of the left limits, and within the shortest transients.
-const MOMENTS: [f64; 3] = [1e-6, 1e-8, 1e-4];
 
 /// Modes tried at one change before giving up.
 const CANDIDATES: usize = 256;

@@ -731,7 +731,7 @@ impl Runner<'_> {
                 self.report.cancelled = true;
                 break;
             }
-            let (hard, soft) = self.due(model, &program);
+            let (hard, soft) = self.due(model, &program, now);
             let deadline = self.sliding.as_ref().and_then(Sliding::deadline).unwrap_or(f64::INFINITY);
             if deadline <= now {
                 let after = self.beyond(model, &program, now, sink, observer)?;
@@ -1020,7 +1020,7 @@ impl Runner<'_> {
                 continue;
             }
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
-            let (hard, soft) = self.due(model, &p);
+            let (hard, soft) = self.due(model, &p, from);
             let due = hard.min(soft).max(from);
             let mut end = crossing.as_ref().map_or(t1, |c| c.0);
             let mut fired = crossing.map(|c| c.1);
@@ -1661,9 +1661,15 @@ impl Runner<'_> {
         lines.map(|l| l.longest(&model.machine.values).max(1e-5 * self.span())).fold(f64::INFINITY, f64::min)
     }
 
-    /// Next time events.
-    fn due(&mut self, model: &mut Model, program: &ModeProgram) -> (f64, f64) {
-        *self.due.get_or_insert_with(|| model.next_time_events(&program.sensitivity))
+    /// Next time events, seen from `now`: functions may have been evaluated at later times since.
+    fn due(&mut self, model: &mut Model, program: &ModeProgram, now: f64) -> (f64, f64) {
+        *self.due.get_or_insert_with(|| {
+            let time = model.machine.time as usize;
+            let later = std::mem::replace(&mut model.machine.values[time], now);
+            let due = model.next_time_events(&program.sensitivity);
+            model.machine.values[time] = later;
+            due
+        })
     }
 
     /// Says which states have stayed below what the absolute tolerance lets them be wrong by, and have no nominal value.

@@ -1,5 +1,6 @@
 //! Initialization: modes and values together.
 
+use crate::ahead::MOMENTS;
 use crate::compile::Step;
 use crate::machine::{BlockMethod, Trouble};
 use crate::model::{ModeProgram, Model};
@@ -270,6 +271,13 @@ impl Model {
                     failed.push(key.clone());
                 }
             }
+            if tried.len() == 1
+                && let Some(program) = self.start_ahead(&guess, start, &mut tried)
+            {
+                self.machine.plain_relations = false;
+                self.started.modes = tried.len();
+                return self.begin(program);
+            }
         }
         // On the edge of a mode, its conditions count as it wants them: the run shows where it goes.
         if let Some(key) = edge {
@@ -296,6 +304,30 @@ impl Model {
                 keys.join(" | ")
             ),
         ))
+    }
+
+    /// The mode that holds a moment after start values, if it agrees with its own guards.
+    fn start_ahead(&mut self, guess: &[f64], start: f64, tried: &mut Vec<ModeKey>) -> Option<Rc<ModeProgram>> {
+        for moment in MOMENTS {
+            self.restore_guess(guess);
+            let Some(decision) = self.decide_ahead(moment * self.machine.instants.span(), &[]) else { continue };
+            self.lock(&decision);
+            let key = self.key();
+            if tried.contains(&key) {
+                continue;
+            }
+            tried.push(key.clone());
+            if let Ok((program, reached)) = self.try_mode(&key, start)
+                && (reached == key || self.at_edge(&key, &reached))
+            {
+                self.lock(&decision);
+                self.settle(&decision.relations);
+                self.machine.decided.extend(decision.relations.iter().map(|d| d.0));
+                return Some(program);
+            }
+            self.machine.host.error = None;
+        }
+        None
     }
 
     /// The start of a run that goes on from the end of another: in its mode, if that can be solved. Relations that have changed since
