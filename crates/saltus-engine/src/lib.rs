@@ -18,6 +18,7 @@ pub use saltus_function::interrupt;
 pub use scenario::{Entry, Kind, Line, Scenario, ScenarioFile};
 pub use workbench::{Alternatives, Show, Solved, Steadied, Workbench};
 
+use modes::Depth;
 use saltus_base::{Diagnostic, Severity, SourceMap, Span, Stage};
 use saltus_dae::HybridDae;
 use saltus_flatten::{FlattenOptions, flatten};
@@ -392,7 +393,7 @@ impl Engine {
     pub fn analyze(&mut self, dae: HybridDae, request: &AnalyzeRequest) -> Option<Analysis> {
         let (mut sys, mut ops, mut modes) = self.prepare(dae);
         if request.all_modes {
-            let found = modes::check_modes(&mut sys, &mut ops, &mut modes, (0.0, f64::INFINITY), true);
+            let found = modes::check_modes(&mut sys, &mut ops, &mut modes, (0.0, f64::INFINITY), Depth::Thorough);
             self.diagnostics.extend(found);
             if self.failed() {
                 return None;
@@ -438,7 +439,7 @@ impl Engine {
         let e = sys.dae.experiment;
         let start = e.start.unwrap_or(0.0);
         let span = (start, e.stop.unwrap_or(start + 1.0));
-        let found = modes::check_modes(&mut sys, &mut ops, &mut modes, span, true);
+        let found = modes::check_modes(&mut sys, &mut ops, &mut modes, span, Depth::Quick);
         self.diagnostics.extend(found);
         if self.failed() {
             return None;
@@ -485,7 +486,7 @@ impl Engine {
         let (numbers, span) = (numbers(&sys), (start, stop));
         let checked = checked
             .filter(|c| (c.0, c.1) == (numbers, span))
-            .unwrap_or_else(|| (numbers, span, modes::check_modes(&mut sys, &mut ops, &mut modes, span, true)));
+            .unwrap_or_else(|| (numbers, span, modes::check_modes(&mut sys, &mut ops, &mut modes, span, Depth::Quick)));
         self.diagnostics.extend(checked.2.iter().cloned());
         if self.failed() {
             return None;

@@ -16,8 +16,24 @@ use saltus_structure::{
     singular_mode, singular_with, specialise, value_text,
 };
 
-/// Nodes of decision diagrams made before giving up.
-const LIMIT: usize = 1_000_000;
+/// How far modes are looked at ahead of a run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// Before a run, which must not wait for it.
+    Quick,
+    /// Where this is what was asked for.
+    Thorough,
+}
+
+impl Depth {
+    /// Nodes of decision diagrams made before giving up.
+    fn nodes(self) -> usize {
+        match self {
+            Depth::Quick => 100_000,
+            Depth::Thorough => 1_000_000,
+        }
+    }
+}
 
 /// Neighbouring thresholds whose order is used; beyond, more modes than can occur are looked at.
 const MOST_THRESHOLDS: usize = 64;
@@ -25,13 +41,13 @@ const MOST_THRESHOLDS: usize = 64;
 /// Singular modes that are shown.
 const SHOWN: usize = 3;
 
-/// Finds the structurally singular modes. `all`: also those that only a run could lead into.
+/// Finds the structurally singular modes.
 pub fn check_modes(
     sys: &mut System,
     ops: &mut RowOps,
     modes: &mut Modes,
     span: (f64, f64),
-    all: bool,
+    depth: Depth,
 ) -> Vec<Diagnostic> {
     let misplaced = reinit_of_algebraic(sys);
     let factors = vanishing(sys);
@@ -63,17 +79,15 @@ pub fn check_modes(
             return vec![d];
         }
     }
-    if !all {
-        return Vec::new();
-    }
     let mut guards = Guards::new(sys);
+    guards.nodes = depth.nodes();
     // Conditions that decide nothing are not followed.
     guards.factors_only = plain;
     guards.system(sys);
     guards.dummies(sys);
     let mut out = Vec::new();
     let total = guards.rows.len();
-    let left = modal_matching(&mut guards.bdds, &guards.rows, &guards.cols, &guards.edges, LIMIT);
+    let left = modal_matching(&mut guards.bdds, &guards.rows, &guards.cols, &guards.edges, guards.nodes);
     let mut singular = Bdd::FALSE;
     if left.examined == total {
         for f in left.rows.iter().chain(&left.cols) {
@@ -186,6 +200,8 @@ struct Guards {
     zeros: FxHashMap<VarId, Bdd>,
     /// Only factors that may be zero matter: both branches of a conditional count as read.
     factors_only: bool,
+    /// How many nodes of decision diagrams may be made.
+    nodes: usize,
 }
 
 impl Guards {
@@ -202,6 +218,7 @@ impl Guards {
             variables: Vec::new(),
             zeros: FxHashMap::default(),
             factors_only: false,
+            nodes: Depth::Quick.nodes(),
         }
     }
 
@@ -452,7 +469,7 @@ impl Guards {
         let declared: Vec<Bdd> = dummies.iter().map(|&i| std::mem::replace(&mut self.rows[i], Bdd::FALSE)).collect();
         let edges: Vec<_> = dummies.iter().map(|&i| std::mem::take(&mut self.edges[i])).collect();
         for (k, &i) in dummies.iter().enumerate() {
-            let left = modal_matching(&mut self.bdds, &self.rows, &self.cols, &self.edges, LIMIT);
+            let left = modal_matching(&mut self.bdds, &self.rows, &self.cols, &self.edges, self.nodes);
             let mut open = Bdd::FALSE;
             for f in &left.cols {
                 open = self.bdds.or(open, *f);

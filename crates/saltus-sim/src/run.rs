@@ -1917,7 +1917,15 @@ impl Runner<'_> {
             .map(|(i, bit)| (i, bit, model.machine.values[model.machine.relations[i].var as usize]))
             .filter(|s| s.1 != s.2 && h.memoryless)
             .collect();
-        let critical = h.changed.iter().any(|s| program.sensitivity.slots.contains(s)) || !arrivals.is_empty();
+        // The field holds surfaces and what rests: what their functions read moves it, too.
+        let slides = self.sliding.iter().flat_map(|s| &s.surfaces).flat_map(|s| &s.relations).map(|r| r.0);
+        let held: Vec<usize> = slides.chain(model.resting.iter().map(|r| r.relation)).collect();
+        let holds = |s: &u32| {
+            let functions = program.crossings.by_slot.get(s).into_iter().flatten();
+            functions.map(|&k| program.crossings.functions[k].relation).any(|i| held.contains(&i))
+        };
+        let touches = |s: &u32| program.sensitivity.slots.contains(s) || holds(s);
+        let critical = h.changed.iter().any(touches) || !arrivals.is_empty();
         let mut restart = if !same || !h.reinitialized.is_empty() {
             Some(Restart::Cold)
         } else if critical {
