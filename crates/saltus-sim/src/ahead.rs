@@ -32,9 +32,6 @@ pub(crate) const MOMENTS: [f64; 3] = [1e-6, 1e-8, 1e-4];
 const MOST_LINEARIZATIONS: usize = 12;
 const SETTLED: f64 = 1e-6;
 
-/// Functions are as large as this part of the largest, for what counts as zero.
-const LEAST_SIZE: f64 = 1.0;
-
 /// How many tolerances what has just crossed may be from zero, and how far, beside its size, what is there at the same time.
 const NEAR: f64 = 100.0;
 const AT_ONCE: f64 = 1e-9;
@@ -153,6 +150,13 @@ impl Model {
     /// Functions at zero as a mode ends, with their rates there; those that have just crossed go on the way they went.
     pub(crate) fn ending_at_zero(&mut self, old: &ModeProgram, t: f64) -> Vec<AtZero> {
         let keep = self.machine.values.clone();
+        // What has just crossed was on its other side, as the key tells or, behind a formula, by itself.
+        for slot in self.machine.fresh.clone() {
+            let crosses = self.machine.relations.iter().any(|r| r.var == slot && matches!(r.kind, RelationKind::Sign(_)));
+            if crosses {
+                self.machine.values[slot as usize] = f64::from(keep[slot as usize] == 0.0);
+            }
+        }
         for (v, b) in self.modes.values(&old.plan.key) {
             if let Ok((s, _)) = self.locate(v) {
                 self.machine.values[s as usize] = f64::from(b);
@@ -233,7 +237,8 @@ impl Model {
             let r = &mut self.machine.relations[i];
             self.machine.values[r.var as usize] = f64::from(b);
             r.left = g;
-            r.size = r.size.max(LEAST_SIZE * large);
+            // What is zero but for rounding is so beside the others.
+            r.size = r.size.max(large);
         }
     }
 

@@ -21,7 +21,8 @@
 //! - [`restart`], [`assembly`]: all modes with the equations of their entry as kernels, or the parts that they are put together from, for
 //!   export.
 //! - `deduce`: which conditions at the start follow from fixed values.
-//! - [`start`], [`events`], [`jump`], [`run`]: initialization, event iteration, mode-change restarts, the loop.
+//! - [`start`], [`events`], [`jump`], `ahead`, [`run`]: initialization, event iteration, mode-change restarts, which mode of very many follows,
+//!   the loop.
 //!
 //! Absent here: source text, classes, files.
 
