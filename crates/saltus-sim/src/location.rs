@@ -233,8 +233,8 @@ pub(crate) struct Location {
     pub undefined: Vec<usize>,
     /// Largest |g| of each relation since its last event.
     amplitude: Vec<f64>,
-    /// Largest |g| of each relation at the ends of steps: between them dense output may swing.
-    at_ends: Vec<f64>,
+    /// Largest |g| of each relation at the ends of steps, for each of its values: between ends dense output may swing.
+    at_ends: Vec<[f64; 2]>,
     /// When each relation crossed last, and how long it had taken since the time before.
     paces: FxHashMap<usize, (f64, f64)>,
     x: Vec<f64>,
@@ -514,15 +514,20 @@ impl Location {
         *a = a.max(far).max(f64::MIN_POSITIVE);
     }
 
-    /// How large a function has been where steps end.
+    /// How large a function has been where steps end, while its relation had the value it has now: on the other side it may be another
+    /// quantity (the voltage of a diode here, its current there).
     fn size_at_ends(&mut self, m: &Machine, relation: usize, ends: [f64; 2]) -> f64 {
         if self.at_ends.len() <= relation {
-            self.at_ends.resize(relation + 1, 0.0);
+            self.at_ends.resize(relation + 1, [0.0; 2]);
         }
+        let r = &m.relations[relation];
+        let side = matches!(r.kind, RelationKind::Sign(_)) && m.values[r.var as usize] != 0.0;
         let far = &mut self.at_ends[relation];
         // A value that is not a number counts for nothing.
-        *far = far.max(ends[0].abs()).max(ends[1].abs());
-        far.min(m.relations[relation].size)
+        far[usize::from(side)] = far[usize::from(side)].max(ends[0].abs()).max(ends[1].abs());
+        // What amplified errors where it crossed may be on this side by errors alone.
+        let turned = self.turned.contains_key(&relation);
+        if turned { far[0].max(far[1]) } else { far[usize::from(side)] }.min(r.size)
     }
 
     /// A function begins the step (or a part of it) with this value and is as large as that somewhere in it. What was released must
@@ -617,9 +622,14 @@ impl Location {
     }
 
     /// Whether a function moves by a good part of its size within the errors that states are integrated with: (u − x)/ε.
-    fn amplifies(&self, model: &Model, step: &SearchedStep<'_>, k: usize, weight: f64) -> bool {
-        let r = &model.machine.relations[step.program.crossings.functions[k].relation];
-        step.integrator.retakes() && !self.only_crossings && weight > AMPLIFIED * r.size
+    fn amplifies(&mut self, model: &Model, step: &SearchedStep<'_>, k: usize, weight: f64) -> bool {
+        if !step.integrator.retakes() || self.only_crossings {
+            return false;
+        }
+        let i = step.program.crossings.functions[k].relation;
+        let r = &model.machine.relations[i];
+        let size = self.size_at_ends(&model.machine, i, [0.0; 2]).max(1e-2 * r.nominal);
+        weight > AMPLIFIED * size.min(r.size)
     }
 
     /// Whether what amplifies errors does so at `t`: the interpolant is as good as it has to be, and off the solution. Inside a step such a
@@ -638,6 +648,11 @@ impl Location {
         let off = known && off_course(step.integrator, t, &x, &f, states);
         self.x = x;
         off
+    }
+
+    /// The same in the midst of the step: where the step begins dense output is right, and may be wrong soon after.
+    fn suffers_inside(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize) -> bool {
+        self.suffers(model, step, k, 0.5 * (step.t0 + step.t1))
     }
 
     /// Whether a function that is at zero all along within the errors of the states is on the other side where the step ends by what is more
@@ -712,9 +727,16 @@ impl Location {
             }
             let wait = self.hesitating.get(&i).map_or(0.0, |w| ((w.0 - step.t0) / (step.t1 - step.t0)).max(0.0));
             for &(offset, sigma) in side.sides.iter() {
-                let Some(at) = s.crosses(j, offset, sigma, beyond, close).filter(|at| *at >= wait) else { continue };
+                let Some(at) = s.crosses(j, offset, sigma, beyond, close) else { continue };
+                // What is beyond zero all along is looked for again, as late as it has to wait.
+                let waits = at < wait;
+                if waits && (wait > 1.0 || sigma * (last - offset) >= -beyond) {
+                    continue;
+                }
+                let at = at.max(wait);
                 let after = if at >= 1.0 { step.t1 } else { step.t0 + at * (step.t1 - step.t0) };
-                self.ahead.push(Ahead { after, function: k, at_left: at == 0.0, touches: false });
+                let at_left = at == 0.0 || (waits && at < 1.0);
+                self.ahead.push(Ahead { after, function: k, at_left, touches: false });
             }
         }
         s.end(step.t1);
@@ -816,6 +838,9 @@ impl Location {
     /// Where the step ends, if the function is beyond doubt on the other side there.
     fn crossed_at_end(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize) -> Option<Ahead> {
         let i = step.program.crossings.functions[k].relation;
+        if self.hesitating.get(&i).is_some_and(|w| w.0 > step.t1) {
+            return None;
+        }
         let good = self.at_all(model, step, step.t1, &[k]);
         let m = &model.machine;
         (good && gone(m, i, m.values[m.relations[i].g as usize])).then_some(Ahead {
@@ -1451,9 +1476,15 @@ impl Location {
             if found.is_none() && f(from) <= band && touching::falls(&mut f, 1.0, from, to) {
                 found = self.through_zero(model, step, k, (from, to), offset, sigma);
             }
+            // One-step methods know the ends of steps from the first one on: there it is followed before it crosses, since what the errors
+            // move it by is most of what is seen of it inside. What has just crossed must get away first.
+            let watched = amplifies && step.integrator.one_step() && !self.turned.contains_key(&i);
             let follows = match found {
-                Some(c) => amplifies && self.suffers(model, step, k, c.s_after),
-                None => to == step.t1 && self.overlooked(model, step, k, (offset, sigma), 100.0 * noise),
+                Some(c) if amplifies && self.suffers(model, step, k, c.s_after) => true,
+                None if to < step.t1 => false,
+                _ if watched && self.suffers_inside(model, step, k) => true,
+                Some(_) => false,
+                None => self.overlooked(model, step, k, (offset, sigma), 100.0 * noise),
             };
             if follows {
                 self.follow_ends(step.program, k, 100.0 * noise);

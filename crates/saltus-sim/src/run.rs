@@ -1110,7 +1110,12 @@ impl Runner<'_> {
                 return Err(self.sooner(model, &p, &**integrator, from, end, observer).unwrap_or(d));
             }
             if fired.is_none() && !timed {
-                self.vain += usize::from(retakes > 0);
+                if retakes > 0 {
+                    self.vain += 1;
+                    integrator.grow_from_here();
+                } else {
+                    self.vain = 0;
+                }
                 return Ok(t1);
             }
             if let Some(new) = unnoticed {

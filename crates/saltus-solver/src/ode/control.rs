@@ -3,6 +3,12 @@
 use super::{EvalError, OdeSystem, Options, Restart, Stats, StepError, StepOutcome};
 use crate::interp::StepPolynomial;
 
+/// How many times as long as the last step the next one may be.
+const GROWTH: f64 = 8.0;
+
+/// How often a step that is taken again is shortened until it passes the error test.
+const RETAKE_ATTEMPTS: usize = 4;
+
 /// Why an attempted step came to nothing.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Failure {
@@ -494,21 +500,34 @@ impl<M: Method> Driver<M> {
         std::mem::swap(&mut c.x, &mut c.x_new);
         std::mem::swap(&mut c.dx, &mut c.dx_new);
         inverse_weights(&c.opts, &c.x, &mut c.w);
-        let (h, wish) = (t - begin, self.h_next);
-        match try_step(&mut self.method, c, sys, h, t, true) {
-            Ok(err) => {
-                self.accept(h, t, err, wish, false, true);
-                true
-            }
-            Err((failure, _)) => {
-                failure.count(&mut c.stats);
-                self.method.rejected();
-                c.t = end;
-                (c.x, c.dx, c.x_new, c.dx_new, c.poly) = last;
-                inverse_weights(&c.opts, &c.x, &mut c.w);
-                false
+        let (mut h, mut t, wish) = (t - begin, t, self.h_next);
+        for attempt in 0..RETAKE_ATTEMPTS {
+            match try_step(&mut self.method, c, sys, h, t, true) {
+                Ok(err) => {
+                    self.accept(h, t, err, wish, attempt > 0, true);
+                    return true;
+                }
+                Err((failure, shrink)) => {
+                    failure.count(&mut c.stats);
+                    self.method.rejected();
+                    // The longer step has passed the test by chance: a shorter one is better all the same.
+                    if !matches!(failure, Failure::Error { .. }) {
+                        break;
+                    }
+                    h *= shrink;
+                    t = begin + h;
+                }
             }
         }
+        c.t = end;
+        (c.x, c.dx, c.x_new, c.dx_new, c.poly) = last;
+        inverse_weights(&c.opts, &c.x, &mut c.w);
+        false
+    }
+
+    /// See [`super::Integrator::grow_from_here`].
+    pub fn grow_from_here(&mut self) {
+        self.h_next = self.h_next.min(GROWTH * self.h_old);
     }
 
     fn accept(&mut self, h: f64, t_new: f64, err: f64, wish: f64, rejected: bool, lands: bool) {
@@ -525,7 +544,7 @@ impl<M: Method> Driver<M> {
                 if self.h_old > 0.0 {
                     f = f.min(safe * (h / self.h_old) * (e * e / self.err_old).powf(-1.0 / k));
                 }
-                f.clamp(0.2, 8.0)
+                f.clamp(0.2, GROWTH)
             }
         };
         if rejected {
@@ -613,6 +632,12 @@ macro_rules! integrator_by_driver {
             }
             fn retake(&mut self, sys: &mut dyn super::OdeSystem, t: f64) -> bool {
                 self.0.retake(sys, t)
+            }
+            fn one_step(&self) -> bool {
+                true
+            }
+            fn grow_from_here(&mut self) {
+                self.0.grow_from_here();
             }
             fn retakes(&self) -> bool {
                 true

@@ -336,6 +336,13 @@ pub trait Integrator {
     fn retakes(&self) -> bool {
         false
     }
+    /// Whether a step depends on its beginning alone, so that it is as good after a restart as later.
+    fn one_step(&self) -> bool {
+        false
+    }
+    /// The step just taken again has ended without what it was to end at: dense output was wrong over the longer one, and the next steps grow
+    /// from this one instead of going back to that length.
+    fn grow_from_here(&mut self) {}
     /// Something depends on the ends of steps by a large factor, or no longer does: iterations leave as little as they can.
     fn sharpen(&mut self, _on: bool) {}
     /// End of the last accepted step.
