@@ -152,7 +152,8 @@ impl Model {
         let keep = self.machine.values.clone();
         // What has just crossed was on its other side, as the key tells or, behind a formula, by itself.
         for slot in self.machine.fresh.clone() {
-            let crosses = self.machine.relations.iter().any(|r| r.var == slot && matches!(r.kind, RelationKind::Sign(_)));
+            let crosses =
+                self.machine.relations.iter().any(|r| r.var == slot && matches!(r.kind, RelationKind::Sign(_)));
             if crosses {
                 self.machine.values[slot as usize] = f64::from(keep[slot as usize] == 0.0);
             }

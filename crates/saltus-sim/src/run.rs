@@ -61,6 +61,10 @@ const MOST_ERRORS: f64 = 100.0;
 
 /// Switches whose boundaries are apart by this part of their size at most are slid between.
 const BAND: f64 = 1e-3;
+
+/// In how many parts of the run at least functions are looked at that one-step methods follow from end to end.
+const FOLLOWED: f64 = 1000.0;
+
 /// With so many states at most it is always looked at whether the solution has wound into a surface, else only after turns that
 /// shrink.
 const FEW_STATES: usize = 50;
@@ -782,7 +786,7 @@ impl Runner<'_> {
                     integrator.set_sensitivities(&forward.states());
                 }
             }
-            let tstop = self.stop.min(hard).min(deadline).min(now + self.longest(model));
+            let tstop = self.stop.min(hard).min(deadline).min(now + self.longest(model, &*integrator));
             let m = &mut model.machine;
             if restarts || !m.course.follows(&program.iterated) {
                 m.course.begin(now, &program.iterated, &m.values);
@@ -1660,10 +1664,13 @@ impl Runner<'_> {
         Ok(None)
     }
 
-    /// How long a step may be, so that what travels has been taken note of where it is read.
-    fn longest(&self, model: &Model) -> f64 {
+    /// How long a step may be, so that what travels has been taken note of where it is read, and functions that one-step methods follow from
+    /// end to end are seen often enough: error tests of stiff methods say nothing about what drives them in between.
+    fn longest(&self, model: &Model, integrator: &dyn Integrator) -> f64 {
+        let followed = self.location.amplified() && integrator.one_step();
+        let most = if followed { self.span() / FOLLOWED } else { f64::INFINITY };
         let lines = model.machine.host.lines.list.iter();
-        lines.map(|l| l.longest(&model.machine.values).max(1e-5 * self.span())).fold(f64::INFINITY, f64::min)
+        lines.map(|l| l.longest(&model.machine.values).max(1e-5 * self.span())).fold(most, f64::min)
     }
 
     /// Next time events, seen from `now`: functions may have been evaluated at later times since.
