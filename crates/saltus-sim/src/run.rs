@@ -74,6 +74,9 @@ const MOST_APPROACHES: usize = 12;
 /// How often in a row steps are taken again and end without the event that they were to end at: the crossing recedes.
 const MOST_VAIN: usize = 2;
 
+/// How often the robust methods may fail before a step that asks for them is cut without them.
+const PATIENCE: u32 = 16;
+
 /// Events at one instant, or so close together that time does not advance, before the run gives up.
 const MAX_STANDSTILL: usize = 2000;
 
@@ -790,10 +793,12 @@ impl Runner<'_> {
             if restarts || !m.course.follows(&program.iterated) {
                 m.course.begin(now, &program.iterated, &m.values);
             }
+            model.machine.patience = model.machine.patient.then_some((PATIENCE, None));
             let mut rhs = self.rhs(model, &program);
             let outcome = integrator.step(&mut rhs, tstop);
             let trouble = rhs.trouble.take();
             let m = &mut model.machine;
+            m.patience = None;
             if outcome.is_ok() {
                 m.course.may_end(integrator.t(), &m.values);
             } else {

@@ -38,6 +38,20 @@ exit: 5
 error: initialization failed at time 0.0: der(x), der(y) is not a number, computed from der(x) + sqrt(x - 2) = 0
 --> model.mo:5:3
 
+--- solutions-end-at-the-start error simulate --stop 1 ---
+// q = 0 at the start, and no q after it.
+model M
+  Real p(start = 1, fixed = true), q(start = 1);
+equation
+  der(p) = -p;
+  p = q^2 + 1;
+end M;
+--- expect ---
+exit: 6
+error: the run failed at time 0.0001
+1 simultaneous equation for q could not be solved; worst: p = q^2 + 1
+--> model.mo:6:3
+
 --- relation-without-a-value error simulate ---
 model M
   Integer n(start = 0, fixed = true);
