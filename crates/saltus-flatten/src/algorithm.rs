@@ -41,6 +41,10 @@ pub(crate) struct ModelContext {
     outputs: Vec<(LocalId, Vec<VarId>)>,
     /// The conditions of the when-statement around, and whether it fires initially.
     when: Option<(Vec<VarId>, bool)>,
+    /// Whether the condition of a when-statement is looked at that is always come to.
+    in_condition: bool,
+    /// What relations over assigned variables in the conditions of the when-statement are, until one of these is assigned anew.
+    answers: FxHashMap<ExprId, LVal>,
     /// An initial algorithm.
     pub initial: bool,
     /// Statements that belong before the one being lowered.
@@ -130,6 +134,8 @@ impl<'t> Flattener<'t> {
             trees: FxHashMap::default(),
             outputs: Vec::new(),
             when: None,
+            in_condition: false,
+            answers: FxHashMap::default(),
             initial,
             pending: Vec::new(),
             guards: Vec::new(),
@@ -396,8 +402,11 @@ impl<'t> Flattener<'t> {
             self.literal_relation(lx, e);
             return Ok(None);
         }
-        let plain = ctx.when.is_some() || ctx.initial;
-        let env = Env { plain, ..self.env_of(lx) };
+        let in_when = ctx.when.is_some();
+        let plain = in_when || ctx.initial;
+        // Inside a when-statement relations make no events, but one that is part of an event has one value in all of it.
+        let watched = in_when && !must && !ctx.initial;
+        let env = Env { plain: plain && !watched, when: in_when, ..self.env_of(lx) };
         let known = lx.known.clone();
         let v = match self.with_known(&known, &env, &mut |me, env| me.eval(env, e)) {
             Ok(v) => v,
@@ -417,8 +426,19 @@ impl<'t> Flattener<'t> {
                     if let Some(Operand::Var { var, order: 0, .. }) = self.hole(k)
                         && ctx.assigned.contains(&var)
                     {
+                        if let (true, Value::Num(x, _)) = (in_when, &v)
+                            && let Some(answer) = ctx.answers.get(x)
+                        {
+                            return Ok(Some(answer.clone()));
+                        }
                         if !plain && lx.iterators.is_empty() {
-                            return self.ask(lx, e);
+                            let answer = self.ask(lx, e)?;
+                            if let (Some(m), Value::Num(x, _), Some(a)) = (&mut lx.model, &v, &answer)
+                                && m.in_condition
+                            {
+                                m.answers.insert(*x, a.clone());
+                            }
+                            return Ok(answer);
                         }
                         self.literal_relation(lx, e);
                         return Ok(None);
@@ -426,7 +446,37 @@ impl<'t> Flattener<'t> {
                 }
             }
         }
+        let v = if watched { self.map(&v, None, &mut |me, x| me.as_watched(x)) } else { v };
         self.hand_in(lx, &v, e.span).map(Some)
+    }
+
+    /// What relations over an assigned variable were is no longer what they are.
+    pub(crate) fn forget(&mut self, lx: &mut Lowering, r: &ComponentRef) {
+        if lx.model.as_ref().is_none_or(|m| m.answers.is_empty()) {
+            return;
+        }
+        let mut whole = r.clone();
+        whole.parts.iter_mut().for_each(|p| p.subscripts.clear());
+        let (env, known) = (self.env_of(lx), lx.known.clone());
+        let v = self.with_known(&known, &env, &mut |me, env| me.eval_ref(env, &whole));
+        let assigned: Option<FxHashSet<u32>> =
+            v.ok().map(|v| v.scalar_list().into_iter().flat_map(|x| self.dae.pool.holes(x)).collect());
+        let pool = &self.dae.pool;
+        if let Some(m) = &mut lx.model {
+            m.answers.retain(|x, _| assigned.as_ref().is_some_and(|a| !pool.holes(*x).iter().any(|k| a.contains(k))));
+        }
+    }
+
+    /// Before statements that are repeated: what they assign behind a relation they have assigned before it, too.
+    pub(crate) fn forget_all(&mut self, lx: &mut Lowering) {
+        lx.model.iter_mut().for_each(|m| m.answers.clear());
+    }
+
+    /// An expression whose relations have the values that events give them, if they make any elsewhere.
+    fn as_watched(&mut self, x: ExprId) -> ExprId {
+        let mut events = false;
+        self.dae.pool.visit(x, |_, n| events |= matches!(n, XNode::Relation(..) | XNode::EventFloor(_)));
+        if events { self.dae.pool.un(Unary::Event, x) } else { x }
     }
 
     /// `edge(b)` and `change(b)` of what the section assigns: its value so far counts, beside the one before the event.
@@ -604,7 +654,8 @@ impl<'t> Flattener<'t> {
                 let mut x = *x;
                 let mut events = false;
                 self.dae.pool.visit(x, |_, n| events |= matches!(n, XNode::Relation(..)));
-                if events && *ty == Ty::Bool {
+                let watched = matches!(self.dae.pool.node(x), XNode::Unary(Unary::Event, _));
+                if events && !watched && *ty == Ty::Bool {
                     let env = self.env_of(lx);
                     let c = self.condition_var(&env, x, span);
                     x = self.var_expr(c);
@@ -803,7 +854,11 @@ impl<'t> Flattener<'t> {
                     or(FExpr::Local(at_start));
                     continue;
                 }
-                let LVal::Leaf(cond, Ty::Bool, rank) = self.lower(lx, p)? else {
+                let always = lx.inside == 1;
+                lx.model.iter_mut().for_each(|m| m.in_condition = always);
+                let cond = self.lower(lx, p);
+                lx.model.iter_mut().for_each(|m| m.in_condition = false);
+                let LVal::Leaf(cond, Ty::Bool, rank) = cond? else {
                     return Err(self.err(p.span, "a when-condition must be a Boolean"));
                 };
                 out.extend(lx.take_pending());
@@ -853,6 +908,7 @@ impl<'t> Flattener<'t> {
             }
             list.push((fire.unwrap_or(FExpr::Num(0.0)), b?));
         }
+        self.forget_all(lx);
         out.push(FStmt { kind: FStmtKind::If(list, Vec::new()), span });
         Ok(())
     }
@@ -862,7 +918,7 @@ impl<'t> Flattener<'t> {
             return Err(self.err(span, "reinit can only stand in a when-statement"));
         };
         let [x, v] = &c.args[..] else { return Err(self.err(span, "reinit needs a state and a value")) };
-        let env = Env { plain: true, when: true, ..self.env_of(lx) };
+        let env = Env { when: true, ..self.env_of(lx) };
         let known = lx.known.clone();
         let (x, v) = self.with_known(&known, &env, &mut |me, env| Ok((me.eval(env, x)?, me.eval(env, v)?)))?;
         let (a, b) = self.pair(&x, &v, span)?;
