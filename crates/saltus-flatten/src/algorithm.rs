@@ -41,6 +41,8 @@ pub(crate) struct ModelContext {
     outputs: Vec<(LocalId, Vec<VarId>)>,
     /// The conditions of the when-statement around, and whether it fires initially.
     when: Option<(Vec<VarId>, bool)>,
+    /// How deep that when-statement is nested.
+    when_inside: usize,
     /// Whether the condition of a when-statement is looked at that is always come to.
     in_condition: bool,
     /// What relations over assigned variables in the conditions of the when-statement are, until one of these is assigned anew.
@@ -134,6 +136,7 @@ impl<'t> Flattener<'t> {
             trees: FxHashMap::default(),
             outputs: Vec::new(),
             when: None,
+            when_inside: 0,
             in_condition: false,
             answers: FxHashMap::default(),
             initial,
@@ -901,6 +904,7 @@ impl<'t> Flattener<'t> {
             }
             if let Some(m) = &mut lx.model {
                 m.when = Some((vars, initial));
+                m.when_inside = lx.inside;
             }
             let b = self.lower_statements(lx, body);
             if let Some(m) = &mut lx.model {
@@ -913,7 +917,9 @@ impl<'t> Flattener<'t> {
         Ok(())
     }
 
-    pub(crate) fn algorithm_reinit(&mut self, lx: &mut Lowering, c: &Call, span: Span) -> R<()> {
+    /// `reinit` in an algorithm is one of a when-equation. Where an if-statement decides, a Boolean leaves the function and tells
+    /// whether the place was come to.
+    pub(crate) fn algorithm_reinit(&mut self, lx: &mut Lowering, c: &Call, span: Span, out: &mut Vec<FStmt>) -> R<()> {
         let Some((conditions, initial)) = lx.model.as_ref().and_then(|m| m.when.clone()) else {
             return Err(self.err(span, "reinit can only stand in a when-statement"));
         };
@@ -922,11 +928,26 @@ impl<'t> Flattener<'t> {
         let known = lx.known.clone();
         let (x, v) = self.with_known(&known, &env, &mut |me, env| Ok((me.eval(env, x)?, me.eval(env, v)?)))?;
         let (a, b) = self.pair(&x, &v, span)?;
+        let mut condition = None;
+        if lx.model.as_ref().is_some_and(|m| lx.inside > m.when_inside) {
+            let origin = self.origin(&env, span, "reinit");
+            let reached = self.hidden("reached", VarType::Boolean, Variability::Discrete, origin);
+            let name = self.dae.vars[reached].name.clone();
+            let local = lx.local(name, ScalarType::Boolean, Vec::new(), Some(FExpr::Num(0.0)));
+            if let Some(m) = &mut lx.model {
+                m.outputs.push((local, vec![reached]));
+                m.assigned.insert(reached);
+            }
+            let place = LValue { local, indices: Vec::new() };
+            out.push(FStmt { kind: FStmtKind::Assign(place, FExpr::Num(1.0)), span });
+            let reached = self.var_expr(reached);
+            condition = Some(self.row(reached));
+        }
         let mut actions = Vec::new();
         for ((x, _), (v, _)) in a.into_iter().zip(b) {
             let Some(var) = self.as_var(x) else { return Err(self.err(span, "reinit needs a variable")) };
             let value = self.row(v);
-            actions.push(Action::Reinit { var, value, condition: None });
+            actions.push(Action::Reinit { var, value, condition: condition.clone() });
         }
         let origin = self.origin(&env, span, "");
         self.dae.whens.push(When { branches: vec![WhenBranch { conditions, initial, actions }], guard: None, origin });

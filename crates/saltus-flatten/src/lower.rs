@@ -1142,7 +1142,7 @@ impl<'t> Flattener<'t> {
                         push(FStmtKind::Terminate(m));
                         Ok(())
                     }
-                    "reinit" => self.algorithm_reinit(lx, c, s.span),
+                    "reinit" => self.algorithm_reinit(lx, c, s.span, out),
                     _ => {
                         if let Some((f, args, _)) = self.lower_user_call(lx, c, e.span)? {
                             push(FStmtKind::MultiAssign(Vec::new(), f, args));
