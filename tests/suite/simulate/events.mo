@@ -712,3 +712,23 @@ time,n
 2.0,1
 2.0,2
 2.25,2
+
+--- assertions-in-when-statements-see-the-whole-event simulate --stop 2 --intervals 1 --variables n --solver radau ---
+// x >= 3 and time >= 1 become true at once; that the one holds without the other is no reason to end the run.
+model M
+  Real x(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 3;
+algorithm
+  when {time >= 1, x >= 3} then
+    assert(x >= 3, "x is not there yet");
+    n := n + 1;
+  end when;
+end M;
+--- expect ---
+time,n
+0.0,0
+1.0,0
+1.0,1
+2.0,1
