@@ -50,8 +50,8 @@ pub enum Unary {
     Ceil,
     /// Towards zero (the quotient of Modelica's `div`).
     Trunc,
-    /// The value itself: a relation or an integer part of a function that asks for events. It becomes one that makes them where
-    /// the function is inlined.
+    /// The value itself. In functions: a relation or an integer part that becomes one that makes events where the function is
+    /// inlined. In models: what is read at events only; relations that make events elsewhere are read, others compared.
     Event,
 }
 

@@ -41,6 +41,12 @@ pub(crate) struct ModelContext {
     outputs: Vec<(LocalId, Vec<VarId>)>,
     /// The conditions of the when-statement around, and whether it fires initially.
     when: Option<(Vec<VarId>, bool)>,
+    /// How deep that when-statement is nested.
+    when_inside: usize,
+    /// Whether the condition of a when-statement is looked at that is always come to.
+    in_condition: bool,
+    /// What relations over assigned variables in the conditions of the when-statement are, until one of these is assigned anew.
+    answers: FxHashMap<ExprId, LVal>,
     /// An initial algorithm.
     pub initial: bool,
     /// Statements that belong before the one being lowered.
@@ -130,6 +136,9 @@ impl<'t> Flattener<'t> {
             trees: FxHashMap::default(),
             outputs: Vec::new(),
             when: None,
+            when_inside: 0,
+            in_condition: false,
+            answers: FxHashMap::default(),
             initial,
             pending: Vec::new(),
             guards: Vec::new(),
@@ -396,8 +405,11 @@ impl<'t> Flattener<'t> {
             self.literal_relation(lx, e);
             return Ok(None);
         }
-        let plain = ctx.when.is_some() || ctx.initial;
-        let env = Env { plain, ..self.env_of(lx) };
+        let in_when = ctx.when.is_some();
+        let plain = in_when || ctx.initial;
+        // Inside a when-statement relations make no events, but one that is part of an event has one value in all of it.
+        let watched = in_when && !must && !ctx.initial;
+        let env = Env { plain: plain && !watched, when: in_when, ..self.env_of(lx) };
         let known = lx.known.clone();
         let v = match self.with_known(&known, &env, &mut |me, env| me.eval(env, e)) {
             Ok(v) => v,
@@ -417,8 +429,19 @@ impl<'t> Flattener<'t> {
                     if let Some(Operand::Var { var, order: 0, .. }) = self.hole(k)
                         && ctx.assigned.contains(&var)
                     {
+                        if let (true, Value::Num(x, _)) = (in_when, &v)
+                            && let Some(answer) = ctx.answers.get(x)
+                        {
+                            return Ok(Some(answer.clone()));
+                        }
                         if !plain && lx.iterators.is_empty() {
-                            return self.ask(lx, e);
+                            let answer = self.ask(lx, e)?;
+                            if let (Some(m), Value::Num(x, _), Some(a)) = (&mut lx.model, &v, &answer)
+                                && m.in_condition
+                            {
+                                m.answers.insert(*x, a.clone());
+                            }
+                            return Ok(answer);
                         }
                         self.literal_relation(lx, e);
                         return Ok(None);
@@ -426,7 +449,37 @@ impl<'t> Flattener<'t> {
                 }
             }
         }
+        let v = if watched { self.map(&v, None, &mut |me, x| me.as_watched(x)) } else { v };
         self.hand_in(lx, &v, e.span).map(Some)
+    }
+
+    /// What relations over an assigned variable were is no longer what they are.
+    pub(crate) fn forget(&mut self, lx: &mut Lowering, r: &ComponentRef) {
+        if lx.model.as_ref().is_none_or(|m| m.answers.is_empty()) {
+            return;
+        }
+        let mut whole = r.clone();
+        whole.parts.iter_mut().for_each(|p| p.subscripts.clear());
+        let (env, known) = (self.env_of(lx), lx.known.clone());
+        let v = self.with_known(&known, &env, &mut |me, env| me.eval_ref(env, &whole));
+        let assigned: Option<FxHashSet<u32>> =
+            v.ok().map(|v| v.scalar_list().into_iter().flat_map(|x| self.dae.pool.holes(x)).collect());
+        let pool = &self.dae.pool;
+        if let Some(m) = &mut lx.model {
+            m.answers.retain(|x, _| assigned.as_ref().is_some_and(|a| !pool.holes(*x).iter().any(|k| a.contains(k))));
+        }
+    }
+
+    /// Before statements that are repeated: what they assign behind a relation they have assigned before it, too.
+    pub(crate) fn forget_all(&mut self, lx: &mut Lowering) {
+        lx.model.iter_mut().for_each(|m| m.answers.clear());
+    }
+
+    /// An expression whose relations have the values that events give them, if they make any elsewhere.
+    fn as_watched(&mut self, x: ExprId) -> ExprId {
+        let mut events = false;
+        self.dae.pool.visit(x, |_, n| events |= matches!(n, XNode::Relation(..) | XNode::EventFloor(_)));
+        if events { self.dae.pool.un(Unary::Event, x) } else { x }
     }
 
     /// `edge(b)` and `change(b)` of what the section assigns: its value so far counts, beside the one before the event.
@@ -604,7 +657,8 @@ impl<'t> Flattener<'t> {
                 let mut x = *x;
                 let mut events = false;
                 self.dae.pool.visit(x, |_, n| events |= matches!(n, XNode::Relation(..)));
-                if events && *ty == Ty::Bool {
+                let watched = matches!(self.dae.pool.node(x), XNode::Unary(Unary::Event, _));
+                if events && !watched && *ty == Ty::Bool {
                     let env = self.env_of(lx);
                     let c = self.condition_var(&env, x, span);
                     x = self.var_expr(c);
@@ -803,7 +857,11 @@ impl<'t> Flattener<'t> {
                     or(FExpr::Local(at_start));
                     continue;
                 }
-                let LVal::Leaf(cond, Ty::Bool, rank) = self.lower(lx, p)? else {
+                let always = lx.inside == 1;
+                lx.model.iter_mut().for_each(|m| m.in_condition = always);
+                let cond = self.lower(lx, p);
+                lx.model.iter_mut().for_each(|m| m.in_condition = false);
+                let LVal::Leaf(cond, Ty::Bool, rank) = cond? else {
                     return Err(self.err(p.span, "a when-condition must be a Boolean"));
                 };
                 out.extend(lx.take_pending());
@@ -846,6 +904,7 @@ impl<'t> Flattener<'t> {
             }
             if let Some(m) = &mut lx.model {
                 m.when = Some((vars, initial));
+                m.when_inside = lx.inside;
             }
             let b = self.lower_statements(lx, body);
             if let Some(m) = &mut lx.model {
@@ -853,24 +912,42 @@ impl<'t> Flattener<'t> {
             }
             list.push((fire.unwrap_or(FExpr::Num(0.0)), b?));
         }
+        self.forget_all(lx);
         out.push(FStmt { kind: FStmtKind::If(list, Vec::new()), span });
         Ok(())
     }
 
-    pub(crate) fn algorithm_reinit(&mut self, lx: &mut Lowering, c: &Call, span: Span) -> R<()> {
+    /// `reinit` in an algorithm is one of a when-equation. Where an if-statement decides, a Boolean leaves the function and tells
+    /// whether the place was come to.
+    pub(crate) fn algorithm_reinit(&mut self, lx: &mut Lowering, c: &Call, span: Span, out: &mut Vec<FStmt>) -> R<()> {
         let Some((conditions, initial)) = lx.model.as_ref().and_then(|m| m.when.clone()) else {
             return Err(self.err(span, "reinit can only stand in a when-statement"));
         };
         let [x, v] = &c.args[..] else { return Err(self.err(span, "reinit needs a state and a value")) };
-        let env = Env { plain: true, when: true, ..self.env_of(lx) };
+        let env = Env { when: true, ..self.env_of(lx) };
         let known = lx.known.clone();
         let (x, v) = self.with_known(&known, &env, &mut |me, env| Ok((me.eval(env, x)?, me.eval(env, v)?)))?;
         let (a, b) = self.pair(&x, &v, span)?;
+        let mut condition = None;
+        if lx.model.as_ref().is_some_and(|m| lx.inside > m.when_inside) {
+            let origin = self.origin(&env, span, "reinit");
+            let reached = self.hidden("reached", VarType::Boolean, Variability::Discrete, origin);
+            let name = self.dae.vars[reached].name.clone();
+            let local = lx.local(name, ScalarType::Boolean, Vec::new(), Some(FExpr::Num(0.0)));
+            if let Some(m) = &mut lx.model {
+                m.outputs.push((local, vec![reached]));
+                m.assigned.insert(reached);
+            }
+            let place = LValue { local, indices: Vec::new() };
+            out.push(FStmt { kind: FStmtKind::Assign(place, FExpr::Num(1.0)), span });
+            let reached = self.var_expr(reached);
+            condition = Some(self.row(reached));
+        }
         let mut actions = Vec::new();
         for ((x, _), (v, _)) in a.into_iter().zip(b) {
             let Some(var) = self.as_var(x) else { return Err(self.err(span, "reinit needs a variable")) };
             let value = self.row(v);
-            actions.push(Action::Reinit { var, value, condition: None });
+            actions.push(Action::Reinit { var, value, condition: condition.clone() });
         }
         let origin = self.origin(&env, span, "");
         self.dae.whens.push(When { branches: vec![WhenBranch { conditions, initial, actions }], guard: None, origin });

@@ -470,29 +470,67 @@ impl<'t> Flattener<'t> {
         fields
     }
 
-    /// An Integer, a Boolean or an enumeration changes at events only. A field of a record is an exception: where a
-    /// function of continuous arguments gives the whole record, its fields follow it.
+    /// An Integer, a Boolean or an enumeration changes at events only. A field of a record is an exception: a function of
+    /// continuous arguments that gives the whole record gives it, too. It may go on to other functions, but equations cannot
+    /// read it.
     fn check_equations(&mut self) {
         let before = self.diagnostics.len();
+        let mut freed: Vec<(VarId, Diagnostic)> = Vec::new();
         loop {
             let continuous = self.check_rows();
             if continuous.is_empty() {
                 break;
             }
             let fields = self.discrete_fields();
-            let freed: Vec<VarId> = continuous.into_iter().filter(|v| fields.contains(v)).collect();
-            if freed.is_empty() {
+            let known = freed.len();
+            freed.extend(continuous.into_iter().filter(|(v, _)| fields.contains(v)));
+            if freed.len() == known {
                 break;
             }
-            for v in freed {
-                self.dae.vars[v].variability = Variability::Continuous;
+            for (v, _) in &freed[known..] {
+                self.dae.vars[*v].variability = Variability::Continuous;
             }
             self.diagnostics.truncate(before);
         }
+        if freed.is_empty() {
+            return;
+        }
+        let read = self.read_outside_calls(&freed.iter().map(|(v, _)| *v).collect());
+        self.diagnostics.extend(freed.into_iter().filter(|(v, _)| read.contains(v)).map(|(_, d)| d));
     }
 
-    /// Looks at all equations; returns the discrete variables that one changes continuously.
-    fn check_rows(&mut self) -> Vec<VarId> {
+    /// Which of these variables equations and conditions read otherwise than to hand them to a function, or on to another of
+    /// these.
+    fn read_outside_calls(&self, fields: &FxHashSet<VarId>) -> FxHashSet<VarId> {
+        let equations = self.dae.equations.as_slice().iter().filter(|eq| {
+            eq.origin.note != "connection" && !self.oriented(&eq.row).is_some_and(|v| fields.contains(&v))
+        });
+        let conditions = self.dae.ifs.as_slice().iter().flat_map(|g| &g.conditions);
+        let mut read = FxHashSet::default();
+        for row in equations.map(|eq| &eq.row).chain(conditions) {
+            if !row.args.iter().any(|a| a.variable().is_some_and(|v| fields.contains(&v))) {
+                continue;
+            }
+            let mut open = vec![row.template];
+            while let Some(e) = open.pop() {
+                match self.dae.pool.node(e) {
+                    XNode::Call { .. } => {}
+                    XNode::Hole(k) => {
+                        if let Operand::Var { var, order: 0, .. } = row.args[*k as usize]
+                            && fields.contains(&var)
+                        {
+                            read.insert(var);
+                        }
+                    }
+                    _ => self.dae.pool.children(e, |c| open.push(c)),
+                }
+            }
+        }
+        read
+    }
+
+    /// Looks at all equations; returns the discrete variables that one changes continuously, with what is said of it.
+    fn check_rows(&mut self) -> Vec<(VarId, Diagnostic)> {
         let mut continuous = Vec::new();
         let mut found = Vec::new();
         let branches = self.dae.whens.iter().flat_map(|w| &w.branches);
@@ -560,8 +598,8 @@ impl<'t> Flattener<'t> {
                 if let Some(s) = var.origin.span {
                     d = d.label(s, "declared here");
                 }
-                found.push(d);
-                continuous.push(v);
+                found.push(d.clone());
+                continuous.push((v, d));
             }
         }
         self.diagnostics.extend(found);

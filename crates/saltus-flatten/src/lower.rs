@@ -1025,6 +1025,11 @@ impl<'t> Flattener<'t> {
             let r = self.lower_statement(lx, s, &mut own);
             lx.inside -= usize::from(nests);
             r?;
+            match &s.kind {
+                StatementKind::Assign(r, _) => self.forget(lx, r),
+                StatementKind::MultiAssign(targets, _) => targets.iter().flatten().for_each(|r| self.forget(lx, r)),
+                _ => {}
+            }
             out.extend(lx.take_pending());
             out.extend(own);
         }
@@ -1137,7 +1142,7 @@ impl<'t> Flattener<'t> {
                         push(FStmtKind::Terminate(m));
                         Ok(())
                     }
-                    "reinit" => self.algorithm_reinit(lx, c, s.span),
+                    "reinit" => self.algorithm_reinit(lx, c, s.span, out),
                     _ => {
                         if let Some((f, args, _)) = self.lower_user_call(lx, c, e.span)? {
                             push(FStmtKind::MultiAssign(Vec::new(), f, args));
@@ -1169,6 +1174,7 @@ impl<'t> Flattener<'t> {
                     (std::mem::replace(&mut m.capture, false), std::mem::replace(&mut m.in_while, in_while))
                 };
                 let keep = lx.model.as_mut().map(within);
+                self.forget_all(lx);
                 let c = self.lower_condition(lx, condition)?;
                 let b = self.lower_statements(lx, body)?;
                 if let (Some(m), Some(k)) = (&mut lx.model, keep) {
@@ -1311,6 +1317,7 @@ impl<'t> Flattener<'t> {
             return Err(self.err(range.span, "a for-loop must run over a vector"));
         };
         let mut out = lx.take_pending();
+        self.forget_all(lx);
         let id = lx.local(it.name.name.to_string(), ty.scalar(), Vec::new(), None);
         lx.iterators.push((it.name.name, LVal::Leaf(FExpr::Local(id), ty, 0)));
         let b = self.lower_for(lx, rest, body, span);

@@ -410,6 +410,11 @@ impl Machine {
             self.note(|| Note::End { solved: true, how: "minimum-norm steps; the Jacobian is singular".into() });
             return Ok(());
         }
+        if let Some((0, Some(last))) = &self.patience {
+            let last = last.clone();
+            self.set_unknowns(b, &start);
+            return Err(last);
+        }
         if wanted && self.patient && self.solve_nudged(b, &start) && !self.at_infinity(b) {
             self.note(|| Note::End { solved: true, how: "Newton from beside zero".into() });
             return Ok(());
@@ -1068,7 +1073,11 @@ impl Machine {
         equations.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
         let findings = if self.patient && n <= 400 { self.look_around(b, &z, &r) } else { Box::default() };
         restore(self);
-        Err(Trouble::Unsolved { reason, unknowns, equations, findings })
+        let trouble = Trouble::Unsolved { reason, unknowns, equations, findings };
+        if let (true, Some((left, last))) = (self.patient, &mut self.patience) {
+            (*left, *last) = (left.saturating_sub(1), Some(trouble.clone()));
+        }
+        Err(trouble)
     }
 
     /// Whether the residuals of a "solution" vanish by rounding alone: an unknown has gone where it swallows everything

@@ -199,6 +199,8 @@ impl Model {
     fn keeps_conditions(&mut self, which: &[usize], new: &[(u32, f64)]) -> bool {
         let values = &mut self.machine.values;
         let old: Vec<f64> = new.iter().map(|&(s, v)| std::mem::replace(&mut values[s as usize], v)).collect();
+        // An assertion that fails with these values alone says nothing: others may change with them.
+        let before = self.machine.host.error.take();
         let kept = which.iter().all(|i| {
             self.conditions.readers[i].iter().all(|&k| {
                 let f = &self.conditions.formulas[k];
@@ -209,7 +211,8 @@ impl Model {
         for (&(s, _), v) in new.iter().zip(old) {
             self.machine.values[s as usize] = v;
         }
-        kept
+        let failed = std::mem::replace(&mut self.machine.host.error, before).is_some();
+        kept && !failed
     }
 
     /// The value that a relation has beyond the crossing it is at; its function has been evaluated.

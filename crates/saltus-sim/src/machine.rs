@@ -406,6 +406,8 @@ pub struct Machine {
     pub hold_relations: bool,
     /// Newton falls back on slow, robust methods.
     pub patient: bool,
+    /// How often these may still fail while a step looks for its length; what the last failure was.
+    pub patience: Option<(u32, Option<Trouble>)>,
     /// There are other ways to a solution: a search for modes that does not get on is given up soon.
     pub hurried: bool,
     /// Whether one was.

@@ -361,6 +361,7 @@ impl Model {
             plain_relations: false,
             hold_relations: false,
             patient: true,
+            patience: None,
             hurried: false,
             given_up: false,
             tolerance: 1e-6,

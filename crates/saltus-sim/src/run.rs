@@ -78,6 +78,9 @@ const MOST_APPROACHES: usize = 12;
 /// How often in a row steps are taken again and end without the event that they were to end at: the crossing recedes.
 const MOST_VAIN: usize = 2;
 
+/// How often the robust methods may fail before a step that asks for them is cut without them.
+const PATIENCE: u32 = 16;
+
 /// Events at one instant, or so close together that time does not advance, before the run gives up.
 const MAX_STANDSTILL: usize = 2000;
 
@@ -719,6 +722,9 @@ impl Runner<'_> {
         if let Some(forward) = &mut self.forward {
             forward.begin(&program);
         }
+        if let Some(bad) = self.without_rate(model, &program, t) {
+            return Err(model.explain(&bad, Stage::Initialization, t, "initialization failed"));
+        }
         self.write(model, &program, t, sink)?;
         self.next_output = 1;
         self.pace = self.options.realtime.filter(|s| *s > 0.0).map(|scale| Pace::new(t, scale));
@@ -791,10 +797,12 @@ impl Runner<'_> {
             if restarts || !m.course.follows(&program.iterated) {
                 m.course.begin(now, &program.iterated, &m.values);
             }
+            model.machine.patience = model.machine.patient.then_some((PATIENCE, None));
             let mut rhs = self.rhs(model, &program);
             let outcome = integrator.step(&mut rhs, tstop);
             let trouble = rhs.trouble.take();
             let m = &mut model.machine;
+            m.patience = None;
             if outcome.is_ok() {
                 m.course.may_end(integrator.t(), &m.values);
             } else {
@@ -3358,6 +3366,22 @@ impl Runner<'_> {
         }
         let begin = ahead(self, from);
         Some(if begin < 0.0 { from } else { sign_change(|t| ahead(self, t), from, begin, to, last, 0.0).1 })
+    }
+
+    /// States whose derivatives have no value where the run begins.
+    fn without_rate(&mut self, model: &mut Model, program: &ModeProgram, t: f64) -> Option<Trouble> {
+        let none = |model: &Model| program.states.iter().any(|s| !model.machine.values[s.1 as usize].is_finite());
+        if !none(model) {
+            return None;
+        }
+        let x: Vec<f64> = program.states.iter().map(|s| model.machine.values[s.0 as usize]).collect();
+        if let Err(e) = self.evaluate(model, program, t, &x) {
+            return Some(e);
+        }
+        let states = program.plan.states.iter().zip(&program.states);
+        let bad = states.filter(|(_, s)| !model.machine.values[s.1 as usize].is_finite());
+        let bad: Vec<Cell> = bad.map(|(c, _)| Cell { var: c.var, order: c.order + 1 }).collect();
+        (!bad.is_empty()).then_some(Trouble::NotFinite(bad))
     }
 
     fn step_failed(&self, model: &Model, program: &ModeProgram, e: StepError, trouble: Option<Trouble>) -> Diagnostic {

@@ -31,6 +31,7 @@ pub fn lower(mut dae: HybridDae) -> System {
     l.calls();
     l.whens();
     l.rest();
+    l.watched();
     l.finish()
 }
 
@@ -79,6 +80,18 @@ pub(crate) fn operand_key(a: &Operand) -> (u32, i32, u64) {
         Operand::Pre { var } => (var.index() as u32, -1, 0),
         Operand::Const(v) => (u32::MAX, 0, v.to_bits()),
     }
+}
+
+/// What makes two relations the same.
+fn relation_key(kind: &RelationKind, g: &Row) -> (u8, ExprId, Vec<(u32, i32, u64)>) {
+    let code = match kind {
+        RelationKind::Floor => 0,
+        RelationKind::Sign(RelOp::Lt) => 1,
+        RelationKind::Sign(RelOp::Le) => 2,
+        RelationKind::Sign(RelOp::Gt) => 3,
+        RelationKind::Sign(RelOp::Ge) => 4,
+    };
+    (code, g.template, g.args.iter().map(operand_key).collect())
 }
 
 fn guard(g: Option<Guard>) -> Option<(usize, u32)> {
@@ -159,6 +172,9 @@ impl Lower {
     fn expr(&mut self, pool: &mut Pool, e: ExprId, args: &mut Vec<Operand>, origin: &Origin) -> ExprId {
         pool.rewrite(e, &mut |pool, x| {
             let (kind, a, b) = match *pool.node(x) {
+                // Which relations make events is known when all rows have been seen.
+                Node::Unary(Unary::Event, _) if self.create => return Some(x),
+                Node::Unary(Unary::Event, a) => return Some(self.expr(pool, a, args, origin)),
                 Node::Relation(op, a, b) => (RelationKind::Sign(op), a, Some(b)),
                 Node::EventFloor(a) => (RelationKind::Floor, a, None),
                 _ => return None,
@@ -180,7 +196,9 @@ impl Lower {
             let row = tidy(&mut self.sys.dae, &Row { template: g, args: args.clone().into() });
             let row = self.no_derivatives(&row, origin);
             let row = self.conditions(&row, origin);
-            let var = self.relation(kind.clone(), row, origin);
+            // Where `x >= 2` makes events, `x < 2` is its opposite.
+            let opposite = if self.create { None } else { self.opposite(&kind, &row) };
+            let var = self.relation(kind.clone(), row, origin).or(opposite);
             std::mem::swap(pool, &mut self.sys.dae.pool);
             let Some(var) = var else {
                 return Some(match kind {
@@ -193,8 +211,21 @@ impl Lower {
                 args.push(op);
                 args.len() - 1
             });
-            Some(pool.hole(k as u32))
+            let value = pool.hole(k as u32);
+            Some(if opposite == Some(var) { pool.not(value) } else { value })
         })
+    }
+
+    /// The relation that holds where this one does not, if it is known.
+    fn opposite(&self, kind: &RelationKind, g: &Row) -> Option<VarId> {
+        let RelationKind::Sign(op) = kind else { return None };
+        let op = match op {
+            RelOp::Lt => RelOp::Ge,
+            RelOp::Le => RelOp::Gt,
+            RelOp::Gt => RelOp::Le,
+            RelOp::Ge => RelOp::Lt,
+        };
+        self.known.get(&relation_key(&RelationKind::Sign(op), g)).copied()
     }
 
     fn varies(&self, op: Operand) -> bool {
@@ -205,14 +236,7 @@ impl Lower {
     }
 
     fn relation(&mut self, kind: RelationKind, g: Row, origin: &Origin) -> Option<VarId> {
-        let code = match kind {
-            RelationKind::Floor => 0,
-            RelationKind::Sign(RelOp::Lt) => 1,
-            RelationKind::Sign(RelOp::Le) => 2,
-            RelationKind::Sign(RelOp::Gt) => 3,
-            RelationKind::Sign(RelOp::Ge) => 4,
-        };
-        let key = (code, g.template, g.args.iter().map(operand_key).collect::<Vec<_>>());
+        let key = relation_key(&kind, &g);
         if let Some(&v) = self.known.get(&key) {
             return Some(v);
         }
@@ -827,6 +851,29 @@ impl Lower {
             d.inputs.iter_mut().for_each(|r| *r = self.value(r, &d.origin));
         }
         self.sys.dae.distributions = distributions;
+    }
+
+    /// What is read at events only, in rows that are read otherwise too.
+    fn watched(&mut self) {
+        let marked = |me: &Self, row: &Row| {
+            let mut found = false;
+            me.sys.dae.pool.visit(row.template, |_, n| found |= matches!(n, Node::Unary(Unary::Event, _)));
+            found
+        };
+        for i in 0..self.sys.discrete.len() {
+            let d = &self.sys.discrete[i];
+            let DiscKind::Value(row) = &d.kind else { continue };
+            if marked(self, row) {
+                let (row, origin) = (row.clone(), d.origin.clone());
+                self.sys.discrete[i].kind = DiscKind::Value(self.plain(&row, &origin));
+            }
+        }
+        for i in 0..self.sys.equations.len() {
+            if marked(self, &self.sys.equations[i].row) {
+                let (row, origin) = (self.sys.equations[i].row.clone(), self.sys.equations[i].origin.clone());
+                self.sys.equations[i].row = self.plain(&row, &origin);
+            }
+        }
     }
 
     fn finish(mut self) -> System {

@@ -25,6 +25,33 @@ error: the run failed at time 1.0: y is not a number
 --> model.mo:6:3
 computed from y = log(x)
 
+--- derivative-without-a-value-at-the-start error simulate ---
+model M
+  parameter Real p = 0;
+  Real x(start = 1, fixed = true), y(start = 1, fixed = true);
+equation
+  der(x) = -sqrt(x - 2);
+  der(y) = -1/p;
+end M;
+--- expect ---
+exit: 5
+error: initialization failed at time 0.0: der(x), der(y) is not a number, computed from der(x) + sqrt(x - 2) = 0
+--> model.mo:5:3
+
+--- solutions-end-at-the-start error simulate --stop 1 ---
+// q = 0 at the start, and no q after it.
+model M
+  Real p(start = 1, fixed = true), q(start = 1);
+equation
+  der(p) = -p;
+  p = q^2 + 1;
+end M;
+--- expect ---
+exit: 6
+error: the run failed at time 0.0001
+1 simultaneous equation for q could not be solved; worst: p = q^2 + 1
+--> model.mo:6:3
+
 --- relation-without-a-value error simulate ---
 model M
   Integer n(start = 0, fixed = true);
@@ -318,7 +345,7 @@ end M;
 --- expect ---
 exit: 0
 state event: sin(a)*cos(a)*exp(-a) + sin(2*a)
- … 
+ …
 + sin(6*a) > 0.9 became true
 
 --- relations-in-while-loops-make-no-events error check ---

@@ -112,6 +112,68 @@ error: this when-condition follows continuous variables without events: nothing 
 --> model.mo:12:8
 help: write the relation in the when-clause itself
 
+--- field-of-a-record-without-events error check ---
+// The function's relation makes no events. Fields of other types than Real may go on to other functions, but nothing else can follow them.
+model M
+  record P
+    Real a;
+    Boolean c;
+    Integer b;
+  end P;
+  function mk
+    input Real a;
+    output P p;
+  algorithm
+    p := P(a, a > 0, if a > 0.5 then 1 else 0);
+  end mk;
+  P p, q, r;
+  Real y(start = 0, fixed = true), z;
+equation
+  p = mk(sin(time - 1));
+  q = mk(cos(time));
+  r = p;
+  der(y) = if r.c then 1 else -1;
+  z = q.b*time;
+end M;
+--- expect ---
+exit: 3
+error: q.b may change only at events, but this equation changes it continuously
+--> model.mo:18:3
+error: r.c may change only at events, but this equation changes it continuously
+--> model.mo:19:3
+
+--- field-of-a-record-that-goes-on-to-a-function simulate --stop 1 --intervals 1 --variables y ---
+model M
+  record P
+    Real a;
+    Integer phase;
+  end P;
+  function mk
+    input Real a;
+    output P p;
+  algorithm
+    p := P(a, if a > 5 then 2 else 1);
+  end mk;
+  function value
+    input P p;
+    output Real y;
+  algorithm
+    y := p.a;
+    while y < p.phase loop
+      y := y + 1;
+    end while;
+  end value;
+  P p;
+  Real y;
+equation
+  p = mk(2*time);
+  y = value(p);
+end M;
+--- expect ---
+time,y
+0.0,1.0
+1.0,2.0
+
 --- discrete-real-outside-when error check ---
 model M
   discrete Real d;

@@ -430,7 +430,7 @@ time,y,dy
 0.0,1.0,2.0
 1.0,4.0,4.0
 
---- a-record-with-an-integer-from-a-function simulate --stop 1 --intervals 1 ---
+--- a-record-with-an-integer-from-a-function error check ---
 model M
   record R
     Real x;
@@ -446,10 +446,9 @@ model M
   Real y = r.n * r.x;
 end M;
 --- expect ---
-time,r.x,r.n,y
-0.0,0.0,1,0.0
-1.0,2.0,1,2.0
-1.0,2.0,2,4.0
+exit: 3
+error: r.n may change only at events, but this equation changes it continuously
+--> model.mo:12:9
 
 --- an-integer-from-a-function-of-time error check ---
 model M

@@ -649,3 +649,86 @@ time,r,a,b,c,d,y
 0.5,1.0,0.0,0.0,1.0,3.0,4.0
 0.5,-1.0,0.25,0.25,0.7390851332151607,1.0,2.0
 1.0,-1.0,0.25,0.25,0.7390851332151607,1.0,3.0
+
+--- relations-of-an-event-inside-when-statements simulate --stop 2 --intervals 1 --variables n,k,m,o --solver radau ---
+// x reaches 3 when time reaches 1: the event says that x >= 3 holds, though numbers may be below by rounding. The statement reads it as the
+// equation does, also through what the section has assigned, and as the opposite.
+model M
+  Real x(start = 0, fixed = true), y;
+  Integer n(start = 0, fixed = true), k(start = 0, fixed = true), m(start = 0, fixed = true), o(start = 0, fixed = true);
+equation
+  der(x) = 3;
+  when {x >= 3, time >= 1} then
+    n = if x >= 3 then 1 else 2;
+  end when;
+algorithm
+  when {x >= 3, time >= 1} then
+    if x >= 3 then
+      k := 1;
+    else
+      k := 2;
+    end if;
+    o := if x < 3 then 2 else 1;
+  end when;
+algorithm
+  y := x + 0;
+  when {y >= 3, time >= 1} then
+    m := if y >= 3 then 1 else 2;
+  end when;
+end M;
+--- expect ---
+time,n,k,m,o
+0.0,0,0,0,0
+1.0,0,0,0,0
+1.0,1,1,1,1
+2.0,1,1,1,1
+
+--- relations-of-a-sample-inside-a-when-statement simulate --stop 2.25 --intervals 1 --variables n --solver radau ---
+model M
+  Real x(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 1;
+algorithm
+  when {x >= 1, x >= 2, sample(0.5, 0.5)} then
+    if x >= 2 then
+      n := 2;
+    elseif x >= 1 then
+      n := 1;
+    else
+      n := -1;
+    end if;
+  end when;
+end M;
+--- expect ---
+time,n
+0.0,0
+0.5,0
+0.5,-1
+1.0,-1
+1.0,1
+1.5,1
+1.5,1
+2.0,1
+2.0,2
+2.25,2
+
+--- assertions-in-when-statements-see-the-whole-event simulate --stop 2 --intervals 1 --variables n --solver radau ---
+// x >= 3 and time >= 1 become true at once; that the one holds without the other is no reason to end the run.
+model M
+  Real x(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true);
+equation
+  der(x) = 3;
+algorithm
+  when {time >= 1, x >= 3} then
+    assert(x >= 3, "x is not there yet");
+    n := n + 1;
+  end when;
+end M;
+--- expect ---
+time,n
+0.0,0
+1.0,0
+1.0,1
+2.0,1

@@ -12,6 +12,9 @@ use super::{DomainError, NonlinearSystem, checked};
 /// Systems with more unknowns are not cut into simplices: each step of the path passes through one vertex.
 pub const SIMPLICIAL_MOST: usize = 60;
 
+/// Simplices that a path may pass through, for each unknown.
+const PIVOTS: usize = 2000;
+
 /// A rung of the ladder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
@@ -448,9 +451,12 @@ impl<S: NonlinearSystem + ?Sized> Ladder<'_, S> {
         let start = z.to_vec();
         let weight: Vec<f64> = (0..self.n).map(|j| self.opts.newton.weight(j, z[j])).collect();
         let (mut pivots, mut note) = (0, String::new());
+        // A path passes through more simplices the more unknowns there are; one that is longer by far runs away.
+        let default = SimplicialOptions::default();
+        let max_pivots = default.max_pivots.min(PIVOTS * (self.n + 1));
         for mesh in [0.5, 0.05, 5.0] {
             z.copy_from_slice(&start);
-            let options = SimplicialOptions { mesh, scales: weight.clone(), ..Default::default() };
+            let options = SimplicialOptions { mesh, max_pivots, scales: weight.clone(), ..default };
             match simplicial(self.sys, z, &options) {
                 Ok(found) => {
                     pivots += found.pivots;
