@@ -275,7 +275,7 @@ fn no_root_is_a_failure_not_a_hang() {
     let mut z = [2.0];
     let e = solve(&mut sys, &mut z, &SolveOptions::default()).unwrap_err();
     drop(sys);
-    assert!(evaluations < 20_000, "{evaluations}");
+    assert!(evaluations < 40_000, "{evaluations}");
     assert!(z[0].abs() < 0.2, "{z:?}");
     assert_eq!(e.tried.len(), 8);
     assert!(e.to_string().contains("Levenberg-Marquardt"));

@@ -345,7 +345,7 @@ end M;
 --- expect ---
 exit: 0
 state event: sin(a)*cos(a)*exp(-a) + sin(2*a)
- …
+ … 
 + sin(6*a) > 0.9 became true
 
 --- relations-in-while-loops-make-no-events error check ---
