@@ -26,7 +26,7 @@ const MOST_RELATIONS: usize = 256;
 const MOST_UNKNOWNS: usize = 1000;
 
 /// How far to look for the mode that follows, in parts of the run: next to errors of the left limits, and within the shortest transients.
-pub(crate) const MOMENTS: [f64; 3] = [1e-6, 1e-8, 1e-4];
+pub(crate) const MOMENTS: [f64; 4] = [1e-6, 1e-8, 1e-4, 1e-10];
 
 /// Linearizations until the bits have to agree, and what steps of the unknowns are by then.
 const MOST_LINEARIZATIONS: usize = 12;
@@ -35,6 +35,9 @@ const SETTLED: f64 = 1e-6;
 /// How many tolerances what has just crossed may be from zero, and how far, beside its size, what is there at the same time.
 const NEAR: f64 = 100.0;
 const AT_ONCE: f64 = 1e-9;
+
+/// What is left of zero by rounding, beside the largest of the functions.
+const ROUNDING: f64 = 1e-14;
 
 /// Sweeps in which what follows from bits must settle.
 const MOST_SWEEPS: usize = 4;
@@ -75,7 +78,7 @@ pub(crate) struct AtZero {
 #[derive(Default)]
 pub(crate) struct Decision {
     pub(crate) relations: Vec<(usize, bool)>,
-    followers: Vec<(VarId, Row)>,
+    pub(crate) followers: Vec<(VarId, Row)>,
 }
 
 impl Ahead {
@@ -116,8 +119,8 @@ impl Model {
             let (mut form, affine) = self.form_ahead(&ahead, &mut point, &bits)?;
             let units = form.equilibrate();
             let flipped = form.make_regular()?;
-            // What is at zero is told apart by the step itself.
-            let (step, basic) = form.solution(0.0)?;
+            // What is at zero is told apart by the step itself, unless rounding makes that impossible.
+            let (step, basic) = form.solution(0.0).or_else(|| form.solution(ROUNDING))?;
             let before = std::mem::take(&mut bits);
             bits = (0..before.len()).map(|k| before[k] != (basic[k] != flipped.contains(&k))).collect();
             let mut settled = bits == before;
@@ -213,9 +216,14 @@ impl Model {
             let slot = self.machine.relations[i].var;
             self.machine.values[slot as usize] = f64::from(b);
         }
+        self.derive(&decision.followers);
+    }
+
+    /// Evaluates what follows from relations.
+    pub(crate) fn derive(&mut self, followers: &[(VarId, Row)]) {
         for _ in 0..MOST_SWEEPS {
             let mut changed = false;
-            for (v, row) in &decision.followers {
+            for (v, row) in followers {
                 let value = self.eval_row(row, self);
                 let slot = self.layout.slot(Cell::new(*v, 0)) as usize;
                 changed |= self.machine.values[slot] != value;

@@ -1,7 +1,7 @@
 //! Restart after a mode change: the new mode's latent equations decide which states jump and which variables carry an
 //! impulse. Stages s = K … 1, one n×n system each (see `docs/mathematics.md`, mode changes).
 
-use crate::ahead::MOMENTS;
+use crate::ahead::{Decision, MOMENTS};
 use crate::events::brief;
 use crate::machine::plain;
 use crate::model::{ModeProgram, Model};
@@ -161,6 +161,13 @@ impl Model {
         judged: &mut FxHashSet<(usize, ModeKey)>,
     ) -> Result<(Rc<ModeProgram>, Jump), Diagnostic> {
         if self.guarded(old, key).is_empty() {
+            if self.remembers(old, key) {
+                let base = self.machine.values.clone();
+                if let Some(found) = self.enter_ahead(old, &base, t, judged) {
+                    return Ok(found);
+                }
+                self.machine.values[..base.len()].copy_from_slice(&base);
+            }
             let next = self.mode(key).map_err(|d| self.at_run_time(d))?;
             let jump = self.jump(&next, t)?;
             let program = self.reselect(&next)?.unwrap_or(next);
@@ -184,7 +191,7 @@ impl Model {
                 continue;
             }
             tried.push(candidate.clone());
-            match self.try_mode_change(&base, &candidate, t, judged, &[], &[]) {
+            match self.try_mode_change(&base, &candidate, t, judged, &[], &Decision::default()) {
                 Ok(Attempt { program, jump, reached, .. }) if reached == candidate => return Ok((program, jump)),
                 Ok(attempt) => {
                     todo.insert(at, attempt.reached);
@@ -207,7 +214,7 @@ impl Model {
         unresolved.dedup();
         for candidate in tried.iter().filter(|_| !unresolved.is_empty()) {
             *judged = judged_before.clone();
-            if let Ok(attempt) = self.try_mode_change(&base, candidate, t, judged, &unresolved, &[])
+            if let Ok(attempt) = self.try_mode_change(&base, candidate, t, judged, &unresolved, &Decision::default())
                 && attempt.reached == *candidate
             {
                 return Ok((attempt.program, Jump { accumulated: unresolved, ..attempt.jump }));
@@ -248,7 +255,7 @@ impl Model {
             tried.push(candidate.clone());
             let decided = self.machine.values.clone();
             *judged = judged_before.clone();
-            let found = self.try_mode_change(&decided[..base.len()], &candidate, t, judged, &[], &decision.relations);
+            let found = self.try_mode_change(&decided[..base.len()], &candidate, t, judged, &[], &decision);
             if let Ok(Attempt { program, jump, reached, .. }) = found
                 && reached == candidate
             {
@@ -265,10 +272,20 @@ impl Model {
 
     /// The conditions of a mode without memory that may depend on what they guard.
     pub(crate) fn guarded(&self, old: &ModeProgram, key: &ModeKey) -> Vec<VarId> {
+        self.circular(old, key).into_iter().filter(|&v| self.memoryless(v)).collect()
+    }
+
+    /// Whether conditions of a mode that depend on what they guard have a memory, as those of thyristors.
+    fn remembers(&self, old: &ModeProgram, key: &ModeKey) -> bool {
+        self.circular(old, key).into_iter().any(|v| !self.memoryless(v))
+    }
+
+    /// The conditions of a mode that may depend on what they guard.
+    pub(crate) fn circular(&self, old: &ModeProgram, key: &ModeKey) -> Vec<VarId> {
         let conditions = self.modes.conditions(key);
         let kinds: FxHashMap<VarId, &DiscKind> = self.sys.discrete.iter().map(|d| (d.var, &d.kind)).collect();
         let early = |v: &VarId| old.early.contains(v) && !self.reads_inactive(old, &kinds, *v, 0);
-        conditions.into_iter().filter(|v| !early(v) && self.memoryless(*v) && !self.is_idle(*v)).collect()
+        conditions.into_iter().filter(|v| !early(v) && !self.is_idle(*v)).collect()
     }
 
     /// Whether a condition reads what no equation of a mode determines.
@@ -338,7 +355,7 @@ impl Model {
         t: f64,
         judged: &mut FxHashSet<(usize, ModeKey)>,
         unpushed: &[usize],
-        decided: &[(usize, bool)],
+        decided: &Decision,
     ) -> Result<Attempt, Diagnostic> {
         let next = self.mode(key).map_err(|d| self.at_run_time(d))?;
         self.machine.values[..base.len()].copy_from_slice(base);
@@ -352,8 +369,8 @@ impl Model {
         let failed = |me: &Model, e| me.explain(&e, Stage::Run, t, "the restart failed");
         self.machine.run(&program.continuous).map_err(|e| failed(self, e))?;
         let unresolved = self.leave_zero(&program, judged);
-        if !decided.is_empty() {
-            self.settle(decided);
+        if !decided.relations.is_empty() {
+            self.settle(&decided.relations);
         }
         let keep = self.machine.values.clone();
         for i in program.crossings.relations() {
@@ -364,7 +381,7 @@ impl Model {
             if push != 0.0 {
                 let r = &self.machine.relations[i];
                 self.machine.values[r.var as usize] = plain(&r.kind, push);
-            } else if decided.iter().any(|d| d.0 == i) {
+            } else if decided.relations.iter().any(|d| d.0 == i) {
                 // Either value is right at zero.
                 self.machine.slack = AT_ZERO;
                 self.machine.relation(i);
@@ -374,6 +391,8 @@ impl Model {
             }
         }
         self.machine.run(&program.definitions).map_err(|e| failed(self, e))?;
+        // Those with a memory, too.
+        self.derive(&decided.followers);
         let reached = self.key();
         if reached == *key {
             // Discrete values are settled by the event iteration, from what they were.

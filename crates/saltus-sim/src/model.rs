@@ -1337,7 +1337,7 @@ impl Model {
     }
 
     /// Whether a condition is a relation at zero that has not just crossed it, or made of such.
-    fn at_rest(&self, v: VarId, fired: &[usize], depth: usize) -> bool {
+    pub(crate) fn at_rest(&self, v: VarId, fired: &[usize], depth: usize) -> bool {
         let inner =
             |a: &Operand| matches!(a, Operand::Var { var, .. } if depth < 8 && self.at_rest(*var, fired, depth + 1));
         self.sys.discrete.iter().find(|d| d.var == v).is_some_and(|d| match &d.kind {

@@ -385,22 +385,30 @@ impl Form {
         let s: Vec<f64> = (0..r).map(|k| self.functions[k] + functions(&step, k)).collect();
         let mut columns: Vec<f64> = self.added.iter().map(|a| -a).collect();
         columns.chunks_exact_mut(n).for_each(|c| lu.solve(c));
-        let mut matrix = vec![0.0; r * r];
-        for (k, column) in columns.chunks_exact(n).enumerate() {
-            for i in 0..r {
-                matrix[i + k * r] = functions(column, i) + f64::from(u8::from(i == k));
+        // Relations that change nothing take no part: their columns are zero but not their rows, which no pivoting is made for.
+        let (open, others): (Vec<usize>, Vec<usize>) =
+            (0..r).partition(|k| self.added[k * n..][..n].iter().any(|a| *a != 0.0));
+        let m = open.len();
+        let mut matrix = vec![0.0; m * m];
+        for (c, &k) in open.iter().enumerate() {
+            for (i, &of) in open.iter().enumerate() {
+                matrix[i + c * m] = functions(&columns[k * n..][..n], of) + f64::from(u8::from(i == c));
             }
         }
         let mut drift: Vec<f64> = self.residual_rate.iter().map(|f| -f).collect();
         lu.solve(&mut drift);
-        let rate: Vec<f64> = (0..r).map(|k| self.function_rate[k] + functions(&drift, k)).collect();
-        let zero = zero * s.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-        let found = lemke_ahead(&matrix, &s, &rate, zero).or_else(|_| lemke_ahead(&matrix, &s, &vec![0.0; r], zero));
+        let rate: Vec<f64> = open.iter().map(|&k| self.function_rate[k] + functions(&drift, k)).collect();
+        let q: Vec<f64> = open.iter().map(|&k| s[k]).collect();
+        let zero = zero * q.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        let found = lemke_ahead(&matrix, &q, &rate, zero).or_else(|_| lemke_ahead(&matrix, &q, &vec![0.0; m], zero));
         let found = found.ok()?;
         for j in 0..n {
-            step[j] += (0..r).map(|k| columns[j + k * n] * found.z[k]).sum::<f64>();
+            step[j] += open.iter().zip(&found.z).map(|(k, z)| columns[j + k * n] * z).sum::<f64>();
         }
-        Some((step, found.basic))
+        let mut basic = vec![false; r];
+        open.iter().zip(&found.basic).for_each(|(&k, b)| basic[k] = *b);
+        others.iter().for_each(|&k| basic[k] = self.functions[k] + functions(&step, k) < 0.0);
+        Some((step, basic))
     }
 }
 

@@ -240,7 +240,17 @@ impl Model {
             tried.push(key.clone());
             self.restore_guess(&guess);
             match self.try_mode(&key, start) {
-                Ok((program, reached)) if reached == key => {
+                Ok((mut program, reached)) if reached == key => {
+                    if tried.len() == 1 && self.poised(&program) {
+                        let found = (self.machine.values.clone(), self.started.clone());
+                        match self.start_ahead(&guess, start, &mut tried, Some(&key)) {
+                            Some(ahead) => program = ahead,
+                            None => {
+                                self.restore_guess(&found.0);
+                                self.started = found.1;
+                            }
+                        }
+                    }
                     self.machine.plain_relations = false;
                     self.started.modes = tried.len();
                     return self.begin(program);
@@ -272,7 +282,7 @@ impl Model {
                 }
             }
             if tried.len() == 1
-                && let Some(program) = self.start_ahead(&guess, start, &mut tried)
+                && let Some(program) = self.start_ahead(&guess, start, &mut tried, None)
             {
                 self.machine.plain_relations = false;
                 self.started.modes = tried.len();
@@ -306,13 +316,27 @@ impl Model {
         ))
     }
 
-    /// The mode that holds a moment after start values, if it agrees with its own guards.
-    fn start_ahead(&mut self, guess: &[f64], start: f64, tried: &mut Vec<ModeKey>) -> Option<Rc<ModeProgram>> {
+    /// Whether guards that depend on what they guard are at zero in a mode: its neighbours hold here, too.
+    fn poised(&self, program: &ModeProgram) -> bool {
+        self.circular(program, &program.plan.key).into_iter().any(|v| self.at_rest(v, &[], 0))
+    }
+
+    /// The mode that holds a moment after start values, if it agrees with its own guards; none if it is the mode `found`.
+    fn start_ahead(
+        &mut self,
+        guess: &[f64],
+        start: f64,
+        tried: &mut Vec<ModeKey>,
+        found: Option<&ModeKey>,
+    ) -> Option<Rc<ModeProgram>> {
         for moment in MOMENTS {
             self.restore_guess(guess);
             let Some(decision) = self.decide_ahead(moment * self.machine.instants.span(), &[]) else { continue };
             self.lock(&decision);
             let key = self.key();
+            if found == Some(&key) {
+                return None;
+            }
             if tried.contains(&key) {
                 continue;
             }
@@ -370,12 +394,7 @@ impl Model {
     /// Whether a mode and the one that its values call for differ in relations at zero only.
     fn at_edge(&self, key: &ModeKey, reached: &ModeKey) -> bool {
         let (wanted, found) = (self.modes.values(key), self.modes.values(reached));
-        wanted.iter().all(|(v, value)| {
-            found.get(v).is_none_or(|f| f == value)
-                || self.sys.relations.iter().zip(&self.machine.relations).any(|(r, slots)| {
-                    r.var == *v && self.machine.values[slots.g as usize].abs() <= 1e-12 * slots.size.max(1.0)
-                })
-        })
+        wanted.iter().all(|(v, value)| found.get(v).is_none_or(|f| f == value) || self.at_rest(*v, &[], 0))
     }
 
     fn restore_guess(&mut self, guess: &[f64]) {

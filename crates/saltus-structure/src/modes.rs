@@ -725,6 +725,15 @@ impl<'a> TightBlock<'a> {
         if let Some(found) = self.deciding_in_all_modes(sys, ops, &all) {
             return found;
         }
+        // Too many modes to look at all of them: the extreme ones, a network's switches all open or all closed, tell whether any matters.
+        for b in [true, false] {
+            if self.breaks(sys, ops, &|c| all.binary_search(&c).ok().map(|_| b)) {
+                self.broken.push(all.iter().map(|&v| (v, b)).collect());
+            }
+        }
+        if !self.broken.is_empty() {
+            return all;
+        }
         let mut out: Vec<VarId> = Vec::new();
         for &v in &all {
             for b in [true, false] {
