@@ -12,7 +12,7 @@
 use crate::api::Looks;
 use crate::appended::{Appended, CHECK, END, MIDDLE, OTHERS, PLACES};
 use crate::compile::Step;
-use crate::crossings::{Function, Sides, positive_side, sides};
+use crate::crossings::{Function, Gradient, Sides, positive_side, sides};
 use crate::exclusion::{DEEPEST, Exclusion};
 use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
@@ -1618,6 +1618,10 @@ impl Location {
         let f = &step.program.crossings.functions[k];
         if f.states.is_empty() {
             return model.machine.band(f.relation).max(self.rounding(model, step, k, t));
+        }
+        let uniform = |g: &Gradient| g.affine && g.states.iter().all(|s| step.program.uniform[s.0]);
+        if f.gradient.as_ref().is_some_and(uniform) {
+            return 100.0 * model.machine.band(f.relation);
         }
         let known = 100.0 * self.band(&model.machine, step, f);
         let exact = f.affine() || self.in_turn.contains(&f.relation);

@@ -9,7 +9,7 @@ use crate::islands::Islands;
 use crate::layout::Layout;
 use crate::machine::{Host, Machine, Trouble, relation_slots};
 use crate::resting::Resting;
-use crate::slice::{moved, slice};
+use crate::slice::{moved, slice, unmoved};
 use crate::start::{StartOptions, StartReport};
 use crate::tangent::Tangent;
 use crate::touched::Readers;
@@ -39,6 +39,8 @@ pub struct ModeProgram {
     pub between: Vec<Step>,
     /// What the derivatives of the states need of it.
     pub derivatives: Vec<Step>,
+    /// States whose derivatives are constant between events: every method integrates them exactly.
+    pub uniform: Vec<bool>,
     /// The derivatives' own derivatives, by the chain rule.
     pub tangent: Option<Tangent>,
     /// Derivatives of crossing functions through assignments, by relation, made when first asked for; none where equations are
@@ -1027,7 +1029,9 @@ impl Model {
         let mut moving: Vec<u32> = states.iter().map(|s| s.0).collect();
         moving.push(self.machine.time);
         let between = moved(continuous.clone(), moving.iter().copied());
-        let derivatives = slice(&continuous, states.iter().map(|s| s.1), moving);
+        let derivatives = slice(&continuous, states.iter().map(|s| s.1), moving.iter().copied());
+        let mut uniform = unmoved(&derivatives, states.iter().map(|s| s.1));
+        uniform.iter_mut().zip(&states).for_each(|(u, s)| *u &= !moving.contains(&s.1));
         self.layout.extend(&mut self.machine.values);
         let pattern = dependence::pattern(&derivatives, &states, self.machine.values.len());
         let entries = pattern.as_ref().map_or(states.len() * states.len(), Pattern::nnz);
@@ -1080,6 +1084,7 @@ impl Model {
             implicit,
             continuous,
             derivatives,
+            uniform,
             event,
             guards,
             definitions,

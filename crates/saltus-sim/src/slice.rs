@@ -80,6 +80,23 @@ pub fn moved(steps: Vec<Step>, moving: impl IntoIterator<Item = u32>) -> Vec<Ste
     out
 }
 
+/// Which of these slots no step gives a value.
+pub fn unmoved(steps: &[Step], slots: impl IntoIterator<Item = u32>) -> Vec<bool> {
+    let mut given = Needed(Vec::new());
+    for step in steps {
+        match step {
+            Step::Assign(c) => c.rows().for_each(|(_, row)| given.add(row[0] as usize)),
+            Step::Solve(b) => {
+                b.unknowns.iter().for_each(|&s| given.add(s as usize));
+                b.torn.inner.rows().for_each(|(_, row)| given.add(row[0] as usize));
+            }
+            Step::Mixed(m) => m.slots.iter().chain(&m.continuous_slots).for_each(|&s| given.add(s as usize)),
+            Step::Relation(_) | Step::When(_) => {}
+        }
+    }
+    slots.into_iter().map(|s| !given.has(s)).collect()
+}
+
 /// Appends the assignments that are to be kept.
 fn assign(out: &mut Vec<Step>, chain: &Chain, mut keep: impl FnMut(&[u32]) -> bool) {
     let part = |b: &Batch| {
