@@ -539,6 +539,8 @@ pub enum BenchWhat {
     Functions(FunctionsArgs),
     /// What an event costs beside up to 16,000 crossing functions that it does not touch
     Events,
+    /// A thyristor bridge, against the same with its switching instants given
+    Bridge,
 }
 
 /// `saltus bench solvers`.

@@ -6,8 +6,10 @@
 //! * `saltus bench msl`: compile time, simulation time, steps, events and memory of many examples, each in a process of
 //!   its own with a time limit;
 //! * `saltus bench solvers`: the integrators beside SUNDIALS;
-//! * `saltus bench events`: what an event costs beside crossing functions that it does not touch.
+//! * `saltus bench events`: what an event costs beside crossing functions that it does not touch;
+//! * `saltus bench bridge`: a thyristor bridge beside the same with its instants given.
 
+mod bridge;
 mod events;
 mod solvers;
 
@@ -41,6 +43,7 @@ pub fn bench(arguments: &BenchArgs) -> Result<(), Failure> {
         Some(BenchWhat::Program(program)) => one_program(program, arguments.json),
         Some(BenchWhat::Functions(functions)) => loops(functions, arguments.json),
         Some(BenchWhat::Events) => events::events(arguments.json),
+        Some(BenchWhat::Bridge) => bridge::bridge(arguments.json),
     }
 }
 
@@ -68,6 +71,24 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Keeps the last row and forgets the others.
+#[derive(Default)]
+struct LastRow(Vec<f64>);
+
+impl Sink for LastRow {
+    fn begin(&mut self, _: &[Column]) -> io::Result<()> {
+        Ok(())
+    }
+    fn row(&mut self, _: f64, values: &[f64], _: Option<&[bool]>) -> io::Result<()> {
+        self.0.clear();
+        self.0.extend_from_slice(values);
+        Ok(())
+    }
+    fn finish(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -4,14 +4,12 @@
 //! functions of the states are added in three ways, and none of them crosses. The cost of one event is the difference between a long
 //! and a short run.
 
-use super::{Scratch, small_model};
+use super::{LastRow, Scratch, small_model};
 use crate::console;
 use crate::session::{Failure, Session};
 use saltus_bench::processor_seconds;
-use saltus_results::{Column, Sink};
 use saltus_sim::{Quiet, RunOptions};
 use serde_json::json;
-use std::io;
 
 /// Numbers of other functions.
 const OTHERS: [usize; 4] = [0, 1_000, 4_000, 16_000];
@@ -75,21 +73,6 @@ end Events;
     }
 }
 
-/// Takes rows and forgets them.
-struct Nowhere;
-
-impl Sink for Nowhere {
-    fn begin(&mut self, _: &[Column]) -> io::Result<()> {
-        Ok(())
-    }
-    fn row(&mut self, _: f64, _: &[f64], _: Option<&[bool]>) -> io::Result<()> {
-        Ok(())
-    }
-    fn finish(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
 /// Processor time of a run and its events.
 fn run(path: &str, stop: f64) -> Result<(f64, usize), Failure> {
     let mut session = Session::open(&small_model(path, None))?;
@@ -102,7 +85,7 @@ fn run(path: &str, stop: f64) -> Result<(f64, usize), Failure> {
         ..RunOptions::default()
     };
     let begun = processor_seconds();
-    let report = session.engine.simulate(dae, &options, &mut Nowhere, &mut Quiet);
+    let report = session.engine.simulate(dae, &options, &mut LastRow::default(), &mut Quiet);
     let report = session.need(report)?;
     Ok((processor_seconds() - begun, report.state_events))
 }
