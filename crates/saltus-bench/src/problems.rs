@@ -219,7 +219,7 @@ impl DaeSystem for Circuit {
         N
     }
     fn residual(&mut self, t: f64, v: &[f64], p: &[f64], r: &mut [f64]) -> Result<(), EvalError> {
-        let source = 5.0 * (6.283185307179586 * t).sin();
+        let source = 5.0 * (std::f64::consts::TAU * t).sin();
         for i in 0..N {
             let into = (if i > 0 { v[i - 1] } else { source }) - v[i];
             let out = if i < N - 1 { v[i] - v[i + 1] } else { v[i] };

@@ -25,7 +25,7 @@ pub struct Arguments {
 pub enum Command {
     /// Run a model and write its trajectory
     #[command(after_help = EXIT_CODES)]
-    Simulate(SimulateArgs),
+    Simulate(Box<SimulateArgs>),
     /// Look for errors, in all modes, without running
     Check(CheckArgs),
     /// Print the flat model
@@ -662,7 +662,7 @@ mod tests {
     use super::*;
     use clap::CommandFactory;
 
-    fn simulate(words: &str) -> Result<SimulateArgs, clap::Error> {
+    fn simulate(words: &str) -> Result<Box<SimulateArgs>, clap::Error> {
         let words = ["saltus", "simulate"].into_iter().chain(words.split_whitespace());
         match Arguments::try_parse_from(words)?.command {
             Command::Simulate(arguments) => Ok(arguments),

@@ -287,7 +287,7 @@ impl Emit<'_, '_> {
             Arr::Linspace(a, b, step, n) => {
                 let (i, n) = (idx[0], *n);
                 let last = self.add(n, N::C(-1));
-                let (x, y) = (self.to_real(i), self.to_real(last));
+                let (x, y) = (self.as_real(i), self.as_real(last));
                 let t = self.s.binary(Binary::Div, x, y)?;
                 let t = match (x, y) {
                     (Val::Const(x), Val::Const(y)) => Val::Const(x / y),
@@ -830,7 +830,7 @@ impl Emit<'_, '_> {
             Ax::SizeV(a) => {
                 let dims = self.as_array(a)?.dims();
                 let n = dims.len() as i64;
-                Arr::Grid(dims.into_iter().map(|d| Sc { v: self.to_real(d), d: None }).collect(), vec![n])
+                Arr::Grid(dims.into_iter().map(|d| Sc { v: self.as_real(d), d: None }).collect(), vec![n])
             }
             Ax::MatMul(ab) => {
                 let a = self.ax(&ab.0)?;

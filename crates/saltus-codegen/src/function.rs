@@ -786,7 +786,7 @@ impl<'a> Emit<'a, '_> {
         }
     }
 
-    pub fn to_real(&mut self, n: N) -> Val {
+    pub fn as_real(&mut self, n: N) -> Val {
         match n {
             N::C(c) => Val::Const(c as f64),
             N::V(v) => Val::Real(self.s.b.ins().fcvt_from_sint(types::F64, v)),
@@ -1117,12 +1117,12 @@ impl<'a> Emit<'a, '_> {
 
     fn get(&mut self, k: u32) -> Sc {
         if let Some((n, _)) = self.whole[k as usize] {
-            return Sc { v: self.to_real(n), d: None };
+            return Sc { v: self.as_real(n), d: None };
         }
         let (v, d) = self.scalars[k as usize];
         if self.f.integer[k as usize] {
             let n = N::V(self.s.b.use_var(v));
-            return Sc { v: self.to_real(n), d: None };
+            return Sc { v: self.as_real(n), d: None };
         }
         Sc { v: Val::Real(self.s.b.use_var(v)), d: d.map(|d| self.s.b.use_var(d)) }
     }
@@ -1498,13 +1498,13 @@ impl<'a> Emit<'a, '_> {
             }
             Sx::SizeLocal(k, d) => {
                 let n = self.local(*k).dims.get(*d as usize).copied().unwrap_or(N::C(0));
-                Sc { v: self.to_real(n), d: None }
+                Sc { v: self.as_real(n), d: None }
             }
             Sx::Size(parts) => {
                 let arr = self.ax(&parts.0)?;
                 let Some(N::C(d)) = self.whole(&parts.1) else { return unsupported("a size by a computed number") };
                 match arr.dims().get((d - 1).max(0) as usize) {
-                    Some(n) if d >= 1 => Sc { v: self.to_real(*n), d: None },
+                    Some(n) if d >= 1 => Sc { v: self.as_real(*n), d: None },
                     _ => {
                         self.fail();
                         Sc::num(0.0)
@@ -1731,7 +1731,7 @@ impl<'a> Emit<'a, '_> {
                 }
             };
             self.equal_or_less(n);
-            let first = self.to_real(first);
+            let first = self.as_real(first);
             return Ok(Range { first, step: step.v, n, start, bits });
         }
         let first = self.sx(a)?.v;
@@ -1801,9 +1801,9 @@ impl<'a> Emit<'a, '_> {
         {
             let p = self.mul(i, N::C(s as i64));
             let v = self.add(start, p);
-            return (self.to_real(v), Some(v));
+            return (self.as_real(v), Some(v));
         }
-        let i = self.to_real(i);
+        let i = self.as_real(i);
         let (i, s, a) = (self.s.real(i), self.s.real(r.step), self.s.real(r.first));
         let p = self.s.b.ins().fmul(i, s);
         (Val::Real(self.s.b.ins().fadd(a, p)), None)
@@ -1906,7 +1906,7 @@ impl<'a> Emit<'a, '_> {
             let n = self.n(n);
             self.s.b.def_var(self.scalars[slot as usize].0, n);
         } else {
-            let v = self.to_real(n);
+            let v = self.as_real(n);
             self.set(slot, Sc { v, d: None });
         }
     }

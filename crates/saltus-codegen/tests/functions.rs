@@ -120,8 +120,8 @@ fn loops_over_arrays_of_any_size() {
         set(5, at(l(3), vec![l(1)])),
     ];
     let f = function(vec![real("a"), int("n"), real("y"), w, int("i"), real("z")], &[0, 1], &[2, 5], body);
-    assert_eq!(native(&[f.clone()], 0, &[0.5, 4.0], &[1.0, 0.0]), [9.0, 2.0]);
-    assert_eq!(native(&[f.clone()], 0, &[0.5, 100_000.0], &[1.0, 0.0])[1], 50_000.0);
+    assert_eq!(native(std::slice::from_ref(&f), 0, &[0.5, 4.0], &[1.0, 0.0]), [9.0, 2.0]);
+    assert_eq!(native(std::slice::from_ref(&f), 0, &[0.5, 100_000.0], &[1.0, 0.0])[1], 50_000.0);
     // A subscript of an empty array: the executor says what is wrong.
     check(&[f], 0, &[0.5, 0.0], &[1.0, 0.0]);
 }
@@ -146,7 +146,7 @@ fn arrays_that_grow() {
         set(2, builtin(Builtin::Sum, vec![l(3)])),
     ];
     let f = function(vec![real("a"), int("n"), real("y"), w, int("i")], &[0, 1], &[2], body);
-    native(&[f.clone()], 0, &[0.5, 3.0], &[1.0, 0.0]);
+    native(std::slice::from_ref(&f), 0, &[0.5, 3.0], &[1.0, 0.0]);
     // More than the arena holds at first.
     native(&[f], 0, &[0.5, 400.0], &[1.0, 0.0]);
 }
@@ -185,8 +185,8 @@ fn assertions_name_their_place() {
         ],
     );
     f.name = "root".into();
-    assert_eq!(native(&[f.clone()], 0, &[4.0], &[1.0]), [2.0]);
-    check(&[f.clone()], 0, &[-4.0], &[1.0]);
+    assert_eq!(native(std::slice::from_ref(&f), 0, &[4.0], &[1.0]), [2.0]);
+    check(std::slice::from_ref(&f), 0, &[-4.0], &[1.0]);
     let e = NativeFunctions::with_threshold(&[f], 0).call(FuncId(0), &[-4.0], &mut Vec::new()).unwrap_err();
     assert_eq!((e.kind, e.message.as_str(), e.trace), (ErrorKind::Assert, "x is -4", vec!["root".to_string()]));
 }

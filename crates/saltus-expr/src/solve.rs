@@ -1,7 +1,7 @@
 //! Solving a residual for one hole.
 
 use crate::derive::Differentiator;
-use crate::node::{Binary, ExprId, Node};
+use crate::node::{Binary, ExprId, Node, Unary};
 use crate::pool::Pool;
 
 /// `e = slope * hole + rest`, neither part containing the hole.
@@ -54,20 +54,10 @@ pub fn slope_in(pool: &mut Pool, e: ExprId, k: u32) -> Option<ExprId> {
         Node::If(c, _, _) => conditions.push(*c),
         Node::Relation(_, a, b) => conditions.extend([*a, *b]),
         Node::EventFloor(a) => conditions.push(*a),
-        Node::Unary(op, a)
-            if matches!(
-                op,
-                crate::Unary::Abs
-                    | crate::Unary::Sign
-                    | crate::Unary::Floor
-                    | crate::Unary::Ceil
-                    | crate::Unary::Trunc
-                    | crate::Unary::Event
-                    | crate::Unary::Not
-            ) =>
-        {
-            conditions.push(*a)
-        }
+        Node::Unary(
+            Unary::Abs | Unary::Sign | Unary::Floor | Unary::Ceil | Unary::Trunc | Unary::Event | Unary::Not,
+            a,
+        ) => conditions.push(*a),
         Node::Binary(op, a, b)
             if !matches!(op, crate::Binary::Add | crate::Binary::Sub | crate::Binary::Mul | crate::Binary::Div) =>
         {

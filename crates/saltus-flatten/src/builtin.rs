@@ -342,20 +342,16 @@ impl<'t> Flattener<'t> {
         let holes = self.dae.pool.holes(e);
         let mut map = rustc_hash::FxHashMap::default();
         for k in holes {
-            match self.hole(k) {
-                Some(Operand::Var { var, order, neg }) => {
-                    if var == HybridDae::TIME {
-                        map.insert(k, self.dae.pool.num(1.0));
-                    } else if self.dae.vars[var].variability >= Variability::Continuous || order > 0 {
-                        if self.dae.vars[var].ty != VarType::Real {
-                            let name = self.dae.vars[var].name.clone();
-                            return Err(self.err(span, format!("{name} is not a Real, so it has no derivative")));
-                        }
-                        let d = self.rows.operand(&mut self.dae.pool, Operand::Var { var, order: order + 1, neg });
-                        map.insert(k, d);
-                    }
+            let Some(Operand::Var { var, order, neg }) = self.hole(k) else { continue };
+            if var == HybridDae::TIME {
+                map.insert(k, self.dae.pool.num(1.0));
+            } else if self.dae.vars[var].variability >= Variability::Continuous || order > 0 {
+                if self.dae.vars[var].ty != VarType::Real {
+                    let name = self.dae.vars[var].name.clone();
+                    return Err(self.err(span, format!("{name} is not a Real, so it has no derivative")));
                 }
-                _ => {}
+                let d = self.rows.operand(&mut self.dae.pool, Operand::Var { var, order: order + 1, neg });
+                map.insert(k, d);
             }
         }
         let mut dhole = |_: &mut saltus_expr::Pool, k: u32| map.get(&k).copied();

@@ -955,10 +955,6 @@ impl<'t> Flattener<'t> {
             for k in self.below(n) {
                 self.duty(k, c);
             }
-        } else if self.dims(n).is_ok_and(|d| !d.is_empty()) && t.is_connector() {
-            for k in self.below(n) {
-                self.duty(k, c);
-            }
         }
     }
 

@@ -16,6 +16,7 @@ use saltus_dae::{
 };
 use saltus_expr::{Binary, Coefficient, ExprId, Node as XNode, RelOp, Unary, affine_in, classify};
 use saltus_syntax::ast::{Call, Equation as AstEquation, Expr};
+use std::collections::hash_map::Entry;
 
 /// Marks the equations by which a clock's method of integration moves states.
 const STEP: &str = "step of a clock's method";
@@ -864,20 +865,13 @@ impl<'t> Flattener<'t> {
             return Err(self.err(op.span, message));
         }
         for &p in &order {
-            if !clock.contains_key(&p) {
-                let has_equations = self
-                    .dae
-                    .equations
-                    .as_slice()
-                    .iter()
-                    .any(|e| self.row_vars(&e.row).first().is_some_and(|&v| part(v) == p));
-                if has_equations {
-                    self.warn_default(p);
-                }
-                clock.insert(
-                    p,
-                    Clock { base: Base::Periodic(1.0), period: Rational::new(1, 1), offset: Rational::new(0, 1) },
-                );
+            let Entry::Vacant(place) = clock.entry(p) else { continue };
+            let equations = self.dae.equations.as_slice();
+            let has_equations = equations.iter().any(|e| self.row_vars(&e.row).first().is_some_and(|&v| part(v) == p));
+            let (base, period, offset) = (Base::Periodic(1.0), Rational::new(1, 1), Rational::new(0, 1));
+            place.insert(Clock { base, period, offset });
+            if has_equations {
+                self.warn_default(p);
             }
         }
         let fed_back = self.fed_back(&of, &clock);

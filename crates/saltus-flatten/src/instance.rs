@@ -62,7 +62,7 @@ pub(crate) struct Node<'t> {
     pub dims_from: Option<Box<(&'t ComponentClause, &'t Component, Scope)>>,
     pub dims: Option<Rc<[usize]>>,
     /// The dimensions found so far while the others are being evaluated (`A[:, size(A, 1)]`).
-    pub sizing: Option<Box<Vec<usize>>>,
+    pub sizing: Option<Box<[usize]>>,
     pub elements: Option<Rc<Vec<NodeId>>>,
     pub variability: VariabilityPrefix,
     pub causality: Causality,
@@ -1229,7 +1229,7 @@ impl<'t> Flattener<'t> {
                 }
             };
             dims.push(d);
-            self.node_mut(n).sizing = Some(Box::new(dims.clone()));
+            self.node_mut(n).sizing = Some(dims.clone().into());
         }
         if let Err(count) = crate::value::count_of(&dims) {
             let path = self.path(n);
@@ -1565,7 +1565,7 @@ impl<'t> Flattener<'t> {
             (Ty::Enum(a), Some(Ty::Enum(b))) => self.same_enum(a, b),
             _ => false,
         };
-        if !type_ok && !(v.len() == 0 && v.rank() > 0) {
+        if !type_ok && (v.len() != 0 || v.rank() == 0) {
             let path = name(self);
             let have = match vt {
                 Some(t @ Ty::Enum(_)) if v.rank() == 0 => self.type_text(t),

@@ -641,6 +641,7 @@ impl<'t> Flattener<'t> {
         e
     }
 
+    #[allow(clippy::boxed_local)] // errors come in boxes
     pub(crate) fn report(&mut self, mut e: Box<Diagnostic>, node: NodeId) {
         if e.instance.is_empty() {
             e.instance = self.instance_text(node);

@@ -3057,13 +3057,8 @@ pub(crate) fn tree_value(t: &LTree) -> LVal {
 }
 
 fn apply_indices(v: &LVal, idx: &[FIndex], dropped: usize) -> LVal {
-    v.map(
-        &mut |x| match x {
-            // Indices of an index chain are kept separate: the shapes are already reduced.
-            x => FExpr::Index(boxed(x), idx.to_vec()),
-        },
-        &|r| r.saturating_sub(dropped),
-    )
+    // Indices of an index chain are kept separate: the shapes are already reduced.
+    v.map(&mut |x| FExpr::Index(boxed(x), idx.to_vec()), &|r| r.saturating_sub(dropped))
 }
 
 /// A function given as an argument, with what is bound to its inputs.

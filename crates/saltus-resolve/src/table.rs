@@ -383,11 +383,8 @@ impl ClassTable {
         for p in &paths {
             // The path itself may be the library's folder or file.
             let own = p.rsplit('/').next().unwrap_or(p);
-            if (own == text || own.strip_prefix(text).is_some_and(|r| r.starts_with(' ')))
-                && self.fs.exists(&format!("{p}/package.mo"))
-            {
-                found = self.load_top(p, name);
-            } else if own.strip_suffix(".mo") == Some(text) {
+            let folder = own == text || own.strip_prefix(text).is_some_and(|r| r.starts_with(' '));
+            if folder && self.fs.exists(&format!("{p}/package.mo")) || own.strip_suffix(".mo") == Some(text) {
                 found = self.load_top(p, name);
             } else if self.fs.exists(&format!("{p}/{text}/package.mo")) {
                 found = self.load_top(&format!("{p}/{text}"), name);

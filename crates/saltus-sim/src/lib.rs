@@ -26,9 +26,6 @@
 //!
 //! Absent here: source text, classes, files.
 
-// `!(a > b)` is meant where a or b may be no number.
-#![allow(clippy::neg_cmp_op_on_partial_ord)]
-
 mod ahead;
 mod api;
 mod appended;

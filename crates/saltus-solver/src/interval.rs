@@ -8,7 +8,6 @@
 //! range over the part where it is defined (square root, logarithm); NaN anywhere gives the whole line.
 
 // NaN must fail these tests: `!(a < b)` is not `a >= b`.
-#![allow(clippy::neg_cmp_op_on_partial_ord)]
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::ops::{Add, Div, Mul, Neg, Sub};

@@ -31,7 +31,7 @@ fn main() {
     let read = started.elapsed();
     let started = Instant::now();
     let trees: Vec<_> =
-        ids.iter().map(|&id| saltus_syntax::parse(id, &map.get(id).expect("just added").text())).collect();
+        ids.iter().map(|&id| saltus_syntax::parse(id, map.get(id).expect("just added").text())).collect();
     let parsed = started.elapsed();
     let bytes: usize = ids.iter().map(|&id| map.get(id).expect("just added").text().len()).sum();
     let diagnostics = trees.iter().flat_map(|t| &t.diagnostics);

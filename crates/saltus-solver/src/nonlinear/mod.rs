@@ -11,7 +11,6 @@
 //! Everything works on slices; matrices are dense and column-major.
 
 // NaN must fail these tests: `!(a < b)` is not `a >= b`.
-#![allow(clippy::neg_cmp_op_on_partial_ord)]
 
 pub mod dense;
 pub mod homotopy;

@@ -180,10 +180,8 @@ impl Qss {
         self.stats.rhs_evals += 1;
         let done = sys.rhs_some(t, &self.q, which, &mut out).map_err(Failure::from);
         let strange = which.iter().find(|&&i| !out[i].is_finite());
-        let done = done.and_then(|()| match strange {
-            Some(&component) => Err(Failure::NonFinite { t, component }),
-            None => Ok(()),
-        });
+        let strange = strange.map_or(Ok(()), |&component| Err(Failure::NonFinite { t, component }));
+        let done = done.and(strange);
         *into(self) = out;
         done
     }

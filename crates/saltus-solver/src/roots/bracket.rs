@@ -50,7 +50,7 @@ mod tests {
             let mut count = 0;
             let mut f = |x: f64| {
                 count += 1;
-                -(x - root as f64).powi(power)
+                -(x - root).powi(power)
             };
             let (fa, fb) = (f(0.0), f(1.0));
             let (a, b) = sign_change(&mut f, 0.0, fa, 1.0, fb, 0.0);

@@ -18,7 +18,6 @@
 //! **Touching.** With `touching` set, a dip into the band and back without crossing is reported too.
 
 // NaN must fail these tests: `!(a < b)` is not `a >= b`.
-#![allow(clippy::neg_cmp_op_on_partial_ord)]
 
 pub mod bracket;
 pub mod generic;
