@@ -507,7 +507,7 @@ impl Model {
             vars.dedup();
             for v in vars.into_iter().filter(|v| self.sys.role(*v) == Role::Continuous).collect::<Vec<_>>() {
                 for (sign, part) in self.ops.partial_wrt(&mut self.sys.dae, &row, v, 0) {
-                    let slot = self.layout.scratch(0.0);
+                    let slot = self.layout.scratch();
                     pushes.push((i, numbers.of(v), slot, sign));
                     rows.push((slot, part));
                 }
@@ -537,7 +537,7 @@ impl Model {
                 }
                 seen.push(cell);
                 for (sign, part) in self.ops.partial_wrt(&mut self.sys.dae, row, cell.0, cell.1) {
-                    let slot = self.layout.scratch(0.0);
+                    let slot = self.layout.scratch();
                     let others = part.args.iter().filter_map(|&a| continuous(self, a)).filter(|c| tight(*c));
                     products.extend(others.map(|o| (i, cell, o)));
                     entries.push((i, cell.0, cell.1, slot, sign));
@@ -555,7 +555,7 @@ impl Model {
         for &i in &order.rows {
             let mut list = Vec::new();
             for k in 0..p.c[i] {
-                let slot = self.layout.scratch(0.0);
+                let slot = self.layout.scratch();
                 rows.push((slot, p.levels[i][k as usize].clone()));
                 list.push(slot);
             }

@@ -3,8 +3,9 @@
 use crate::block::{SolveBlock, SolveWork, Torn};
 use crate::elimination::{Elimination, Eliminator, Entry, Unknown};
 use crate::formula::Formula;
-use crate::layout::Layout;
+use crate::layout::{Layout, Lent};
 use crate::spans::Spans;
+use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{Operand, Row, VarType};
 use saltus_expr::{Binary, Coefficient, ExprId, Node, Pool, Unary};
 use saltus_graph::{Bipartite, Matching, block_order};
@@ -83,21 +84,25 @@ pub struct CompiledBlock {
     steps: Vec<Step>,
     /// The rows of its explicit assignments by their destination.
     assigned: Vec<(u32, Row)>,
+    /// The slots of its own.
+    _lent: Lent,
 }
 
 /// Blocks of the parts that modes are put together from: a part is compiled once, whatever modes it stands in.
 #[derive(Default)]
 pub struct CompiledParts {
     /// By the address of the sequence, which is kept alive.
-    known: rustc_hash::FxHashMap<*const Sequence, (Rc<Sequence>, Rc<[Rc<CompiledBlock>]>)>,
+    known: FxHashMap<*const Sequence, (Rc<Sequence>, Rc<[Rc<CompiledBlock>]>)>,
+    /// Parts compiled.
+    pub made: usize,
     /// Parts taken over from modes compiled before.
     pub reused: usize,
 }
 
 impl CompiledParts {
-    /// Parts compiled so far.
-    pub fn count(&self) -> usize {
-        self.known.len()
+    /// Forgets all parts but these.
+    pub fn keep(&mut self, used: &FxHashSet<*const Sequence>) {
+        self.known.retain(|part, _| used.contains(part));
     }
 
     /// The blocks of these parts, in order.
@@ -113,6 +118,7 @@ impl CompiledParts {
                     let blocks: Rc<[Rc<CompiledBlock>]> =
                         part.blocks.iter().map(|b| Rc::new(c.compiled(&part.items, b))).collect();
                     self.known.insert(Rc::as_ptr(part), (part.clone(), blocks.clone()));
+                    self.made += 1;
                     blocks
                 }
             };
@@ -133,7 +139,7 @@ pub struct Compiler<'a> {
     /// Kernels.
     pub backend: &'a mut dyn Backend,
     /// The rows of explicit assignments by their destination, if they are to be kept.
-    pub assigned: Option<rustc_hash::FxHashMap<u32, Row>>,
+    pub assigned: Option<FxHashMap<u32, Row>>,
 }
 
 /// Roots with arguments hardly below zero count as roots of (almost) zero: a tank runs empty, two levels meet,
@@ -164,8 +170,8 @@ pub(crate) fn round_edges(pool: &mut Pool, template: ExprId) -> ExprId {
 pub(crate) struct Partials {
     /// In which round (what reads others of them comes after those), where to, and what.
     rows: Vec<(u32, u32, Formula)>,
-    known: rustc_hash::FxHashMap<Formula, u32>,
-    rounds: rustc_hash::FxHashMap<u32, u32>,
+    known: FxHashMap<Formula, u32>,
+    rounds: FxHashMap<u32, u32>,
 }
 
 impl Partials {
@@ -185,7 +191,7 @@ impl Partials {
         }
         let read = formula.words.iter().filter_map(|w| self.rounds.get(&(slot_of(*w) as u32)));
         let round = read.max().map_or(0, |r| r + 1);
-        let slot = c.layout.scratch(0.0);
+        let slot = c.layout.scratch();
         self.rows.push((round, slot, formula.clone()));
         self.known.insert(formula.clone(), slot);
         self.rounds.insert(slot, round);
@@ -201,7 +207,7 @@ impl Partials {
     }
 
     /// What computes those that are `needed` by others, with what they need themselves.
-    pub fn chain_for(&self, c: &mut Compiler<'_>, mut needed: rustc_hash::FxHashSet<u32>) -> Chain {
+    pub fn chain_for(&self, c: &mut Compiler<'_>, mut needed: FxHashSet<u32>) -> Chain {
         let mut some = Partials::default();
         for row in self.rows.iter().rev() {
             if needed.contains(&row.1) {
@@ -217,7 +223,7 @@ impl Partials {
 /// Brings rows of one template together, where there are enough of them for a loop of their own. The others stay in the
 /// order of their equations: neighbours share subexpressions. The order must be free.
 fn gather<T>(rows: &mut [T], template: impl Fn(&T) -> ExprId) {
-    let mut count: rustc_hash::FxHashMap<ExprId, usize> = rustc_hash::FxHashMap::default();
+    let mut count: FxHashMap<ExprId, usize> = FxHashMap::default();
     rows.iter().for_each(|r| *count.entry(template(r)).or_insert(0) += 1);
     rows.sort_by_key(|r| Some(template(r)).filter(|t| count[t] > saltus_program::FEW_ROWS));
 }
@@ -278,9 +284,10 @@ impl Compiler<'_> {
     fn compiled(&mut self, items: &[Item], block: &Block) -> CompiledBlock {
         let outer = self.assigned.replace(Default::default());
         let mut steps = Vec::new();
+        self.layout.lend();
         self.block(items, &block.items, &block.unknowns, &mut steps);
         let assigned = std::mem::replace(&mut self.assigned, outer).unwrap_or_default();
-        CompiledBlock { steps, assigned: assigned.into_iter().collect() }
+        CompiledBlock { steps, assigned: assigned.into_iter().collect(), _lent: self.layout.lent() }
     }
 
     /// Appends a block; its assignments join those before it.
@@ -332,8 +339,7 @@ impl Compiler<'_> {
         }
         // Continuous part in blocks of its own.
         let sub = |me: &Self, picks: &[usize]| -> Vec<Vec<usize>> {
-            let cols: rustc_hash::FxHashMap<Cell, u32> =
-                picks.iter().enumerate().map(|(j, &k)| (unknowns[k], j as u32)).collect();
+            let cols: FxHashMap<Cell, u32> = picks.iter().enumerate().map(|(j, &k)| (unknowns[k], j as u32)).collect();
             let rows: Vec<Vec<u32>> = picks
                 .iter()
                 .map(|&k| {
@@ -457,13 +463,13 @@ impl Compiler<'_> {
 
     fn solve_block(&mut self, rows: &[(Row, usize, u8)], unknowns: &[Cell]) -> SolveBlock {
         let n = unknowns.len();
-        let column: rustc_hash::FxHashMap<Cell, usize> = unknowns.iter().enumerate().map(|(j, &c)| (c, j)).collect();
+        let column: FxHashMap<Cell, usize> = unknowns.iter().enumerate().map(|(j, &c)| (c, j)).collect();
         let mut rows: Vec<(Row, usize, u8)> = rows.to_vec();
         gather(&mut rows, |r| r.0.template);
-        let residual_slots: Vec<u32> = rows.iter().map(|_| self.layout.scratch(0.0)).collect();
+        let residual_slots: Vec<u32> = rows.iter().map(|_| self.layout.scratch()).collect();
         let residual = self.chain(residual_slots.iter().copied().zip(rows.iter().map(|r| &r.0)));
         let mut linear = true;
-        let mut fixed = Some(rustc_hash::FxHashSet::default());
+        let mut fixed = Some(FxHashSet::default());
         let mut partials = Partials::default();
         let mut raw: Vec<(usize, usize, u32, f64)> = Vec::new();
         let mut units: Vec<Option<bool>> = Vec::new();

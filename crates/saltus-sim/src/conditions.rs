@@ -94,7 +94,7 @@ impl Model {
         }
         let formulas = self.compile(|c| {
             let compile = |(var, row, _): (VarId, Row, Vec<usize>)| {
-                let value = c.layout.scratch(0.0);
+                let value = c.layout.scratch();
                 Formula { batch: c.batch(value, &row), value, slot: c.layout.slot(Cell::new(var, 0)) }
             };
             formulas.into_iter().map(compile).collect()
@@ -130,7 +130,7 @@ impl Model {
                 .collect();
             let compiled = self.compile(|c| {
                 let compile = |row: &Row| {
-                    let value = c.layout.scratch(0.0);
+                    let value = c.layout.scratch();
                     (c.batch(value, row), value)
                 };
                 rows.iter().map(compile).collect()

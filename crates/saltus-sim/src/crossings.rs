@@ -227,7 +227,9 @@ impl Model {
         if program.crossings.functions.iter().any(direct) || program.totals.borrow().contains_key(&relation) {
             return;
         }
+        self.layout.lend();
         let total = self.total_gradient(&program.plan, relation);
+        program.lent.borrow_mut().push(self.layout.lent());
         program.totals.borrow_mut().insert(relation, total);
     }
 
@@ -282,7 +284,7 @@ impl Model {
                 && p.args
                     .iter()
                     .all(|&a| Cell::of(a).is_none_or(|c| c.var != HybridDae::TIME && !state.contains_key(&c)));
-            let slot = self.layout.scratch(0.0);
+            let slot = self.layout.scratch();
             g.slopes.push(self.compile(|c| c.batch(slot, &p)));
             let sign = if neg { -1.0 } else { 1.0 };
             match at {

@@ -322,7 +322,7 @@ impl Instants {
     /// At the first instant the known values must satisfy what later instants get by construction.
     fn consistent(&self, model: &mut Model, instant: &Instant, t: f64) -> Result<(), Diagnostic> {
         for (eq, level, row) in &instant.plan.assumed {
-            let slot = model.layout.scratch(0.0);
+            let slot = model.layout.scratch();
             let batch = model.compile(|c| c.batch(slot, row));
             model.machine.batch(&batch);
             let r = model.machine.values[slot as usize];

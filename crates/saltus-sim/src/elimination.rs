@@ -244,7 +244,7 @@ impl<'a, 'c> Eliminator<'a, 'c> {
     /// A row over some words; where its value will be.
     fn row(&mut self, template: ExprId, words: &[u32]) -> u32 {
         let kernel = self.c.backend.kernel(&self.c.sys.dae.pool, template, words.len());
-        let slot = self.c.layout.scratch(0.0);
+        let slot = self.c.layout.scratch();
         let words: Vec<u32> = std::iter::once(slot).chain(words.iter().copied()).collect();
         let stride = words.len();
         self.batches.push(Batch { kernel, rows: Rows::new(words, stride) });

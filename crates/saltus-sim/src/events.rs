@@ -882,7 +882,7 @@ impl Model {
             match p {
                 Piece::Text(t) => out.push_str(t),
                 Piece::String(r) => {
-                    let s = self.layout.scratch(0.0);
+                    let s = self.layout.scratch();
                     let row = self.sys.resolve_row(r);
                     let b = self.compile(|c| c.batch(s, &row));
                     self.machine.batch(&b);

@@ -2,7 +2,7 @@
 //!
 //! - [`layout`], [`compile`]: plans become steps over one array of values.
 //! - [`machine`], [`block`], `pivot`: run steps; mixed loops, Newton, complementarity.
-//! - [`model`]: a prepared model with the programs of the modes entered so far.
+//! - [`model`], `programs`: a prepared model, and the programs of the modes entered so far.
 //! - [`choice`]: which integrator and why.
 //! - `slice`, [`dependence`], `tangent`, `formula`, `progression`: what derivatives need; pattern and values of their Jacobian,
 //!   its rows as kernels, its lists of indices as arithmetic progressions.
@@ -59,6 +59,7 @@ mod mixed;
 pub mod model;
 mod pace;
 mod pivot;
+mod programs;
 mod progression;
 mod reinit;
 pub mod restart;

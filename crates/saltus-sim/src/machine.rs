@@ -1179,7 +1179,7 @@ pub fn plain(kind: &RelationKind, g: f64) -> f64 {
 
 /// Slots and kernels of a relation. `held` are the unknowns that only events change.
 pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation, held: &FxHashSet<VarId>) -> RelationSlots {
-    let g = c.layout.scratch(0.0);
+    let g = c.layout.scratch();
     let var = c.layout.slot(Cell::new(r.var, 0));
     let batch = c.batch(g, &r.g);
     // Affine in time with everything else fixed between events?
@@ -1199,7 +1199,7 @@ pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation, held: 
                 .position(|&a| matches!(a, Operand::Var { var, order: 0, neg: false } if var == HybridDae::TIME))
         && let Some(affine) = saltus_expr::affine_in(&mut c.sys.dae.pool, r.g.template, k as u32)
     {
-        let slots = [c.layout.scratch(0.0), c.layout.scratch(0.0)];
+        let slots = [c.layout.scratch(), c.layout.scratch()];
         let batches = [
             c.batch(slots[0], &Row { template: affine.slope, args: r.g.args.clone() }),
             c.batch(slots[1], &Row { template: affine.rest, args: r.g.args.clone() }),
@@ -1208,7 +1208,7 @@ pub fn relation_slots(c: &mut crate::compile::Compiler<'_>, r: &Relation, held: 
     }
     let compared = [threshold(c, &r.g), compared(c, r)];
     let thresholds = compared.into_iter().flatten().map(|row| {
-        let slot = c.layout.scratch(0.0);
+        let slot = c.layout.scratch();
         (c.batch(slot, &row), slot)
     });
     let thresholds = thresholds.collect();

@@ -1,13 +1,14 @@
 //! A prepared model: system, modes, layout, machine, and the programs of the modes entered so far.
 
-use crate::compile::{CompiledParts, Compiler, Step};
+use crate::compile::{CompiledBlock, CompiledParts, Compiler, Step};
 use crate::conditions::Conditions;
 use crate::crossings::{Crossings, Gradient, Sensitivity};
 use crate::dependence;
 use crate::implicit::{ImplicitForm, Wanted, is_large};
 use crate::islands::Islands;
-use crate::layout::Layout;
+use crate::layout::{Layout, Lent};
 use crate::machine::{Host, Machine, Trouble, relation_slots};
+use crate::programs::Programs;
 use crate::resting::Resting;
 use crate::slice::{moved, slice, unmoved};
 use crate::start::{StartOptions, StartReport};
@@ -86,6 +87,9 @@ pub struct ModeProgram {
     pub(crate) readers: RefCell<Option<Readers>>,
     /// Kernels of all residuals, made when first asked for.
     pub residuals: std::cell::OnceCell<Vec<Residual>>,
+    /// The parts it shares with others, and the slots of its own: they last as long as it does.
+    _blocks: Vec<Rc<CompiledBlock>>,
+    pub(crate) lent: RefCell<Vec<Lent>>,
 }
 
 impl ModeProgram {
@@ -208,7 +212,7 @@ pub struct Model {
     /// Values and evaluation.
     pub machine: Machine,
     /// Modes compiled so far.
-    pub programs: FxHashMap<(ModeKey, Vec<Cell>), Rc<ModeProgram>>,
+    pub programs: Programs,
     /// Blocks compiled so far of parts that modes share: for the integration, and for events, whose searches over modes leave
     /// other marks in a solver's memory.
     pub(crate) compiled: [CompiledParts; 2],
@@ -396,7 +400,7 @@ impl Model {
             modes,
             layout,
             machine,
-            programs: FxHashMap::default(),
+            programs: Programs::default(),
             compiled: Default::default(),
             first: FxHashMap::default(),
             planned: FxHashMap::default(),
@@ -463,13 +467,13 @@ impl Model {
                 .map(|r| {
                     let cond = |row: &Option<Row>, c: &mut Compiler<'_>| {
                         row.as_ref().map(|row| {
-                            let s = c.layout.scratch(0.0);
+                            let s = c.layout.scratch();
                             (c.batch(s, row), s)
                         })
                     };
                     match &r.action {
                         saltus_dae::Action::Reinit { var, value, condition } => {
-                            let s = c.layout.scratch(0.0);
+                            let s = c.layout.scratch();
                             let value = Some((c.batch(s, value), s));
                             ReactionSlots {
                                 condition: cond(condition, c),
@@ -495,7 +499,7 @@ impl Model {
         });
         let assertions: Vec<Row> = self.sys.assertions.iter().map(|a| a.0.clone()).collect();
         (self.assertions, self.assertion_slots) = self.compile(|c| {
-            let slots: Vec<u32> = assertions.iter().map(|_| c.layout.scratch(0.0)).collect();
+            let slots: Vec<u32> = assertions.iter().map(|_| c.layout.scratch()).collect();
             (c.chain(slots.iter().copied().zip(&assertions)), slots)
         });
         self.transport();
@@ -520,7 +524,7 @@ impl Model {
             };
             let line = self.compile(|c| {
                 let mut row = |r: &Row| {
-                    let s = c.layout.scratch(0.0);
+                    let s = c.layout.scratch();
                     (c.batch(s, r), s)
                 };
                 Line::delay(row(&d.value), row(&position), row(&d.delay), steady)
@@ -530,7 +534,7 @@ impl Model {
         for d in distributions {
             let inputs = self.compile(|c| {
                 d.inputs.each_ref().map(|r| {
-                    let s = c.layout.scratch(0.0);
+                    let s = c.layout.scratch();
                     (c.batch(s, r), s)
                 })
             });
@@ -588,7 +592,7 @@ impl Model {
     /// The present value of a row over aliases and parameters.
     fn number(&mut self, row: &Row) -> f64 {
         let row = self.sys.resolve_row(row);
-        let s = self.layout.scratch(0.0);
+        let s = self.layout.scratch();
         let b = self.compile(|c| c.batch(s, &row));
         self.machine.batch(&b);
         self.machine.values[s as usize]
@@ -820,7 +824,7 @@ impl Model {
             let value = match self.sys.dae.row_constant(&row) {
                 Some(c) => c,
                 None => {
-                    let tmp = self.layout.scratch(0.0);
+                    let tmp = self.layout.scratch();
                     let b = self.compile(|c| c.batch(tmp, &row));
                     self.machine.batch(&b);
                     self.machine.values[tmp as usize]
@@ -863,7 +867,7 @@ impl Model {
         let samplers = self.sys.dae.samplers.clone();
         self.tickers.clear();
         for s in samplers {
-            let (a, b) = (self.layout.scratch(0.0), self.layout.scratch(0.0));
+            let (a, b) = (self.layout.scratch(), self.layout.scratch());
             let (x, y) = self.compile(|c| (c.batch(a, &s.start), c.batch(b, &s.interval)));
             self.machine.batch(&x);
             self.machine.batch(&y);
@@ -895,7 +899,7 @@ impl Model {
         if let Some(states) = self.first.get(key)
             && let Some(p) = self.programs.get(&(key.clone(), states.clone()))
         {
-            return Ok(p.clone());
+            return Ok(p);
         }
         let point = self.snapshot();
         let plan = match self.planned.remove(key) {
@@ -940,18 +944,20 @@ impl Model {
         for s in &plan.states {
             self.layout.slot(Cell { var: s.var, order: s.order + 1 });
         }
+        self.layout.lend();
         // Derivatives of the right-hand side by the chain rule, unless the model is so large that keeping the rows hurts.
         let keep = plan.continuous.items.len() <= 500_000;
         let mut parts = std::mem::take(&mut self.compiled);
-        let (continuous, event, assigned) = self.compile(|c| {
+        let (continuous, event, assigned, blocks) = self.compile(|c| {
             c.assigned = keep.then(FxHashMap::default);
             if plan.parts.is_empty() {
                 let continuous = c.sequence(&plan.continuous);
                 let assigned = c.assigned.take();
-                return (continuous, c.sequence(&plan.event), assigned);
+                return (continuous, c.sequence(&plan.event), assigned, Vec::new());
             }
             let mut continuous = Vec::new();
-            parts[0].blocks(c, &plan.parts).iter().for_each(|b| c.append(&mut continuous, b));
+            let mut all = parts[0].blocks(c, &plan.parts);
+            all.iter().for_each(|b| c.append(&mut continuous, b));
             let assigned = c.assigned.take();
             let blocks = parts[1].blocks(c, &plan.parts);
             let mut owner = vec![usize::MAX; plan.continuous.items.len()];
@@ -970,7 +976,8 @@ impl Model {
                     None => c.block(&plan.event.items, &b.items, &b.unknowns, &mut event),
                 }
             }
-            (continuous, event, assigned)
+            all.extend(blocks);
+            (continuous, event, assigned, all)
         });
         self.compiled = parts;
         let early_blocks: Vec<Block> = plan.early.iter().map(|&k| plan.event.blocks[k].clone()).collect();
@@ -1103,9 +1110,23 @@ impl Model {
             latent,
             readers: Default::default(),
             residuals: Default::default(),
+            _blocks: blocks,
+            lent: RefCell::new(vec![self.layout.lent()]),
         });
-        self.programs.insert(key, program.clone());
+        if self.programs.insert(key, program.clone()) {
+            self.forget_parts();
+        }
         program
+    }
+
+    /// Forgets what only modes needed that are forgotten.
+    fn forget_parts(&mut self) {
+        let programs = &self.programs;
+        let used = programs.all().flat_map(|p| &p.plan.parts).map(Rc::as_ptr).collect();
+        self.compiled.iter_mut().for_each(|c| c.keep(&used));
+        self.modes.parts.borrow_mut().keep(&used);
+        self.first.retain(|key, states| programs.holds(&(key.clone(), states.clone())));
+        self.singular.clear();
     }
 
     /// Every previous value that something reads.
@@ -1135,7 +1156,7 @@ impl Model {
                 let constant = self.sys.dae.pool.as_const(row.template);
                 let slot = match constant {
                     Some(v) => self.layout.word(&self.sys, Operand::Const(v)),
-                    None => self.layout.scratch(0.0),
+                    None => self.layout.scratch(),
                 };
                 if constant.is_none() {
                     rows.push((slot, row));
@@ -1154,11 +1175,12 @@ impl Model {
     pub fn residual(&mut self, program: &ModeProgram) -> (f64, Option<(usize, u8)>) {
         if program.residuals.get().is_none() {
             let plan = &program.plan;
+            self.layout.lend();
             let list = self.compile(|c| {
                 let mut list = Vec::new();
                 for (levels, (eq, _)) in plan.levels.iter().zip(&plan.rows) {
                     for (k, row) in levels.iter().enumerate() {
-                        let slot = c.layout.scratch(0.0);
+                        let slot = c.layout.scratch();
                         let batch = c.batch(slot, row);
                         let reads = batch.rows.words()[1..].iter().map(|w| w & !saltus_program::NEGATE).collect();
                         list.push(Residual { batch, slot, reads, source: (*eq, k as u8) });
@@ -1167,6 +1189,7 @@ impl Model {
                 list
             });
             let _ = program.residuals.set(list);
+            program.lent.borrow_mut().push(self.layout.lent());
         }
         let mut worst = (0.0, None);
         for r in program.residuals.get().into_iter().flatten() {
@@ -1220,7 +1243,7 @@ impl Model {
         let key = (program.plan.key.clone(), choice.states.clone());
         self.first.insert(key.0.clone(), key.1.clone());
         if let Some(p) = self.programs.get(&key) {
-            return Ok(Some(p.clone()));
+            return Ok(Some(p));
         }
         let plan = replan_states(&mut self.sys, &mut self.ops, &self.modes, &program.plan, choice)?;
         Ok(Some(self.program(plan)))
@@ -1398,7 +1421,7 @@ impl Model {
                 let names: Vec<String> = cells.iter().take(6).map(name).collect();
                 // The equation that computes the first of them.
                 let source = cells.first().and_then(|c| {
-                    self.programs.values().find_map(|p| {
+                    self.programs.all().find_map(|p| {
                         let seq = &p.plan.continuous;
                         let block = seq.blocks.iter().find(|b| b.unknowns.contains(c))?;
                         let at = block.unknowns.iter().position(|u| u == c)?;

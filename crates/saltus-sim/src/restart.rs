@@ -201,7 +201,7 @@ impl Model {
                         _ => None,
                     };
                     for (sign, part) in self.ops.partial_wrt(&mut self.sys.dae, row, var, order) {
-                        let slot = self.layout.scratch(0.0);
+                        let slot = self.layout.scratch();
                         products.extend(part.args.iter().filter_map(highest).map(|k| (i, j, k)));
                         entries.push((i, j, slot, sign));
                         rows.push((slot, part));
@@ -219,7 +219,7 @@ impl Model {
                     continue;
                 }
                 for (sign, part) in self.ops.partial_wrt(&mut self.sys.dae, &row, v, 0) {
-                    let slot = self.layout.scratch(0.0);
+                    let slot = self.layout.scratch();
                     pushes.push((i, j, slot, sign));
                     pushed.push((slot, part));
                 }
@@ -240,7 +240,7 @@ impl Model {
             for &i in &order.rows {
                 let c = plan.c[i];
                 level.push((c >= s).then(|| {
-                    let slot = self.layout.scratch(0.0);
+                    let slot = self.layout.scratch();
                     rows.push((slot, plan.levels[i][(c - s) as usize].clone()));
                     slot
                 }));

@@ -566,11 +566,11 @@ impl Runner<'_> {
         self.report.solver = self.choice.text();
         self.report.end = now;
         self.report.states = program.states.len();
-        self.report.modes = model.programs.len();
+        self.report.modes = model.programs.made;
         let parts = model.modes.parts.borrow();
         (self.report.parts_planned, self.report.parts_reused) = (parts.planned, parts.reused);
         drop(parts);
-        (self.report.parts_compiled, self.report.parts_joined) = (model.compiled[0].count(), model.compiled[0].reused);
+        (self.report.parts_compiled, self.report.parts_joined) = (model.compiled[0].made, model.compiled[0].reused);
         sink.finish().map_err(io)?;
         Ok(self.report.clone())
     }

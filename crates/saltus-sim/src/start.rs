@@ -657,7 +657,7 @@ impl Model {
             Item::Residual { row, eq, .. } => (row.clone(), *eq),
             Item::Value { cell, row } => {
                 let have = self.layout.slot(*cell);
-                let s = self.layout.scratch(0.0);
+                let s = self.layout.scratch();
                 let b = self.compile(|c| c.batch(s, row));
                 self.machine.batch(&b);
                 let (x, y) = (self.machine.values[have as usize], self.machine.values[s as usize]);
@@ -675,7 +675,7 @@ impl Model {
             }
             _ => return Ok(()),
         };
-        let s = self.layout.scratch(0.0);
+        let s = self.layout.scratch();
         let b = self.compile(|c| c.batch(s, &row));
         self.machine.batch(&b);
         let r = self.machine.values[s as usize];

@@ -371,12 +371,14 @@ impl Tangent {
             }
         }
         let size = pattern.map_or(n * n, Pattern::nnz);
-        let base = b.c.layout.len();
-        let last = u32::try_from(base + size).ok()?;
         let many: Vec<bool> = formulas.iter().map(|(kind, _)| together.are_many(*kind)).collect();
-        let rows = if many.contains(&true) { together.chain(b.c, last - size as u32) } else { None };
-        if rows.is_some() {
-            (0..size).for_each(|_| _ = b.c.layout.scratch(0.0));
+        let mut base = 0;
+        let mut rows = None;
+        if many.contains(&true) {
+            u32::try_from(b.c.layout.len() + size).ok()?;
+            let first = b.c.layout.scratch_run(size);
+            base = first as usize;
+            rows = together.chain(b.c, first);
         }
         for ((_, row), many) in formulas.into_iter().zip(many) {
             if rows.is_none() || !many {

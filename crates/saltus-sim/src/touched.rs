@@ -36,7 +36,7 @@ struct Unit {
 pub(crate) struct Readers {
     units: Vec<Unit>,
     /// Units that read each slot.
-    readers: Vec<Vec<u32>>,
+    readers: FxHashMap<u32, Vec<u32>>,
     /// The slot of the previous value of a slot.
     previous: FxHashMap<u32, u32>,
     /// Index of a slot among the discrete variables.
@@ -50,8 +50,8 @@ pub(crate) struct Readers {
     size: usize,
 }
 
-/// Steps of the parts that are remembered, all together.
-const MOST_KNOWN: usize = 2_000_000;
+/// Steps of the parts that are remembered, all together: as many times the steps there are, and at least.
+const MOST_KNOWN: (usize, usize) = (32, 50_000);
 
 fn batch_reads(b: &Batch, out: &mut Vec<u32>) {
     for row in b.rows.words().chunks_exact(b.rows.stride.max(1)) {
@@ -98,18 +98,14 @@ impl Readers {
     /// The readers of an event iteration. `discrete` and `previous` are the model's lists of (slot, previous value).
     pub fn new(m: &Machine, steps: &[Step], discrete: &[(u32, u32)], previous: &[(u32, u32)]) -> Readers {
         let mut units: Vec<Unit> = Vec::new();
-        let mut readers: Vec<Vec<u32>> = vec![Vec::new(); m.values.len()];
+        let mut readers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         let mut add = |step: Step| {
             let mut reads = Vec::new();
             step_reads(m, &step, &mut reads);
             reads.sort_unstable();
             reads.dedup();
             let id = units.len() as u32;
-            for r in reads {
-                if let Some(list) = readers.get_mut(r as usize) {
-                    list.push(id);
-                }
-            }
+            reads.into_iter().for_each(|r| readers.entry(r).or_default().push(id));
             units.push(Unit { writes: step_writes(m, &step), step });
         };
         for step in steps {
@@ -148,7 +144,7 @@ impl Readers {
         }
         let t = Rc::new(self.reach(&seeds));
         let size = t.steps.len() + t.discrete.len() + 16;
-        if self.size + size > MOST_KNOWN {
+        if self.size + size > (MOST_KNOWN.0 * self.units.len()).max(MOST_KNOWN.1) {
             self.known.clear();
             self.size = 0;
         }
@@ -158,19 +154,18 @@ impl Readers {
     }
 
     fn reach(&self, seeds: &[u32]) -> Touched {
-        let mut reached = vec![false; self.readers.len()];
+        let mut reached: FxHashSet<u32> = FxHashSet::default();
         let mut units: Vec<u32> = Vec::new();
         let mut taken = vec![false; self.units.len()];
         let mut slots: Vec<u32> = Vec::new();
         let mut stack: Vec<u32> = seeds.to_vec();
         while let Some(s) = stack.pop() {
-            let Some(r) = reached.get_mut(s as usize) else { continue };
-            if std::mem::replace(r, true) {
+            if !reached.insert(s) {
                 continue;
             }
             slots.push(s);
             stack.extend(self.previous.get(&s));
-            for &u in &self.readers[s as usize] {
+            for &u in self.readers.get(&s).into_iter().flatten() {
                 if !std::mem::replace(&mut taken[u as usize], true) {
                     units.push(u);
                     stack.extend(&self.units[u as usize].writes);
@@ -179,7 +174,7 @@ impl Readers {
         }
         // What defines a slot that changes has to agree in the end.
         for (u, unit) in self.units.iter().enumerate() {
-            if !taken[u] && unit.writes.iter().any(|&s| reached[s as usize]) {
+            if !taken[u] && unit.writes.iter().any(|s| reached.contains(s)) {
                 units.push(u as u32);
             }
         }

@@ -32,6 +32,13 @@ pub struct Parts {
     pub reused: usize,
 }
 
+impl Parts {
+    /// Forgets all parts but those whose orders of evaluation are among these.
+    pub fn keep(&mut self, used: &FxHashSet<*const Sequence>) {
+        self.known.retain(|_, p| p.orders.borrow().iter().any(|(_, s)| used.contains(&Rc::as_ptr(s))));
+    }
+}
+
 /// One part.
 #[derive(Debug)]
 struct Part {

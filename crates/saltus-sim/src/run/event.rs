@@ -56,7 +56,7 @@ impl Runner<'_> {
             near.clear();
         }
         let jump = self.forward.as_ref().map(|f| f.before(model, program, fired, kind)).transpose()?;
-        let (begun, modes) = (std::time::Instant::now(), model.programs.len());
+        let (begun, modes) = (std::time::Instant::now(), model.programs.made);
         // What touches zero has the value of zero, whatever the last digits say.
         let touching: Vec<usize> = self.location.touching.iter().copied().filter(|i| fired.contains(i)).collect();
         touching.iter().for_each(|&i| model.machine.relations[i].frozen = true);
@@ -87,7 +87,7 @@ impl Runner<'_> {
             EventKind::Time => self.report.time_events += 1,
             EventKind::Mode => {
                 self.report.mode_changes += 1;
-                let new = model.programs.len() > modes;
+                let new = model.programs.made > modes;
                 if new { &mut self.report.first_entries } else { &mut self.report.returns }.push(took);
             }
             _ => self.report.state_events += 1,
