@@ -414,7 +414,7 @@ static int event_at(NAME *m) {
             m->ticks[k] += 1.0;
             v[tickers[k].slot] = 1.0;
             v[tickers[k].pre] = 0.0;
-            ticking = 1;
+            ticking = 2;
         }
     int reset = 0, changes = 0, fresh = 0;
     forget_modes(m);
@@ -471,14 +471,18 @@ static int event_at(NAME *m) {
             fresh = 1;
         }
         if (switched || displaced) hold_cells(m);
-        if (changed || moved || switched) continue;
-        if (!ticking) break;
-        ticking = 0;
-        hold_cells(m);
-        for (int k = 0; k < N_TICKERS; k++) v[tickers[k].slot] = v[tickers[k].pre] = 0.0;
-        if ((status = saltus_told(m, event_steps(m, v)))) return status;
-        /* A mode that holds at the tick alone ends with it. */
-        if (N_KEYS == 1 || mode_now(m) == first_mode(m, m->mode)) { remember(v); break; }
+        /* Samplers are true in the first iteration alone; in the second their previous values are. A mode that has just been
+           entered is solved at the tick; one that holds there alone ends with it. */
+        if (ticking && !fresh) {
+            ticking--;
+            hold_cells(m);
+            for (int k = 0; k < N_TICKERS; k++) {
+                v[tickers[k].pre] = v[tickers[k].slot];
+                v[tickers[k].slot] = 0.0;
+            }
+            continue;
+        }
+        if (!changed && !moved && !switched) break;
     }
     if (singular(m, v)) { m->message = "equations of this mode depend on each other"; return SALTUS_MODE; }
     m->sudden = reset || changes;

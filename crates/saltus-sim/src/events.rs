@@ -329,7 +329,8 @@ impl Model {
         let mut judged = FxHashSet::default();
         let mut keys = vec![program.plan.key.clone()];
         let mut when_fired = false;
-        let mut ticking = !ticked.is_empty();
+        // Samplers are true in the first iteration alone; in the second their previous values are.
+        let mut tick = if ticked.is_empty() { 0 } else { 2 };
         // A mode has just been entered, and its equations were not solved yet.
         let mut fresh = false;
         let mut restless: Vec<Restless> = Vec::new();
@@ -542,22 +543,18 @@ impl Model {
                     looks -= 1;
                     continue;
                 }
-                if !std::mem::take(&mut ticking) {
+                if tick == 0 {
                     break;
                 }
+            }
+            // A mode that has just been entered is solved at the tick; one that holds there alone ends with it.
+            if tick > 0 && !fresh {
+                tick -= 1;
                 left = self.continuous_values(&program);
-                self.machine.leads = 0;
                 for &k in &ticked {
                     let (s, p) = (self.tickers[k].slot, self.tickers[k].pre);
+                    self.machine.values[p as usize] = self.machine.values[s as usize];
                     self.machine.values[s as usize] = 0.0;
-                    self.machine.values[p as usize] = 0.0;
-                }
-                let steps = touched.as_ref().map_or(&program.event, |t| &t.steps);
-                self.machine.run(steps).map_err(|e| self.explain(&e, Stage::Run, t, "event handling failed"))?;
-                // A mode that holds at the tick alone ends with it.
-                if touched.is_some() || self.key() == program.plan.key {
-                    self.remember_touched(&touched);
-                    break;
                 }
             }
         }
