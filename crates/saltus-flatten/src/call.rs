@@ -1078,8 +1078,8 @@ impl<'t> Flattener<'t> {
                     });
                     for ty in types {
                         let vt = self.var_type(ty);
-                        let variability =
-                            if ty == Ty::Real && v == Variability::Continuous { v } else { Variability::Discrete };
+                        let moves = v == Variability::Continuous && ty != Ty::Str;
+                        let variability = if moves { v } else { Variability::Discrete };
                         vars.push(self.hidden("call", vt, variability, origin.clone()));
                     }
                 }

@@ -451,9 +451,17 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    /// The variables that are fields of records, and no Reals.
-    fn discrete_fields(&mut self) -> FxHashSet<VarId> {
+    /// The variables that are fields of records, and no Reals, and those that are one of several results of a function.
+    fn discrete_results(&mut self) -> FxHashSet<VarId> {
         let mut fields = FxHashSet::default();
+        let results: FxHashSet<VarId> = self.dae.calls.iter().flat_map(|c| c.outputs.iter().copied()).collect();
+        for eq in self.dae.equations.as_slice() {
+            if let [_, Operand::Var { var, order: 0, .. }] = eq.row.args[..]
+                && results.contains(&var)
+            {
+                fields.extend(self.oriented(&eq.row));
+            }
+        }
         for n in 0..self.nodes.len() as u32 {
             let node = self.node(NodeId(n));
             let (Some(first), Some(mut parent)) = (node.var, node.parent) else { continue };
@@ -471,8 +479,8 @@ impl<'t> Flattener<'t> {
     }
 
     /// An Integer, a Boolean or an enumeration changes at events only. A field of a record is an exception: a function of
-    /// continuous arguments that gives the whole record gives it, too. It may go on to other functions, but equations cannot
-    /// read it.
+    /// continuous arguments that gives the whole record gives it, too; so is one of several results. It may go on to other functions,
+    /// but equations cannot read it.
     fn check_equations(&mut self) {
         let before = self.diagnostics.len();
         let mut freed: Vec<(VarId, Diagnostic)> = Vec::new();
@@ -481,7 +489,7 @@ impl<'t> Flattener<'t> {
             if continuous.is_empty() {
                 break;
             }
-            let fields = self.discrete_fields();
+            let fields = self.discrete_results();
             let known = freed.len();
             freed.extend(continuous.into_iter().filter(|(v, _)| fields.contains(v)));
             if freed.len() == known {
@@ -506,8 +514,10 @@ impl<'t> Flattener<'t> {
             eq.origin.note != "connection" && !self.oriented(&eq.row).is_some_and(|v| fields.contains(&v))
         });
         let conditions = self.dae.ifs.as_slice().iter().flat_map(|g| &g.conditions);
+        // Algorithm sections are functions that ask what they read.
+        let sections = self.dae.calls.iter().filter(|c| self.dae.functions[c.func.0 as usize].name.starts_with('$'));
         let mut read = FxHashSet::default();
-        for row in equations.map(|eq| &eq.row).chain(conditions) {
+        for row in equations.map(|eq| &eq.row).chain(conditions).chain(sections.flat_map(|c| &c.args)) {
             if !row.args.iter().any(|a| a.variable().is_some_and(|v| fields.contains(&v))) {
                 continue;
             }

@@ -784,12 +784,11 @@ impl<'t> Flattener<'t> {
         for (s, scope) in subs {
             own.push(match s {
                 Subscript::All(_) => Dim::Free,
-                // The size of a given input is not that of its default.
                 Subscript::Index(e) => match self.eval(&Env::konst(scope), e) {
                     Ok(v)
                         if self.const_of(&v).is_some()
                             && v.rank() == 0
-                            && !(scope.node == lx.scope.node && names_open_input(lx, e)) =>
+                            && !(scope.node == lx.scope.node && names_given_input(lx, e)) =>
                     {
                         Dim::Fixed(self.const_of(&v).unwrap_or(0.0).max(0.0) as usize)
                     }
@@ -800,7 +799,10 @@ impl<'t> Flattener<'t> {
                         let v = self.lower(lx, e);
                         lx.scope = keep;
                         match v {
-                            Ok(LVal::Leaf(e, _, 0)) => Dim::Computed(e),
+                            Ok(LVal::Leaf(e, _, 0)) => match known_size(&lx.f, &e) {
+                                Some(n) => Dim::Fixed(n.max(0.0) as usize),
+                                None => Dim::Computed(e),
+                            },
                             Err(why) if self.names_nothing(scope, e) => return Err(why),
                             _ => Dim::Free,
                         }
@@ -3009,6 +3011,30 @@ fn reads(body: &[FStmt], local: LocalId) -> bool {
     })
 }
 
+/// The value of an expression of sizes that are known.
+fn known_size(f: &Function, e: &FExpr) -> Option<f64> {
+    match e {
+        FExpr::Num(n) => Some(*n),
+        FExpr::Builtin(Builtin::Size, args) => match &args[..] {
+            [FExpr::Local(l), FExpr::Num(d)] => match f.locals[l.0 as usize].dims.get((*d as usize).checked_sub(1)?)? {
+                Dim::Fixed(n) => Some(*n as f64),
+                _ => None,
+            },
+            _ => None,
+        },
+        FExpr::Binary(op, a, b) => {
+            let (a, b) = (known_size(f, a)?, known_size(f, b)?);
+            match op {
+                Binary::Add => Some(a + b),
+                Binary::Sub => Some(a - b),
+                Binary::Mul => Some(a * b),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
 /// Whether a condition depends on sizes, itself or by a variable that is declared by one.
 fn asks_for_sizes(f: &Function, e: &FExpr) -> bool {
     match e {
@@ -3144,15 +3170,12 @@ fn whole_range(base: ComponentRef, d: usize) -> Expr {
     Expr { kind: ExprKind::Range(Box::new(num(1)), None, Box::new(Expr { kind: ExprKind::Call(call), span })), span }
 }
 
-/// Whether an input whose size the caller decides is named.
-fn names_open_input(lx: &Lowering, e: &Expr) -> bool {
+/// Whether an input is named that the caller gives: its value and its size are not those of its default.
+fn names_given_input(lx: &Lowering, e: &Expr) -> bool {
     let mut found = false;
     crate::eval::visit_refs(e, &mut |r| {
         let name = ref_text(r);
-        found |= lx.f.inputs.iter().any(|i| {
-            let l = &lx.f.locals[i.0 as usize];
-            l.name == name && l.dims.iter().any(|d| matches!(d, Dim::Free))
-        });
+        found |= lx.f.inputs.iter().any(|i| lx.f.locals[i.0 as usize].name == name);
     });
     found
 }

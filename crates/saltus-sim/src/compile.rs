@@ -304,9 +304,7 @@ impl Compiler<'_> {
     }
 
     fn is_discrete(&self, cell: Cell) -> bool {
-        cell.order < 0
-            || self.sys.dae.vars[cell.var].ty != VarType::Real
-            || self.sys.role(cell.var) == saltus_structure::Role::Discrete
+        cell.order < 0 || self.sys.role(cell.var) == saltus_structure::Role::Discrete
     }
 
     /// One block.

@@ -108,9 +108,9 @@ impl Lower {
             .count();
         let original = (continuous, dae.equations.len() + dae.calls.iter().map(|c| c.outputs.len()).sum::<usize>());
         let external: FxHashSet<VarId> = dae.samplers.iter().map(|s| s.var).collect();
-        // Continuous-time variables of discrete type change at events only.
+        // Text changes at events only.
         for v in dae.vars.values_mut() {
-            if v.variability == Variability::Continuous && v.ty != VarType::Real {
+            if v.variability == Variability::Continuous && matches!(v.ty, VarType::String) {
                 v.variability = Variability::Discrete;
             }
         }

@@ -3,7 +3,7 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::SecondaryMap;
-use saltus_dae::{Action, HybridDae, Operand, Origin, Row, VarId, VarType, Variability, Variable};
+use saltus_dae::{Action, HybridDae, Operand, Origin, Row, VarId, Variability, Variable};
 use saltus_expr::{FuncId, RelOp};
 
 /// What a relation variable watches.
@@ -212,8 +212,8 @@ impl System {
         if v.causality == saltus_dae::Causality::Input && v.binding.is_none() {
             return Role::Known;
         }
-        match (v.variability, &v.ty) {
-            (Variability::Continuous, VarType::Real) => Role::Continuous,
+        match v.variability {
+            Variability::Continuous => Role::Continuous,
             _ => Role::Discrete,
         }
     }
