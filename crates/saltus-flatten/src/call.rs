@@ -1213,7 +1213,13 @@ impl<'t> Flattener<'t> {
         if let Some(ty) = t.builtin {
             leaves.push(dims.clone());
             let h = self.dae.pool.hole(u32::MAX);
-            let n = dims.iter().product();
+            let n = match crate::value::count_of(&dims) {
+                Ok(n) => n,
+                Err(count) => {
+                    let name = self.path(node);
+                    return Err(self.err(span, format!("a result of {name} has {count} elements: that is too many")));
+                }
+            };
             return Ok(Value::array(ty, dims, vec![h; n]));
         }
         let rank = dims.len();

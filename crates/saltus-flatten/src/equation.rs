@@ -377,7 +377,7 @@ impl<'t> Flattener<'t> {
             "reinit" => Err(self.err(span, "reinit can only stand in a when-equation")),
             "initialState" | "transition" => self.state_machine_call(env, name, c, span),
             _ => {
-                self.eval(env, e)?;
+                self.eval_call(env, c, e.span)?;
                 Ok(())
             }
         }

@@ -182,7 +182,12 @@ impl<'t> Flattener<'t> {
                 self.check_other_branches(&v, branches, otherwise, e.span)?;
                 Ok(v)
             }
-            ExprKind::Call(c) => self.eval_call(env, c, e.span),
+            ExprKind::Call(c) => match self.eval_call(env, c, e.span)? {
+                Value::Tuple(results) if results.is_empty() => {
+                    Err(self.err(e.span, "this function has no result: its call is no value"))
+                }
+                v => Ok(v),
+            },
             ExprKind::Array(items) => {
                 let vs = items.iter().map(|i| self.eval(env, i)).collect::<R<Vec<_>>>()?;
                 self.stacked(&[vs.len()], &vs, e.span)

@@ -1245,7 +1245,7 @@ impl<'t> Flattener<'t> {
         if t.builtin.is_some() { self.leaf_mod(n) } else { Ok(self.node(n).cref.mods.clone()) }
     }
 
-    fn dimension(&mut self, v: &Value, span: Span) -> R<usize> {
+    pub(crate) fn dimension(&mut self, v: &Value, span: Span) -> R<usize> {
         if let Value::Num(e, ty) = v {
             if let Ty::Enum(_) | Ty::Bool = ty
                 && let Some(x) = self.dae.pool.as_const(*e)
@@ -1255,9 +1255,11 @@ impl<'t> Flattener<'t> {
             if let Some(x) = self.dae.pool.as_const(*e)
                 && x >= 0.0
                 && x.fract() == 0.0
-                && x < 1e9
                 && *ty == Ty::Int
             {
+                if x >= 1e9 {
+                    return Err(self.err(span, format!("{x} elements are too many")));
+                }
                 return Ok(x as usize);
             }
         }

@@ -790,7 +790,8 @@ impl<'t> Flattener<'t> {
                             && v.rank() == 0
                             && !(scope.node == lx.scope.node && names_given_input(lx, e)) =>
                     {
-                        Dim::Fixed(self.const_of(&v).unwrap_or(0.0).max(0.0) as usize)
+                        let none = v.ty() == Some(Ty::Int) && self.const_of(&v).is_some_and(|n| n < 0.0);
+                        Dim::Fixed(if none { 0 } else { self.dimension(&v, e.span)? })
                     }
                     Ok(Value::Arr(a)) if matches!(a.ty, Ty::Enum(_) | Ty::Bool) => Dim::Fixed(a.e.len()),
                     _ => {
@@ -813,6 +814,11 @@ impl<'t> Flattener<'t> {
         if let Some(ty) = t.builtin {
             let own = dims(self, own);
             let rank = own.len();
+            let fixed = own.iter().filter_map(|d| if let Dim::Fixed(n) = d { Some(*n) } else { None });
+            if let Err(count) = crate::value::count_of(&fixed.collect::<Vec<_>>()) {
+                let span = self.node(c).clause.map_or(Span::NONE, |c| c.1.name.span);
+                return Err(self.err(span, format!("{name}: {count} elements are too many")));
+            }
             let local = lx.local(name, ty.scalar(), own, None);
             for k in 0..rank - outer.len().min(rank) {
                 if self.indexed_by_type(c, k) == Some(true) {

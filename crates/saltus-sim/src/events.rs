@@ -704,11 +704,19 @@ impl Model {
 
     fn no_end(&self, t: f64, keys: &[ModeKey]) -> Diagnostic {
         let list: Vec<String> = keys.iter().rev().take(6).filter_map(|k| self.key_text(k)).collect();
-        Diagnostic::error(
-            Stage::Run,
-            Span::NONE,
-            format!("at time {t:?} the modes change without end; no consistent mode among: {}", list.join(" | ")),
-        )
+        let text =
+            format!("at time {t:?} the modes change without end; no consistent mode among: {}", list.join(" | "));
+        self.contradicts_itself(Stage::Run, keys.last(), text)
+    }
+
+    /// No mode agrees with its own conditions, this one among them.
+    pub(crate) fn contradicts_itself(&self, stage: Stage, key: Option<&ModeKey>, text: String) -> Diagnostic {
+        let conditions = key.map(|k| self.modes.conditions(k)).unwrap_or_default();
+        let origins = conditions.iter().map(|&v| &self.sys.dae.vars[v].origin);
+        let origin = origins.filter(|o| o.span.is_some()).next().cloned().unwrap_or_default();
+        Diagnostic::error(stage, origin.span.unwrap_or(Span::NONE), text)
+            .within(&origin.instance)
+            .hint("each branch leads to values that choose another one: look at these conditions, and at what the start fixes")
     }
 
     /// The discrete variable `k` has come to a value that is none: by a division by zero, a root of what is negative.

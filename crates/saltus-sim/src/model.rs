@@ -888,7 +888,11 @@ impl Model {
                 false => (passed - 1e-9).ceil(),
             };
             let next = next.max(0.0) as u64;
-            let name = format!("sample({start}, {interval})");
+            let number = |x: f64| match x == 0.0 || (1e-4..1e16).contains(&x.abs()) {
+                true => format!("{x}"),
+                false => format!("{x:e}"),
+            };
+            let name = format!("sample({}, {})", number(start), number(interval));
             self.tickers.push(Ticker { slot, pre, start, interval, next, name });
         }
         self.begin_lines()

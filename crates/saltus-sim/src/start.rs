@@ -306,14 +306,11 @@ impl Model {
             return Err(failure);
         }
         let keys: Vec<String> = tried.iter().filter_map(|k| self.key_text(k)).take(8).collect();
-        Err(Diagnostic::error(
-            Stage::Initialization,
-            Span::NONE,
-            format!(
-                "no consistent mode at time {start:?}: every mode's own conditions contradict it; tried: {}",
-                keys.join(" | ")
-            ),
-        ))
+        let text = format!(
+            "no consistent mode at time {start:?}: every mode's own conditions contradict it; tried: {}",
+            keys.join(" | ")
+        );
+        Err(self.contradicts_itself(Stage::Initialization, tried.first(), text))
     }
 
     /// Whether guards that depend on what they guard are at zero in a mode: its neighbours hold here, too.
@@ -695,12 +692,10 @@ impl Model {
         .hint("one of the initial conditions must go: set fixed = false on a variable or remove an initial equation"))
     }
 
-    /// Cells of the mode that are not numbers.
+    /// Cells of the mode, and discrete ones, that are not numbers.
     pub fn not_finite(&self, program: &ModeProgram) -> Option<Trouble> {
-        let bad: Vec<Cell> = program
-            .plan
-            .vars
-            .iter()
+        let bad: Vec<Cell> = (program.plan.vars.iter())
+            .chain(self.discrete.iter().map(|d| &d.2))
             .map(|&v| Cell::new(v, 0))
             .filter(|&c| self.layout.find(c).is_some_and(|s| !self.machine.values[s as usize].is_finite()))
             .collect();

@@ -461,3 +461,59 @@ end M;
 exit: 0
 warning: f reads forgotten, which has no value
 --> model.mo:5:8
+
+--- a-function-without-a-result-is-no-value error check ---
+function count
+  input Real u;
+algorithm
+end count;
+model M
+  Real y = 2*count(time) + 1;
+end M;
+
+--- expect ---
+exit: 3
+this function has no result: its call is no value
+--> model.mo:6:14
+
+--- an-integer-result-that-moves-is-read error check ---
+function f
+  input Real x;
+  output Real y;
+  output Integer n;
+algorithm
+  y := x;
+  n := 0;
+  while y < 1 loop
+    y := 2*y + 0.01;
+    n := n + 1;
+  end while;
+end f;
+model M
+  Real y, z;
+  Integer n;
+equation
+  (y, n) = f(time);
+  z = 2*n;
+end M;
+
+--- expect ---
+exit: 3
+n may change only at events, but this equation changes it continuously
+--> model.mo:17:3
+
+--- a-result-with-too-many-elements error check ---
+function f
+  input Real x;
+  output Real m[2, 1000000000];
+algorithm
+  m := fill(x, 2, 1000000000);
+end f;
+model M
+  Real y = sum(f(time));
+end M;
+
+--- expect ---
+exit: 3
+error: a result of f has 2000000000 elements: that is too many
+--> model.mo:8:16

@@ -147,3 +147,77 @@ end M;
 --- expect ---
 exit: 3
 f has no input z
+
+--- sizes-of-given-inputs-not-of-their-defaults simulate --stop 1 --intervals 1 ---
+function f
+  input Real c[:] = {1, 2};
+  output Real y;
+protected
+  Real t[size(c, 1)], u[size(c, 1) + 1] = fill(1, size(c, 1) + 1);
+algorithm
+  for i in 1:size(t, 1) loop
+    t[i] := c[i];
+  end for;
+  y := sum(t) + 100*size(t, 1) + 1000*sum(u);
+end f;
+function g
+  input Integer n = 3;
+  output Real y;
+protected
+  Real t[n] = fill(1, n);
+algorithm
+  y := sum(t);
+end g;
+record R
+  Real v[:] = {1, 2};
+end R;
+function h
+  input R r;
+  output Real y;
+protected
+  Real t[size(r.v, 1)];
+algorithm
+  t := r.v;
+  y := sum(t) + 100*size(t, 1);
+end h;
+model M
+  Real default = f(), given = f({1, 2, 3}), moving = f({time, 2, 3, 5});
+  Real three = g(), five = g(5);
+  R r(v = {1, 2, time, 4});
+  Real fields = h(r);
+end M;
+--- expect ---
+time,default,given,moving,three,five,r.v[1],r.v[2],r.v[3],r.v[4],fields
+0.0,3203.0,4306.0,5410.0,3.0,5.0,1.0,2.0,0.0,4.0,407.0
+1.0,3203.0,4306.0,5411.0,3.0,5.0,1.0,2.0,1.0,4.0,408.0
+
+--- results-that-are-no-reals-follow-continuously simulate --stop 1 --intervals 5 ---
+function f
+  input Real x;
+  output Integer n;
+  output Real y;
+protected
+  Real z;
+algorithm
+  n := 0;
+  z := x;
+  while z < 1 loop
+    z := 2*z + 0.01;
+    n := n + 1;
+  end while;
+  y := z;
+end f;
+model M
+  Integer n;
+  Real y;
+equation
+  (n, y) = f(time);
+end M;
+--- expect ---
+time,n,y
+0.0,7,1.27
+0.2,3,1.6700000000000002
+0.4,2,1.6300000000000001
+0.6,1,1.21
+0.8,1,1.61
+1.0,0,1.0

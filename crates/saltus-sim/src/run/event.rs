@@ -405,15 +405,26 @@ impl Runner<'_> {
         if let Some(a) = self.switching.without_end(fired) {
             return Err(self.switches_nowhere(model, &a, "and come too close to each other to be told apart"));
         }
-        let text: Vec<&str> = fired.iter().take(4).map(|&i| &*model.sys.relations[i].text).collect();
-        let span = fired.first().and_then(|&i| model.sys.relations[i].origin.span).unwrap_or(Span::NONE);
-        let what = if text.is_empty() { "time events".to_string() } else { text.join(", ") };
+        let relations = fired.iter().map(|&i| (&*model.sys.relations[i].text, &model.sys.relations[i].origin));
+        let ticks = model.tickers.iter().zip(&model.sys.dae.samplers);
+        let ticks = ticks.filter(|(k, _)| (k.due() - t).abs() <= 1e-8 * size).map(|(k, s)| (&*k.name, &s.origin));
+        let causes: Vec<_> = relations.chain(ticks).take(4).collect();
+        let text: Vec<&str> = causes.iter().map(|c| c.0).collect();
+        let (what, hint) = match fired.is_empty() {
+            true => {
+                ("time events", "time has to go on between events: look at the intervals of sample() and of clocks")
+            }
+            false => ("events", "a condition that switches itself off again needs pre() or hysteresis"),
+        };
+        let of = if text.is_empty() { String::new() } else { format!(", of {}", text.join(", ")) };
+        let origin = causes.first().map(|c| c.1.clone()).unwrap_or_default();
         Err(Diagnostic::error(
             Stage::Run,
-            span,
-            format!("the run does not get past time {t:?}: {MAX_STANDSTILL} events in a row, of {what}"),
+            origin.span.unwrap_or(Span::NONE),
+            format!("the run does not get past time {t:?}: {MAX_STANDSTILL} {what} in a row{of}"),
         )
-        .hint("a condition that switches itself off again needs pre() or hysteresis"))
+        .within(&origin.instance)
+        .hint(hint))
     }
 
     /// Relations of surfaces and of bodies at rest are not searched for.
