@@ -85,6 +85,9 @@ const FOLLOWED: f64 = 1000.0;
 /// shrink.
 const FEW_STATES: usize = 50;
 
+/// Turns are followed closely that grow, as long as they are below so many times what errors of the states do.
+const UNSEEN: f64 = 1e3;
+
 /// How often one step is taken again.
 const MOST_RETAKES: usize = 4;
 
@@ -168,6 +171,7 @@ pub fn run(
         whirl: Whirl::default(),
         switching: Switching::default(),
         turns: Default::default(),
+        finest: 1.0,
         warned: Default::default(),
         location: Location::default(),
         flips: Default::default(),
@@ -233,6 +237,8 @@ struct Runner<'a> {
     switching: Switching,
     /// Crossings of functions whose rates no side turns round, by one of the relations.
     turns: rustc_hash::FxHashMap<usize, Turns>,
+    /// The part of their absolute tolerances that states are integrated with, while turns grow from below these.
+    finest: f64,
     warned: rustc_hash::FxHashSet<String>,
     location: Location,
     /// The recent events of each relation.
@@ -357,6 +363,10 @@ impl Runner<'_> {
             d
         })?;
         self.take_up(model, &program, &recalled);
+        if self.begins_wound(model, &program, t, observer) {
+            self.arrange(model, &program, t, observer)?;
+            self.mask(model);
+        }
         self.location.choose(model.chosen(&program));
         model.write_lines(t, true)?;
         if let Some(forward) = &mut self.forward {
@@ -419,6 +429,12 @@ impl Runner<'_> {
                 self.location.restarted();
                 x.clear();
                 x.extend(program.states.iter().map(|s| model.machine.values[s.0 as usize]));
+                let fine = self.turns.values().map(|t| t.fine).fold(1.0, f64::min);
+                if fine != self.finest {
+                    self.finest = fine;
+                    self.fold(&*integrator);
+                    integrator = self.integrator(&program)?;
+                }
                 if let Some(other) = self.reconsider(model, &program, &*integrator, now, &x)? {
                     integrator = other;
                 }
