@@ -100,6 +100,12 @@ const MOST_VAIN: usize = 2;
 /// How often the robust methods may fail before a step that asks for them is cut without them.
 const PATIENCE: u32 = 16;
 
+/// So many steps in a row that lead nowhere, each below this part of the run, tell that the equations end right ahead.
+const MOST_AT_EDGE: usize = 20;
+const NOWHERE: f64 = 1e-12;
+/// The run gives up after so many.
+const MOST_NOWHERE: usize = 20_000;
+
 /// Events at one instant, or so close together that time does not advance, before the run gives up.
 const MAX_STANDSTILL: usize = 2000;
 
@@ -179,6 +185,7 @@ pub fn run(
         rescued: None,
         arrived: Vec::new(),
         failing: (f64::NEG_INFINITY, 0),
+        edges: (0, 0),
         folded: false,
         causal: false,
         extent: Vec::new(),
@@ -251,6 +258,8 @@ struct Runner<'a> {
     arrived: Vec<(usize, f64)>,
     /// Where steps last began to fail, and how often they failed near there.
     failing: (f64, usize),
+    /// How many steps in a row have led nowhere because the equations end right ahead, and how often they had ended before.
+    edges: (usize, usize),
     /// A branch of solutions has ended at the event just handled.
     folded: bool,
     /// The implicit form has failed since the last event (a loop that is singular, and solved all the same): the causal one
@@ -553,6 +562,12 @@ impl Runner<'_> {
                 self.extent = vec![0.0; program.states.len()];
             }
             self.extent.iter_mut().zip(integrator.x()).for_each(|(far, x)| *far = far.max(x.abs()));
+            if restart.is_none() && self.at_an_edge(&*integrator) {
+                match self.rescue(model, &program, &*integrator, sink, observer)? {
+                    Some(after) => self.follow(after, &mut program, &mut integrator, &mut restart)?,
+                    None => self.no_step_leads_on(now)?,
+                }
+            }
             self.pace(now, observer);
             observer.progress(now);
             if restart.is_none()
