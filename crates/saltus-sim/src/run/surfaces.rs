@@ -72,7 +72,7 @@ impl Runner<'_> {
         self.onto(model, program, &sliding.surfaces, t);
         let arranged = sliding.arrange(model, program, t);
         if arranged.is_some() && !sliding.whole() {
-            let text = "what three and more of the surfaces do together is left out";
+            let text = "what many of the surfaces do together is left out";
             self.tell_of(model, &sliding.surfaces, text, t, observer);
         }
         let sliding = self.sliding.insert(sliding);
