@@ -165,6 +165,28 @@ pub(crate) fn round_edges(pool: &mut Pool, template: ExprId) -> ExprId {
     })
 }
 
+/// The same of a slope: where a root counts as one of almost zero it does not move, and neither does what is divided by it.
+pub(crate) fn flat_edges(pool: &mut Pool, template: ExprId) -> ExprId {
+    let flat = pool.rewrite(template, &mut |pool, e| {
+        let &Node::Binary(Binary::Div, over, under) = pool.node(e) else { return None };
+        let mut roots = Vec::new();
+        pool.visit(under, |_, n| {
+            if let &Node::Unary(Unary::Sqrt, a) = n {
+                roots.push(a);
+            }
+        });
+        let zero = pool.num(0.0);
+        let (over, under) = (flat_edges(pool, over), flat_edges(pool, under));
+        let slope = pool.bin(Binary::Div, over, under);
+        let flat = roots.into_iter().fold(slope, |slope, a| {
+            let below = pool.bin(Binary::Lt, a, zero);
+            pool.select(below, zero, slope)
+        });
+        Some(flat)
+    });
+    round_edges(pool, flat)
+}
+
 /// Partial derivatives to be computed, equal ones once.
 #[derive(Default)]
 pub(crate) struct Partials {
@@ -199,10 +221,20 @@ impl Partials {
     }
 
     /// What computes them.
-    pub fn chain(mut self, c: &mut Compiler<'_>) -> Chain {
+    pub fn chain(self, c: &mut Compiler<'_>) -> Chain {
+        self.chain_by(c, round_edges)
+    }
+
+    /// The same of slopes of what is evaluated, and not solved for.
+    pub fn chain_of_slopes(self, c: &mut Compiler<'_>) -> Chain {
+        self.chain_by(c, flat_edges)
+    }
+
+    fn chain_by(mut self, c: &mut Compiler<'_>, edges: fn(&mut Pool, ExprId) -> ExprId) -> Chain {
         self.rows.sort_by_key(|r| r.0);
         self.rows.chunk_by_mut(|a, b| a.0 == b.0).for_each(|round| gather(round, |r| r.2.template));
-        let batches: Chain = self.rows.iter().map(|(_, slot, f)| c.batch_of(*slot, f.template, &f.words)).collect();
+        let batches: Chain =
+            self.rows.iter().map(|(_, slot, f)| c.batch_by(*slot, f.template, &f.words, edges)).collect();
         batches.gathered(|k| c.backend.calls(k))
     }
 
@@ -237,7 +269,17 @@ impl Compiler<'_> {
 
     /// The same for a template and the words of its holes.
     fn batch_of(&mut self, dest: u32, template: ExprId, holes: &[u32]) -> Batch {
-        let template = round_edges(&mut self.sys.dae.pool, template);
+        self.batch_by(dest, template, holes, round_edges)
+    }
+
+    fn batch_by(
+        &mut self,
+        dest: u32,
+        template: ExprId,
+        holes: &[u32],
+        edges: fn(&mut Pool, ExprId) -> ExprId,
+    ) -> Batch {
+        let template = edges(&mut self.sys.dae.pool, template);
         let kernel = self.backend.kernel(&self.sys.dae.pool, template, holes.len());
         let words = [&[dest], holes].concat();
         Batch { kernel, rows: Rows::new(words, holes.len() + 1) }

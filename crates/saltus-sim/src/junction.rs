@@ -3,7 +3,7 @@
 //! Every choice of sides is a *corner* with a field of its own. The solution follows a mix of them, Σ_c w_c(λ) f_c, λ_k the share
 //! of the second side of surface k: the multilinear one, w_c = Π (λ_k or 1 − λ_k). Surfaces seldom all act on each other; where
 //! each adds to the field what it adds alone, the mix is f₀ + Σ λ_k (f_k − f₀) and takes one corner per surface, and one more
-//! per pair that does not add up. Whether the solution slides on a surface or goes to one of its sides is a complementarity
+//! per pair (three, four, …) that does not add up. Whether the solution slides on a surface or goes to one of its sides is a complementarity
 //! problem (mathematics 23a):
 //!
 //!   λ_k = 0 and h_k ≤ 0,   or   λ_k = 1 and h_k ≥ 0,   or   0 ≤ λ_k ≤ 1 and h_k = 0,
@@ -75,6 +75,12 @@ impl Corners {
         let singles = (0..count).map(|k| vec![k]);
         let pairs = pairs.iter().map(|&(i, j)| vec![i, j]);
         Corners::new(count, std::iter::once(Vec::new()).chain(singles).chain(pairs).collect())
+    }
+
+    /// These and more, of which all with one surface less are there.
+    pub fn with(mut self, more: Vec<Vec<usize>>) -> Corners {
+        self.list.extend(more);
+        Corners::new(self.count, self.list)
     }
 
     /// Whether the mix is linear in the shares.

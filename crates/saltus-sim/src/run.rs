@@ -85,6 +85,9 @@ const FOLLOWED: f64 = 1000.0;
 /// shrink.
 const FEW_STATES: usize = 50;
 
+/// Turns are followed closely that grow, as long as they are below so many times what errors of the states do.
+const UNSEEN: f64 = 1e3;
+
 /// How often one step is taken again.
 const MOST_RETAKES: usize = 4;
 
@@ -96,6 +99,12 @@ const MOST_VAIN: usize = 2;
 
 /// How often the robust methods may fail before a step that asks for them is cut without them.
 const PATIENCE: u32 = 16;
+
+/// So many steps in a row that lead nowhere, each below this part of the run, tell that the equations end right ahead.
+const MOST_AT_EDGE: usize = 20;
+const NOWHERE: f64 = 1e-12;
+/// The run gives up after so many.
+const MOST_NOWHERE: usize = 20_000;
 
 /// Events at one instant, or so close together that time does not advance, before the run gives up.
 const MAX_STANDSTILL: usize = 2000;
@@ -168,6 +177,7 @@ pub fn run(
         whirl: Whirl::default(),
         switching: Switching::default(),
         turns: Default::default(),
+        finest: 1.0,
         warned: Default::default(),
         location: Location::default(),
         flips: Default::default(),
@@ -175,6 +185,7 @@ pub fn run(
         rescued: None,
         arrived: Vec::new(),
         failing: (f64::NEG_INFINITY, 0),
+        edges: (0, 0),
         folded: false,
         causal: false,
         extent: Vec::new(),
@@ -233,6 +244,8 @@ struct Runner<'a> {
     switching: Switching,
     /// Crossings of functions whose rates no side turns round, by one of the relations.
     turns: rustc_hash::FxHashMap<usize, Turns>,
+    /// The part of their absolute tolerances that states are integrated with, while turns grow from below these.
+    finest: f64,
     warned: rustc_hash::FxHashSet<String>,
     location: Location,
     /// The recent events of each relation.
@@ -245,6 +258,8 @@ struct Runner<'a> {
     arrived: Vec<(usize, f64)>,
     /// Where steps last began to fail, and how often they failed near there.
     failing: (f64, usize),
+    /// How many steps in a row have led nowhere because the equations end right ahead, and how often they had ended before.
+    edges: (usize, usize),
     /// A branch of solutions has ended at the event just handled.
     folded: bool,
     /// The implicit form has failed since the last event (a loop that is singular, and solved all the same): the causal one
@@ -357,6 +372,10 @@ impl Runner<'_> {
             d
         })?;
         self.take_up(model, &program, &recalled);
+        if self.begins_wound(model, &program, t, observer) {
+            self.arrange(model, &program, t, observer)?;
+            self.mask(model);
+        }
         self.location.choose(model.chosen(&program));
         model.write_lines(t, true)?;
         if let Some(forward) = &mut self.forward {
@@ -419,6 +438,12 @@ impl Runner<'_> {
                 self.location.restarted();
                 x.clear();
                 x.extend(program.states.iter().map(|s| model.machine.values[s.0 as usize]));
+                let fine = self.turns.values().map(|t| t.fine).fold(1.0, f64::min);
+                if fine != self.finest {
+                    self.finest = fine;
+                    self.fold(&*integrator);
+                    integrator = self.integrator(&program)?;
+                }
                 if let Some(other) = self.reconsider(model, &program, &*integrator, now, &x)? {
                     integrator = other;
                 }
@@ -537,6 +562,12 @@ impl Runner<'_> {
                 self.extent = vec![0.0; program.states.len()];
             }
             self.extent.iter_mut().zip(integrator.x()).for_each(|(far, x)| *far = far.max(x.abs()));
+            if restart.is_none() && self.at_an_edge(&*integrator) {
+                match self.rescue(model, &program, &*integrator, sink, observer)? {
+                    Some(after) => self.follow(after, &mut program, &mut integrator, &mut restart)?,
+                    None => self.no_step_leads_on(now)?,
+                }
+            }
             self.pace(now, observer);
             observer.progress(now);
             if restart.is_none()

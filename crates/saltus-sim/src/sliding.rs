@@ -13,6 +13,7 @@ use crate::resting::{Resting, hold};
 use crate::rhs::Rhs;
 use crate::switching::Memory;
 use crate::winding::{Held, Manifold, slopes};
+use rustc_hash::FxHashSet;
 use saltus_solver::ode::EvalError;
 use saltus_solver::roots::bracket::sign_change;
 use saltus_structure::RelationKind;
@@ -20,6 +21,8 @@ use saltus_structure::RelationKind;
 /// A surface is repelling if its fields part faster than this part of its firmest hold.
 const REPELLING: f64 = 1e-9;
 
+/// Corners that are mixed at most where more surfaces meet than all of whose corners are.
+const MOST_CORNERS: usize = 400;
 /// Corners looked at to see whether their fields follow from those of others.
 const OTHERS: usize = 4;
 /// How far a share may leave [0, 1] within a step.
@@ -830,11 +833,7 @@ impl Model {
             2..=BLENDED => Corners::all(m),
             _ if self.follow(program, surfaces, &Corners::sums(m, &[]), t).unwrap_or(true) => Corners::sums(m, &[]),
             ..=MOST_BLENDED => Corners::all(m),
-            _ => {
-                let mut corners = Corners::sums(m, &self.pairs(program, surfaces, t)?);
-                corners.whole = self.follow(program, surfaces, &corners, t)?;
-                corners
-            }
+            _ => self.together(program, surfaces, t)?,
         };
         let values = self.values_at(program, surfaces, &corners.list)?;
         Some((corners, values))
@@ -875,31 +874,54 @@ impl Model {
         let m = surfaces.len();
         let random = |d: usize| (0..m).filter(|&k| scattered(k, d) > 0.0).collect();
         let others: Vec<Vec<usize>> = std::iter::once((0..m).collect()).chain((0..OTHERS).map(random)).collect();
+        Some(self.unlike(program, surfaces, corners, others, t)?.is_empty())
+    }
+
+    /// Those of other corners whose fields do not follow from these.
+    fn unlike(
+        &mut self,
+        program: &ModeProgram,
+        surfaces: &[&Surface],
+        corners: &Corners,
+        mut others: Vec<Vec<usize>>,
+        t: f64,
+    ) -> Option<Vec<Vec<usize>>> {
         let list: Vec<Vec<usize>> = corners.list.iter().chain(&others).cloned().collect();
         let values = self.values_at(program, surfaces, &list)?;
         let fields = self.seen_from(program, surfaces, &values, t)?.fields;
         let size = fields.iter().flatten().fold(0.0f64, |s, v| s.max(v.abs()));
         let mut mixed = vec![0.0; fields[0].len()];
-        Some(others.iter().zip(&fields[corners.list.len()..]).all(|(other, field)| {
-            let shares: Vec<f64> = (0..m).map(|k| f64::from(u8::from(other.contains(&k)))).collect();
+        let mut follows = fields[corners.list.len()..].iter().zip(others.clone()).map(|(field, other)| {
+            let shares: Vec<f64> = (0..surfaces.len()).map(|k| f64::from(u8::from(other.contains(&k)))).collect();
             mix(&corners.weights(&shares, None), &fields, &mut mixed);
             mixed.iter().zip(field).all(|(a, b)| (a - b).abs() <= 1e-9 * size)
-        }))
+        });
+        others.retain(|_| !follows.next().unwrap_or(true));
+        Some(others)
     }
 
-    /// The pairs of surfaces that do not do to the field together what each does alone, from the present sides.
-    fn pairs(&mut self, program: &ModeProgram, surfaces: &[&Surface], t: f64) -> Option<Vec<(usize, usize)>> {
+    /// The corners of surfaces that do something else to the field together than what fewer of them do: pairs, then threes all of whose
+    /// pairs do, and so on, until the others follow.
+    fn together(&mut self, program: &ModeProgram, surfaces: &[&Surface], t: f64) -> Option<Corners> {
         let m = surfaces.len();
-        let all: Vec<(usize, usize)> = (0..m).flat_map(|i| (0..i).map(move |j| (i, j))).collect();
-        let corners = Corners::sums(m, &all);
-        let values = self.values_at(program, surfaces, &corners.list)?;
-        let fields = self.seen_from(program, surfaces, &values, t)?.fields;
-        let size = fields.iter().flatten().fold(0.0f64, |s, v| s.max(v.abs()));
-        let adds_up = |&(&(i, j), f): &(&(usize, usize), &Vec<f64>)| {
-            let sum = |k: usize| fields[i + 1][k] + fields[j + 1][k] - fields[0][k];
-            (0..f.len()).all(|k| (f[k] - sum(k)).abs() <= 1e-9 * size)
-        };
-        Some(all.iter().zip(&fields[m + 1..]).filter(|p| !adds_up(p)).map(|p| *p.0).collect())
+        let mut corners = Corners::sums(m, &[]);
+        let mut level: Vec<Vec<usize>> = (0..m).map(|k| vec![k]).collect();
+        loop {
+            let known: FxHashSet<&[usize]> = level.iter().map(|c| &c[..]).collect();
+            let without = |c: &[usize], k: usize| [&c[..k], &c[k + 1..]].concat();
+            let all = |c: &Vec<usize>| (0..c.len()).all(|k| known.contains(&without(c, k)[..]));
+            let more = |c: &Vec<usize>| (c[c.len() - 1] + 1..m).map(|k| [&c[..], &[k]].concat()).collect::<Vec<_>>();
+            let next: Vec<Vec<usize>> = level.iter().flat_map(more).filter(all).collect();
+            if next.is_empty() || corners.list.len() + next.len() > MOST_CORNERS {
+                corners.whole = false;
+                return Some(corners);
+            }
+            level = self.unlike(program, surfaces, &corners, next, t)?;
+            corners = corners.with(level.clone());
+            if self.follow(program, surfaces, &corners, t)? {
+                return Some(corners);
+            }
+        }
     }
 
     /// Corners as seen from the present states; the present values stay.

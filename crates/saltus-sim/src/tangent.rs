@@ -402,7 +402,7 @@ impl Tangent {
         flow.dots = RefCell::new(vec![0.0; moving as usize]);
         let mut dots = vec![0.0; count as usize];
         dots[0] = 1.0;
-        let partials = partials.chain(c);
+        let partials = partials.chain_of_slopes(c);
         let mut reads: Vec<u32> = partials.reads().collect();
         // Blocks whose Jacobians are constant between events belong to it, too.
         let fixed = |s: &Solve| s.block.fixed.as_ref().map(|f| reads.extend(f));

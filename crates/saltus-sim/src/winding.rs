@@ -210,7 +210,6 @@ fn ways_back(rows: &[Vec<f64>], which: &[usize], scale: &[f64]) -> Vec<(usize, V
 }
 
 /// A function's crossings by a rate that no side turns round, one after the other.
-#[derive(Default)]
 pub(crate) struct Turns {
     /// The relations that switch there.
     relations: Vec<usize>,
@@ -220,12 +219,14 @@ pub(crate) struct Turns {
     /// The latest rates, and whether the last one led up.
     recent: VecDeque<f64>,
     up: bool,
+    /// The part of their absolute tolerances that states are integrated with: turns that grow from below these must not be damped.
+    pub fine: f64,
 }
 
 impl Turns {
     /// None yet, of a function with these relations.
     pub fn new(relations: Vec<usize>) -> Turns {
-        Turns { relations, ..Turns::default() }
+        Turns { relations, peak: 0.0, count: 0, recent: VecDeque::new(), up: false, fine: 1.0 }
     }
 
     /// Whether they are those of a relation.
@@ -273,6 +274,11 @@ impl Turns {
     pub fn stuck(&self) -> bool {
         let alike = |(early, late): (f64, f64)| late >= 0.9 * early && late <= 1.5 * early && 4.0 * late <= self.peak;
         self.halves().is_some_and(alike)
+    }
+
+    /// Whether they do not shrink any more.
+    pub fn alive(&self) -> bool {
+        self.halves().is_some_and(|(early, late)| late >= 0.9 * early)
     }
 
     /// How many times what errors do to a rate it may be where the turns are taken for over.

@@ -126,6 +126,29 @@ impl Runner<'_> {
         after.map(|a| Some(After { restart: Some(Restart::Cold), ..a }))
     }
 
+    /// Whether steps get shorter and shorter because the equations cannot be evaluated, or solved, beyond: a function that counts as zero
+    /// within its errors has to cross before that.
+    pub(super) fn at_an_edge(&mut self, integrator: &dyn Integrator) -> bool {
+        let stats = integrator.stats();
+        let failures = stats.eval_failures + stats.conv_failures;
+        let nowhere = integrator.t() - integrator.t_prev() < NOWHERE * self.span();
+        let count = if nowhere { self.edges.0 + usize::from(failures > self.edges.1) } else { 0 };
+        self.edges = (count, failures);
+        count >= MOST_AT_EDGE
+    }
+
+    /// Steps in a row have led nowhere, and no function has to cross here.
+    pub(super) fn no_step_leads_on(&mut self, t: f64) -> Result<(), Diagnostic> {
+        if self.edges.0 < MOST_NOWHERE {
+            return Ok(());
+        }
+        let text = format!(
+            "the run does not get past time {t:?}: {MOST_NOWHERE} steps in a row come to less than {NOWHERE:.0e} of the run each, since the equations cannot be solved beyond"
+        );
+        Err(Diagnostic::error(Stage::Run, Span::NONE, text)
+            .hint("a root or logarithm may come to the end of its domain, or a slope be infinite"))
+    }
+
     /// Values at an event or at the end of a step; what must hold there is checked.
     pub(super) fn at_event(
         &mut self,

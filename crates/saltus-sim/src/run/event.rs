@@ -159,7 +159,10 @@ impl Runner<'_> {
         };
         let mut switched = switched;
         switched.extend(&arrivals);
-        let winds = restart.is_some() && self.winds(model, &program_after, &mut switched, t, observer);
+        let mut winds = restart.is_some() && self.winds(model, &program_after, &mut switched, t, observer);
+        if !winds && !h.reinitialized.is_empty() {
+            winds = self.begins_wound(model, &program_after, t, observer);
+        }
         switched.retain(|s| !arrivals.contains(s));
         let met = match restart {
             Some(_) if winds => Some(true),

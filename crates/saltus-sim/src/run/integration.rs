@@ -14,7 +14,7 @@ impl Runner<'_> {
         let n = program.states.len();
         let mut o = Options::new(n, self.tolerance, self.absolute(1.0));
         for (a, m) in o.atol.iter_mut().zip(&program.nominal) {
-            *a = self.absolute(*m);
+            *a = self.absolute(*m) * self.finest;
         }
         o.h_init = self.options.initial_step;
         // A step that has nothing to go by must not pass over what begins and ends within it.

@@ -72,7 +72,7 @@ impl Runner<'_> {
         self.onto(model, program, &sliding.surfaces, t);
         let arranged = sliding.arrange(model, program, t);
         if arranged.is_some() && !sliding.whole() {
-            let text = "what three and more of the surfaces do together is left out";
+            let text = "what many of the surfaces do together is left out";
             self.tell_of(model, &sliding.surfaces, text, t, observer);
         }
         let sliding = self.sliding.insert(sliding);
@@ -150,6 +150,37 @@ impl Runner<'_> {
         began
     }
 
+    /// At the start, and where states are reset: whether the solution is where functions and their rates are zero, and stays there.
+    pub(super) fn begins_wound(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        t: f64,
+        observer: &mut dyn Observer,
+    ) -> bool {
+        if !model.resting.is_empty() || self.forward.is_some() || program.states.len() > FEW_STATES {
+            return false;
+        }
+        let relations: Vec<usize> = program.crossings.relations().collect();
+        let mut began = false;
+        for i in relations {
+            let mut g = [0.0];
+            model.machine.crossing_values(&[i], &mut g);
+            let held = self.sliding.iter().flat_map(|s| &s.surfaces).any(|s| s.held().any(|k| k == i));
+            let sign = matches!(model.machine.relations[i].kind, RelationKind::Sign(_));
+            if held || !sign || !(g[0].abs() <= 16.0 * model.machine.band(i)) {
+                continue;
+            }
+            let bit = model.machine.values[model.machine.relations[i].var as usize];
+            let both = vec![(i, bit, f64::from(bit == 0.0))];
+            let Some((surface, rate)) = model.second_order(program, both, t) else { continue };
+            let Some(key) = surface.held().min() else { continue };
+            self.turns.entry(key).or_insert_with(|| Turns::new(surface.held().collect()));
+            began |= self.winds_into(model, program, surface, (key, rate), t, observer).is_some();
+        }
+        began
+    }
+
     /// Whether a surface of second order has been wound into; the solution then slides on it and on what is there with it.
     fn winds_into(
         &mut self,
@@ -160,6 +191,7 @@ impl Runner<'_> {
         t: f64,
         observer: &mut dyn Observer,
     ) -> Option<()> {
+        self.turns.get_mut(&key)?.fine = 1.0;
         let (lead, turns) = (surface.relations[0].0, self.turns.get(&key)?);
         let extent = |k: usize| self.extent.get(k).copied().unwrap_or(0.0);
         let error = |(k, n): (usize, &f64)| self.tolerance * extent(k) + self.absolute(*n);
@@ -179,16 +211,26 @@ impl Runner<'_> {
         let firm =
             |k: usize, back: f64| back * sides[k] > 0.0 && back * beside[k] > 0.5 * (off * sides[k].abs()).sqrt();
         let damped = firm(0, 1.0) && firm(1, -1.0);
-        let kept_alive = swing <= off && turns.stuck();
-        if !(small || tiny || kept_alive) {
+        let (stuck, alive) = (turns.stuck(), turns.alive());
+        if !(small || tiny || swing <= UNSEEN * off) {
             return None;
         }
-        let shrunk = turns.shrunk() || damped || kept_alive;
+        let shrunk = (small || tiny || swing <= off && stuck) && (turns.shrunk() || damped || stuck);
         let fresh = sliding.joined(model, program, t)?;
         sliding.surfaces.extend(fresh);
         sliding.arrange(model, program, t)?;
-        // Where the fields tell what becomes of turns, nothing else needs to.
-        if !sliding.contraction(model, program, t).map_or(shrunk, |q| q < 1.0 - 1e-6) {
+        // Where the fields tell what becomes of turns, nothing else needs to: errors may keep alive what should end, or damp what
+        // should grow.
+        let holds = match sliding.contraction(model, program, t) {
+            Some(q) if q > 1.0 + 1e-6 => {
+                let small = (SMALL_STATES * self.tolerance * swing / off).max(1e-12);
+                self.turns.get_mut(&key)?.fine = 10f64.powf(small.log10().floor()).min(1.0);
+                false
+            }
+            Some(q) => q < 1.0 - 1e-6 && (small || tiny || swing <= off && alive),
+            None => shrunk,
+        };
+        if !holds {
             return None;
         }
         sliding.surfaces.iter_mut().for_each(|s| s.wound = Some(key));
