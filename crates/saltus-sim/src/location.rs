@@ -95,6 +95,9 @@ const ENOUGH: f64 = 1e-6;
 const LONGER: f64 = 3.0;
 const PROBE: f64 = 0.25;
 
+/// Which part at most of the first step after a restart is tried next where a function has crossed in it.
+const SOON: f64 = 0.1;
+
 /// How far, in error weights, dense output may stray from the equations over a step where an event is taken.
 const STRAY: f64 = 10.0;
 
@@ -748,7 +751,8 @@ impl Location {
                 if fresh && at == 0.0 && sigma * (last - offset) >= -beyond {
                     continue;
                 }
-                let at = at.max(wait);
+                // What is fast after a restart, and far from zero where it begins, has crossed soon.
+                let at = if fresh && at > 0.0 && at < 1.0 { at.min(SOON) } else { at }.max(wait);
                 let after = if at >= 1.0 { step.t1 } else { step.t0 + at * h };
                 let at_left = at == 0.0 || (waits && at < 1.0);
                 self.ahead.push(Ahead { after, function: k, at_left, touches: false });
