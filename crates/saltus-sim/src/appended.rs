@@ -212,14 +212,16 @@ impl Appended {
         p
     }
 
-    /// The step is over.
-    pub fn end(&mut self, t1: f64) {
+    /// The step is over; where it began counts for nothing if that was `apart` from what follows.
+    pub fn end(&mut self, t1: f64, apart: bool) {
         let t0 = self.step.0;
         for (&k, v) in self.which.iter().zip(&self.values) {
             let past = &mut self.past[k];
             if past.known().last().is_none_or(|p| p.0 != t0) {
                 past.count = 0;
-                past.push(t0, v[0]);
+                if !apart {
+                    past.push(t0, v[0]);
+                }
             }
             past.push(t1, v[END]);
         }
@@ -241,6 +243,22 @@ impl Appended {
 }
 
 impl Appended {
+    /// By which factor the step could be longer for function `j`, seen at the ends of steps, to be known within `error` in between; where
+    /// it began may be `apart` from what follows.
+    pub fn resolved(&self, j: usize, apart: bool, error: f64) -> f64 {
+        let (t0, h) = self.step;
+        let mut p = Newton::default();
+        for &(t, g) in self.past[self.which[j]].known().iter().filter(|p| p.0 < t0) {
+            p.push((t - t0) / h, g);
+        }
+        if !apart {
+            p.push(0.0, self.values[j][0]);
+        }
+        p.push(1.0, self.values[j][END]);
+        // Two values tell nothing of what is between them.
+        if p.count < 3 { 2.0 } else { 0.9 * (error / p.error(1, 0)).powf(1.0 / (p.count - 1) as f64) }
+    }
+
     /// Where function `j` of the step leaves its side, by the polynomial through its values at the ends of steps: 0 if it is beyond at
     /// once, 1 if it crosses at the very end. What is not `beyond` zero has not crossed; what is within `close` of zero need not come
     /// closer.
@@ -425,7 +443,7 @@ mod tests {
             }
             let sides = sides(&RelationKind::Sign(RelOp::Gt), 1.0);
             found = s.stays(0, &Side { sides, band: 1e-14, tight: 1e-15, touches: 1e-15, reached: Some(0.0) });
-            s.end(w[1]);
+            s.end(w[1], false);
         }
         found
     }

@@ -90,8 +90,13 @@ const AMPLIFIED: f64 = 0.2;
 /// Which part of that, or of its size, is as close to zero as its ends can be brought.
 const ENOUGH: f64 = 1e-6;
 
-/// How often in a row a function that amplified errors must be seen away from zero before it may come back.
-const LOOKS_AWAY: usize = 4;
+/// How much longer than the last step the next one may be at most where functions are followed by the ends of steps, and which part of the
+/// first one after a restart is looked at before it.
+const LONGER: f64 = 3.0;
+const PROBE: f64 = 0.25;
+
+/// Which part at most of the first step after a restart is tried next where a function has crossed in it.
+const SOON: f64 = 0.1;
 
 /// How far, in error weights, dense output may stray from the equations over a step where an event is taken.
 const STRAY: f64 = 10.0;
@@ -122,14 +127,6 @@ const MOST_RETURNS: usize = 8;
 
 /// Functions with more terms do not sleep.
 const MOST_TERMS: usize = 4;
-
-/// A function that amplifies the errors of the states.
-struct Amplified {
-    /// What it moves by within these errors.
-    weight: f64,
-    /// It has crossed, and not been as far as a part of that from zero since: it may seem to cross back.
-    young: bool,
-}
 
 /// Which functions sleep, until what has travelled how far.
 #[derive(Default)]
@@ -194,11 +191,21 @@ pub(crate) struct Location {
     pub whole_ends: bool,
     /// Functions that amplify the errors of the states ([`Location::amplifies`]) with what they move by, and what is known of them
     /// at the ends of steps.
-    amplifying: FxHashMap<usize, Amplified>,
-    /// Relations whose function amplified errors at its last event, with what they moved by, and how often in a row they
-    /// have been seen further from zero than that.
-    turned: FxHashMap<usize, (f64, usize)>,
+    amplifying: FxHashMap<usize, f64>,
+    /// Relations whose function amplified errors where it crossed without a restart, and has not been away from zero since: it may seem to
+    /// cross back.
+    turned: FxHashSet<usize>,
     ends: Appended,
+    /// Where the integration has last begun anew.
+    begun: f64,
+    /// Where the present step should end so that functions followed from end to end are known between them, and how long the next one may
+    /// be.
+    known_until: Option<f64>,
+    pub longest: f64,
+    /// Where the step began that was last found too long for that, and by which factor.
+    doubt: (f64, f64),
+    /// Where the integration began when the first step was last looked at in its midst.
+    probed: f64,
     /// Functions that enclosures are asked about in this step.
     looked: Vec<usize>,
     /// Relations whose rates would have told something: they are made known before the next search, while no values are in use.
@@ -235,6 +242,8 @@ pub(crate) struct Location {
     amplitude: Vec<f64>,
     /// Largest |g| of each relation at the ends of steps, for each of its values: between ends dense output may swing.
     at_ends: Vec<[f64; 2]>,
+    /// The same since something that the function reads has changed last.
+    lately: Vec<f64>,
     /// When each relation crossed last, and how long it had taken since the time before.
     paces: FxHashMap<usize, (f64, f64)>,
     x: Vec<f64>,
@@ -519,15 +528,15 @@ impl Location {
     fn size_at_ends(&mut self, m: &Machine, relation: usize, ends: [f64; 2]) -> f64 {
         if self.at_ends.len() <= relation {
             self.at_ends.resize(relation + 1, [0.0; 2]);
+            self.lately.resize(relation + 1, 0.0);
         }
         let r = &m.relations[relation];
         let side = matches!(r.kind, RelationKind::Sign(_)) && m.values[r.var as usize] != 0.0;
-        let far = &mut self.at_ends[relation];
+        let far = &mut self.at_ends[relation][usize::from(side)];
         // A value that is not a number counts for nothing.
-        far[usize::from(side)] = far[usize::from(side)].max(ends[0].abs()).max(ends[1].abs());
-        // What amplified errors where it crossed may be on this side by errors alone.
-        let turned = self.turned.contains_key(&relation);
-        if turned { far[0].max(far[1]) } else { far[usize::from(side)] }.min(r.size)
+        *far = far.max(ends[0].abs()).max(ends[1].abs());
+        self.lately[relation] = self.lately[relation].max(ends[0].abs()).max(ends[1].abs());
+        far.min(r.size)
     }
 
     /// A function begins the step (or a part of it) with this value and is as large as that somewhere in it. What was released must
@@ -541,12 +550,6 @@ impl Location {
         if !self.released.is_empty() && self.released.get(&relation).is_some_and(|b| begin.abs() > 100.0 * b) {
             self.released.remove(&relation);
             r.floor = 0.0;
-        }
-        if let Some((weight, looks)) = self.turned.get_mut(&relation) {
-            *looks = if big > weight.max(0.01 * r.size) { *looks + 1 } else { 0 };
-            if *looks >= LOOKS_AWAY {
-                self.turned.remove(&relation);
-            }
         }
         if !(self.grazing.is_empty() && self.chosen.is_empty()) && big > m.band(relation) {
             self.grazing.remove(&relation);
@@ -574,6 +577,7 @@ impl Location {
             self.ends.reset(functions.len());
             self.amplifying.clear();
         }
+        self.begun = if self.begun.is_nan() { step.t0 } else { self.begun };
         for relation in std::mem::take(&mut self.rates) {
             model.know_rate(step.program, relation);
         }
@@ -621,15 +625,21 @@ impl Location {
         self.sort();
     }
 
-    /// Whether a function moves by a good part of its size within the errors that states are integrated with: (u − x)/ε.
-    fn amplifies(&mut self, model: &Model, step: &SearchedStep<'_>, k: usize, weight: f64) -> bool {
+    /// Which part of its size a function moves by within the errors that states are integrated with, if that is a good part: (u − x)/ε.
+    fn amplifies(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize, weight: f64) -> Option<f64> {
         if !step.integrator.retakes() || self.only_crossings {
-            return false;
+            return None;
         }
         let i = step.program.crossings.functions[k].relation;
         let r = &model.machine.relations[i];
-        let size = self.size_at_ends(&model.machine, i, [0.0; 2]).max(1e-2 * r.nominal);
-        weight > AMPLIFIED * size.min(r.size)
+        let least = 1e-4 * r.nominal;
+        if !(weight > AMPLIFIED * least) {
+            return None;
+        }
+        let last = self.value(model, step, k, step.t1);
+        self.size_at_ends(&model.machine, i, [last; 2]);
+        let part = weight / self.lately[i].max(least).min(model.machine.relations[i].size);
+        (part > AMPLIFIED).then_some(part)
     }
 
     /// Whether what amplifies errors does so at `t`: the interpolant is as good as it has to be, and off the solution. Inside a step such a
@@ -650,11 +660,6 @@ impl Location {
         off
     }
 
-    /// The same in the midst of the step: where the step begins dense output is right, and may be wrong soon after.
-    fn suffers_inside(&mut self, model: &mut Model, step: &SearchedStep<'_>, k: usize) -> bool {
-        self.suffers(model, step, k, 0.5 * (step.t0 + step.t1))
-    }
-
     /// Whether a function that is at zero all along within the errors of the states is on the other side where the step ends by what is more
     /// than left over from solving for it there: by a good part of its size, or as where the step began.
     fn overlooked(
@@ -664,6 +669,7 @@ impl Location {
         k: usize,
         (offset, sigma): (f64, f64),
         weight: f64,
+        amplifies: bool,
     ) -> bool {
         let i = step.program.crossings.functions[k].relation;
         if self.only_crossings || self.released.contains_key(&i) {
@@ -673,16 +679,17 @@ impl Location {
         if !(weight > AMPLIFIED * last.abs() && gone(&model.machine, i, sigma * last + offset)) {
             return false;
         }
+        if amplifies {
+            return true;
+        }
         let first = sigma * (self.value(model, step, k, step.t0) - offset);
         let size = self.size_at_ends(&model.machine, i, [first, last]).max(1e-2 * model.machine.relations[i].nominal);
         last < -0.1 * size || (last < -ENOUGH * size && steady(first, last))
     }
 
     /// From now on this function is followed from end to end.
-    fn follow_ends(&mut self, program: &ModeProgram, k: usize, weight: f64) {
-        if !self.amplifying.contains_key(&k) {
-            let young = self.turned.remove(&program.crossings.functions[k].relation).is_some();
-            self.amplifying.insert(k, Amplified { weight, young });
+    fn follow_ends(&mut self, k: usize, weight: f64) {
+        if self.amplifying.insert(k, weight).is_none() {
             self.ends.forget(k);
         }
         self.ends.which.push(k);
@@ -690,6 +697,7 @@ impl Location {
 
     /// Looks at functions that amplify errors by their values at the ends of steps.
     fn search_ends(&mut self, model: &mut Model, step: &SearchedStep<'_>) {
+        (self.known_until, self.longest) = (None, f64::INFINITY);
         if self.ends.which.is_empty() {
             return;
         }
@@ -700,6 +708,14 @@ impl Location {
             self.sample(model, step, &mut s, &which, 0);
         }
         self.sample(model, step, &mut s, &which, END);
+        // After a restart fast components are not yet where they will be.
+        let fresh = step.t0 == self.begun;
+        let h = step.t1 - step.t0;
+        if fresh && step.integrator.one_step() && self.probed != step.t0 {
+            self.probed = step.t0;
+            self.known_until = Some(step.t0 + PROBE * h);
+        }
+        let mut least = LONGER;
         for (j, &k) in which.iter().enumerate() {
             let i = step.program.crossings.functions[k].relation;
             let [first, last] = [s.values[j][0], s.values[j][END]];
@@ -709,23 +725,22 @@ impl Location {
             self.note(&mut model.machine, i, first, first.abs().max(last.abs()));
             self.went(i, first.abs());
             let side = self.side(model, step, k);
-            // The ends have errors, too, a good deal less than the tolerance: what has crossed does not come back within them.
             let size = self.size_at_ends(&model.machine, i, [first, last]);
             let mut beyond = 2.0 * side.tight;
-            let close = self.amplifying.get(&k).map_or(0.0, |a| ENOUGH * a.weight.min(size));
-            if let Some(a) = self.amplifying.get_mut(&k).filter(|a| a.young) {
-                let noise = (0.1 * a.weight).min(0.01 * size);
-                a.young = side.sides.iter().any(|&(offset, sigma)| sigma * (last - offset) < noise);
-                // What is beyond at both ends alike has crossed: errors differ from step to step.
-                let crossed = |&(offset, sigma): &(f64, f64)| {
-                    let [first, last] = [first, last].map(|g| sigma * (g - offset));
-                    last < -ENOUGH * size.min(a.weight) && steady(first, last)
-                };
-                if !side.sides.iter().any(crossed) {
+            let weight = self.amplifying.get(&k).copied().unwrap_or(0.0);
+            if self.turned.contains(&i) {
+                // Ends have errors, too, a good deal less than the tolerance.
+                let noise = (0.1 * weight).min(0.2 * size);
+                let level = |g: f64| side.sides.iter().map(|s| s.1 * (g - s.0)).fold(f64::INFINITY, f64::min);
+                if level(last) > noise {
+                    self.turned.remove(&i);
+                } else if !(level(last) < 0.0 && steady(level(first), level(last))) {
                     beyond = beyond.max(noise);
                 }
             }
-            let wait = self.hesitating.get(&i).map_or(0.0, |w| ((w.0 - step.t0) / (step.t1 - step.t0)).max(0.0));
+            let close = ENOUGH * weight.min(size);
+            let wait = self.hesitating.get(&i).map_or(0.0, |w| ((w.0 - step.t0) / h).max(0.0));
+            let known = self.ahead.len();
             for &(offset, sigma) in side.sides.iter() {
                 let Some(at) = s.crosses(j, offset, sigma, beyond, close) else { continue };
                 // What is beyond zero all along is looked for again, as late as it has to wait.
@@ -733,13 +748,30 @@ impl Location {
                 if waits && (wait > 1.0 || sigma * (last - offset) >= -beyond) {
                     continue;
                 }
-                let at = at.max(wait);
-                let after = if at >= 1.0 { step.t1 } else { step.t0 + at * (step.t1 - step.t0) };
+                if fresh && at == 0.0 && sigma * (last - offset) >= -beyond {
+                    continue;
+                }
+                // What is fast after a restart, and far from zero where it begins, has crossed soon.
+                let at = if fresh && at > 0.0 && at < 1.0 { at.min(SOON) } else { at }.max(wait);
+                let after = if at >= 1.0 { step.t1 } else { step.t0 + at * h };
                 let at_left = at == 0.0 || (waits && at < 1.0);
                 self.ahead.push(Ahead { after, function: k, at_left, touches: false });
             }
+            let nominal = model.machine.relations[i].nominal;
+            let error = step.integrator.options().rtol.sqrt() * size.max(1e-2 * nominal);
+            let part = s.resolved(j, fresh, error).min(LONGER);
+            if self.ahead.len() == known {
+                least = least.min(part);
+            }
+            self.longest = self.longest.min(part.clamp(0.5, LONGER) * h);
         }
-        s.end(step.t1);
+        // What is known no better of a shorter step is noise.
+        if least < 1.0 && !(self.doubt.0 == step.t0 && least < 1.2 * self.doubt.1) {
+            self.doubt = (step.t0, least);
+            let until = step.t0 + least.clamp(0.1, 0.7) * h;
+            self.known_until = Some(self.known_until.map_or(until, |u| u.min(until)));
+        }
+        s.end(step.t1, fresh);
         s.which.clear();
         self.ends = s;
     }
@@ -749,10 +781,12 @@ impl Location {
         !self.amplifying.is_empty()
     }
 
-    /// Where the present step should end instead, if what crosses first amplifies errors.
+    /// Where the present step should end instead, if what crosses first amplifies errors, or if what is followed from end to end is not known
+    /// well enough in between.
     pub fn wants_end(&self, step: &SearchedStep<'_>) -> Option<f64> {
-        let first = self.ahead.first().filter(|a| !a.at_left && self.amplifying.contains_key(&a.function))?;
-        (first.after < step.t1).then_some(first.after)
+        let first = self.ahead.first().filter(|a| !a.at_left && self.amplifying.contains_key(&a.function));
+        let crosses = first.map(|a| a.after).filter(|t| *t < step.t1);
+        crosses.into_iter().chain(self.known_until).reduce(f64::min)
     }
 
     /// The step cannot be taken again: what amplifies errors and has crossed where it ends, crosses there.
@@ -873,7 +907,10 @@ impl Location {
                 return false;
             }
             self.note(&mut model.machine, i, g, g.abs());
-            self.size_at_ends(&model.machine, i, [g, g]);
+            // Just after a restart fast components are not yet where they will be.
+            if step.t0 != self.begun {
+                self.size_at_ends(&model.machine, i, [g, g]);
+            }
             self.went(i, g.abs());
             let side = self.side(model, step, k);
             let roads = self.exclusion.far(&mut model.machine, step, k, &self.reach, &side);
@@ -932,8 +969,11 @@ impl Location {
     }
 
     /// A relation crosses here.
-    fn crosses(&mut self, relations: &[usize], t: f64) {
+    fn crosses(&mut self, program: &ModeProgram, relations: &[usize], t: f64) {
         for &i in relations {
+            if program.crossings.by_relation.get(&i).is_some_and(|k| self.amplifying.contains_key(k)) {
+                self.turned.insert(i);
+            }
             let pace = self.paces.entry(i).or_insert((t, f64::INFINITY));
             if t > pace.0 {
                 *pace = (t, t - pace.0);
@@ -1047,6 +1087,7 @@ impl Location {
             None => {
                 self.forms.clear();
                 self.sleepers.roads.clear();
+                self.lately.fill(0.0);
             }
             Some(slots) => {
                 for &k in slots.iter().filter_map(|s| program.crossings.by_slot.get(s)).flatten() {
@@ -1056,10 +1097,10 @@ impl Location {
                     self.sleepers.wake(k);
                     self.appended.forget(k);
                     self.ends.forget(k);
-                    let relation = program.crossings.functions[k].relation;
                     // What made it amplify may have been switched off.
-                    if let Some(a) = self.amplifying.remove(&k) {
-                        self.turned.insert(relation, (a.weight, 0));
+                    self.amplifying.remove(&k);
+                    if let Some(far) = self.lately.get_mut(program.crossings.functions[k].relation) {
+                        *far = 0.0;
                     }
                 }
             }
@@ -1231,10 +1272,10 @@ impl Location {
                 self.coefficients[0] = c0;
             }
             if let Some(c) = found
-                && self.amplifies(model, step, k, weight)
+                && self.amplifies(model, step, k, weight).is_some()
                 && self.suffers(model, step, k, step.t0 + (begin + c.s_after * (1.0 - begin)) * h)
             {
-                return self.follow_ends(step.program, k, weight);
+                return self.follow_ends(k, weight);
             }
             if touched {
                 let mut near = self.approaching.contains_key(&i);
@@ -1369,7 +1410,8 @@ impl Location {
             let (i, samples) = (relation(k), s.values[j]);
             let big = samples.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
             self.note(&mut model.machine, i, samples[0], big);
-            self.size_at_ends(&model.machine, i, [samples[0], samples[END]]);
+            let first = if step.t0 == self.begun { END } else { 0 };
+            self.size_at_ends(&model.machine, i, [samples[first], samples[END]]);
             if !open.contains(&k) {
                 self.approaching.remove(&i);
                 self.went(i, samples[END].abs());
@@ -1391,7 +1433,7 @@ impl Location {
             let far = before.map(|p| samples[p]).filter(|g| g.is_finite()).fold(0.0f64, |m, g| m.max(g.abs()));
             self.went(i, far);
         }
-        s.end(step.t1);
+        s.end(step.t1, false);
         self.looked = open;
         self.appended = s;
     }
@@ -1400,6 +1442,8 @@ impl Location {
     pub fn restarted(&mut self) {
         self.appended.restart();
         self.ends.restart();
+        (self.begun, self.probed) = (f64::NAN, f64::NAN);
+        self.turned.clear();
     }
 
     /// The value of a function, asked for once.
@@ -1444,7 +1488,7 @@ impl Location {
             }
         }
         // A hundredth of the errors made the noise.
-        let amplifies = self.amplifies(model, step, k, 100.0 * noise);
+        let part = self.amplifies(model, step, k, 100.0 * noise);
         for &(offset, sigma) in sides(&kind, bit).iter() {
             let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
             let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
@@ -1476,18 +1520,19 @@ impl Location {
             if found.is_none() && f(from) <= band && touching::falls(&mut f, 1.0, from, to) {
                 found = self.through_zero(model, step, k, (from, to), offset, sigma);
             }
-            // One-step methods know the ends of steps from the first one on: there it is followed before it crosses, since what the errors
-            // move it by is most of what is seen of it inside. What has just crossed must get away first.
-            let watched = amplifies && step.integrator.one_step() && !self.turned.contains_key(&i);
+            // What the errors move it by is most of what is seen of it inside the step.
+            let errors = 100.0 * noise;
+            let amplifies = part.is_some();
             let follows = match found {
+                _ if part > Some(1.0) => true,
                 Some(c) if amplifies && self.suffers(model, step, k, c.s_after) => true,
                 None if to < step.t1 => false,
-                _ if watched && self.suffers_inside(model, step, k) => true,
+                _ if amplifies && self.suffers(model, step, k, 0.5 * (step.t0 + step.t1)) => true,
                 Some(_) => false,
-                None => self.overlooked(model, step, k, (offset, sigma), 100.0 * noise),
+                None => self.overlooked(model, step, k, (offset, sigma), errors, amplifies),
             };
             if follows {
-                self.follow_ends(step.program, k, 100.0 * noise);
+                self.follow_ends(k, errors);
                 return true;
             }
             // What does not move with the states has no errors.
@@ -1720,7 +1765,7 @@ impl Location {
                 // Beyond zero by less than rounding, it is not back at zero at once.
                 self.grazing.extend(fired.iter().filter(|i| !self.touching.contains(i)));
                 self.approaching.retain(|i, _| !fired.contains(i));
-                self.crosses(&fired, t);
+                self.crosses(step.program, &fired, t);
                 return Some((t, fired));
             }
             // Step past the zero band, so that the bit flips beyond doubt.
@@ -1766,7 +1811,7 @@ impl Location {
                     self.ahead.retain(|a| !fired.contains(&step.program.crossings.functions[a.function].relation));
                     self.grazing.extend(&fired);
                     self.approaching.retain(|i, _| !fired.contains(i));
-                    self.crosses(&fired, t);
+                    self.crosses(step.program, &fired, t);
                     return Some((t, fired));
                 }
                 if t >= step.t1 {
@@ -1781,7 +1826,7 @@ impl Location {
             if t >= step.t1 && self.goes_on(model, step, first.function, at) {
                 self.grazing.insert(own);
                 self.approaching.remove(&own);
-                self.crosses(&[own], at);
+                self.crosses(step.program, &[own], at);
                 return Some((at, vec![own]));
             }
             if let Some(i) = self.came_back(model, step, first.function, t) {

@@ -78,9 +78,6 @@ const MOST_ERRORS: f64 = 100.0;
 /// Switches whose boundaries are apart by this part of their size at most are slid between.
 const BAND: f64 = 1e-3;
 
-/// In how many parts of the run at least functions are looked at that one-step methods follow from end to end.
-const FOLLOWED: f64 = 1000.0;
-
 /// With so many states at most it is always looked at whether the solution has wound into a surface, else only after turns that
 /// shrink.
 const FEW_STATES: usize = 50;
@@ -94,8 +91,9 @@ const MOST_RETAKES: usize = 4;
 /// How often a step is taken again to end where a function crosses that amplifies errors.
 const MOST_APPROACHES: usize = 12;
 
-/// How often in a row steps are taken again and end without the event that they were to end at: the crossing recedes.
-const MOST_VAIN: usize = 2;
+/// How often in a row steps are taken again and end without the event that they were to end at: the crossing recedes, or dense output is
+/// wrong over long steps.
+const MOST_VAIN: usize = 50;
 
 /// How often the robust methods may fail before a step that asks for them is cut without them.
 const PATIENCE: u32 = 16;
@@ -457,7 +455,7 @@ impl Runner<'_> {
                     integrator.set_sensitivities(&forward.states());
                 }
             }
-            let tstop = self.stop.min(hard).min(deadline).min(now + self.longest(model, &*integrator));
+            let tstop = self.stop.min(hard).min(deadline).min(now + self.longest(model));
             let m = &mut model.machine;
             if restarts || !m.course.follows(&program.iterated) {
                 m.course.begin(now, &program.iterated, &m.values);
@@ -633,7 +631,7 @@ impl Runner<'_> {
         observer: &mut dyn Observer,
     ) -> Result<f64, Diagnostic> {
         let p = program.clone();
-        let (mut from, mut t1, mut retakes) = (t0, t1, 0);
+        let (mut from, mut t1, mut retakes, mut approaches) = (t0, t1, 0, 0);
         {
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
             let begun = std::time::Instant::now();
@@ -651,8 +649,12 @@ impl Runner<'_> {
             let span = self.span();
             let begun = std::time::Instant::now();
             if let Some(t) = self.location.wants_end(&step) {
-                if from == t0 && retakes < MOST_APPROACHES && t > t0 && integrator.retake(&mut self.rhs(model, &p), t) {
-                    (t1, retakes) = (integrator.t(), retakes + 1);
+                if from == t0
+                    && approaches < MOST_APPROACHES
+                    && t > t0
+                    && integrator.retake(&mut self.rhs(model, &p), t)
+                {
+                    (t1, approaches) = (integrator.t(), approaches + 1);
                     model.machine.course.cut(t1);
                     let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
                     self.location.search(model, &step);
@@ -774,6 +776,9 @@ impl Runner<'_> {
                     integrator.grow_from_here();
                 } else {
                     self.vain = 0;
+                    if approaches > 0 {
+                        integrator.grow_from_here();
+                    }
                 }
                 return Ok(t1);
             }

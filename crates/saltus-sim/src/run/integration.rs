@@ -190,11 +190,10 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// How long a step may be, so that what travels has been taken note of where it is read, and functions that one-step methods follow from
-    /// end to end are seen often enough: error tests of stiff methods say nothing about what drives them in between.
-    pub(super) fn longest(&self, model: &Model, integrator: &dyn Integrator) -> f64 {
-        let followed = self.location.amplified() && integrator.one_step();
-        let most = if followed { self.span() / FOLLOWED } else { f64::INFINITY };
+    /// How long a step may be, so that what travels has been taken note of where it is read, and functions that are followed from
+    /// end to end are known in between: error tests of stiff methods say nothing about what drives them there.
+    pub(super) fn longest(&self, model: &Model) -> f64 {
+        let most = if self.location.amplified() { self.location.longest } else { f64::INFINITY };
         let lines = model.machine.host.lines.list.iter();
         lines.map(|l| l.longest(&model.machine.values).max(1e-5 * self.span())).fold(most, f64::min)
     }

@@ -8,7 +8,9 @@
 use super::linearize::{Linearized, eval_residual};
 use super::{DaeOptions, DaeSystem};
 use crate::interp::substitute_affine;
-use crate::ode::control::{Failure, fit_step, floor_step, inverse_weights, keep_bounds, too_small, worst, wrms};
+use crate::ode::control::{
+    Failure, RETAKE_ATTEMPTS, fit_step, floor_step, inverse_weights, keep_bounds, too_small, worst, wrms,
+};
 use crate::ode::iteration::{NOISE, UNSEEN};
 use crate::ode::{Restart, Stats, StepError, StepOutcome};
 
@@ -17,12 +19,36 @@ const ROWS: usize = MAX_ORDER + 2;
 const NEWTON_MAX: usize = 4;
 const NEWTON_TOL: f64 = 0.33;
 const DIVERGENCE: f64 = 0.9;
+/// What is left of that where something depends on the ends of steps by a large factor.
+const SHARP: f64 = 1e-4;
+const SHARP_MAX: usize = 6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Change {
     Lower,
     Keep,
     Raise,
+}
+
+/// The history as a step began.
+#[derive(Clone, Default)]
+struct Past {
+    t: f64,
+    phi: Vec<Vec<f64>>,
+    psi: [f64; ROWS],
+    alpha: [f64; ROWS],
+    beta: [f64; ROWS],
+    sigma: [f64; ROWS],
+    gamma: [f64; ROWS],
+    k: usize,
+    h: f64,
+    k_used: usize,
+    h_used: f64,
+    ns: usize,
+    rising: bool,
+    nst: usize,
+    cj: f64,
+    cj_last: f64,
 }
 
 /// BDF for F(t, x, x') = 0.
@@ -74,6 +100,10 @@ pub struct DaeBdf {
     first_norm: f64,
     fresh: bool,
     attempts: usize,
+    /// The beginning of the last step.
+    past: Past,
+    /// Iterations leave this part of the tolerance.
+    newton_tol: f64,
 }
 
 impl DaeBdf {
@@ -122,7 +152,97 @@ impl DaeBdf {
             first_norm: 0.0,
             fresh: true,
             attempts: 0,
+            past: Past { t: f64::NAN, ..Past::default() },
+            newton_tol: NEWTON_TOL,
         }
+    }
+
+    /// The history as it is.
+    fn keep(&self, into: &mut Past) {
+        into.phi.resize_with(ROWS, Vec::new);
+        let used = (self.k.max(self.k_used) + 2).min(ROWS);
+        into.phi.iter_mut().zip(&self.phi[..used]).for_each(|(p, q)| p.clone_from(q));
+        (into.psi, into.alpha, into.beta, into.sigma, into.gamma) =
+            (self.psi, self.alpha, self.beta, self.sigma, self.gamma);
+        (into.t, into.k, into.h, into.k_used, into.h_used) = (self.t, self.k, self.h, self.k_used, self.h_used);
+        (into.ns, into.rising, into.nst) = (self.ns, self.rising, self.nst);
+        (into.cj, into.cj_last) = (self.cj, self.cj_last);
+    }
+
+    fn go_back(&mut self, to: &Past) {
+        let used = (to.k.max(to.k_used) + 2).min(ROWS);
+        self.phi[..used].iter_mut().zip(&to.phi).for_each(|(p, q)| p.clone_from(q));
+        (self.psi, self.alpha, self.beta, self.sigma, self.gamma) = (to.psi, to.alpha, to.beta, to.sigma, to.gamma);
+        (self.k, self.h, self.k_used, self.h_used) = (to.k, to.h, to.k_used, to.h_used);
+        (self.ns, self.rising, self.nst) = (to.ns, to.rising, to.nst);
+        (self.cj, self.cj_last) = (to.cj, to.cj_last);
+    }
+
+    /// Takes the last step again to end at `t`, or sooner if that fails the error test; false if no step is found.
+    pub fn retake(&mut self, sys: &mut dyn DaeSystem, t: f64) -> bool {
+        let (begin, end) = (self.t_prev, self.t);
+        let fixed = self.opts.common.fixed_step.is_some();
+        if !(begin < t && t < end) || self.n == 0 || fixed || self.past.t != begin {
+            return false;
+        }
+        let mut last = Past::default();
+        self.keep(&mut last);
+        let (x, xp, mut t) = (self.x.clone(), self.xp.clone(), t);
+        let past = std::mem::take(&mut self.past);
+        let newton_tol = std::mem::replace(&mut self.newton_tol, SHARP * NEWTON_TOL);
+        let mut done = false;
+        for _ in 0..RETAKE_ATTEMPTS {
+            self.go_back(&past);
+            self.set_weights(sys);
+            self.scale_step(t - begin);
+            match self.attempt(sys, t) {
+                Ok(e) => {
+                    self.complete_step(&e);
+                    self.x.copy_from_slice(&self.phi[0]);
+                    self.t = t;
+                    (self.stats.last_h, self.stats.last_order) = (t - begin, self.k_used);
+                    done = true;
+                    break;
+                }
+                Err(failure) => {
+                    failure.count(&mut self.stats);
+                    if !matches!(failure, Failure::Error { .. }) {
+                        break;
+                    }
+                    t = begin + 0.5 * (t - begin);
+                }
+            }
+        }
+        (self.past, self.newton_tol) = (past, newton_tol);
+        if !done {
+            self.go_back(&last);
+            self.set_weights(sys);
+            (self.x, self.xp) = (x, xp);
+        }
+        done
+    }
+
+    /// Something depends on the ends of steps by a large factor, or no longer does.
+    pub fn sharpen(&mut self, on: bool) {
+        self.newton_tol = if on { SHARP * NEWTON_TOL } else { NEWTON_TOL };
+    }
+
+    /// One attempt from prediction to error test, with the step that has been set.
+    fn attempt(&mut self, sys: &mut dyn DaeSystem, t_new: f64) -> Result<Estimates, Failure> {
+        self.set_coefficients();
+        self.predict();
+        self.newton(sys, t_new)?;
+        let e = self.estimate();
+        if e.norm.is_nan() || (self.ck * e.norm > 1.0 && self.opts.common.fixed_step.is_none()) {
+            return Err(Failure::Error { component: worst(&self.ee, &self.w_test) });
+        }
+        if !self.opts.common.bounds.is_empty() {
+            keep_bounds(&self.opts.common, &mut self.x, &self.w)?;
+            for i in 0..self.n {
+                self.ee[i] = self.x[i] - self.pred[i];
+            }
+        }
+        Ok(e)
     }
 
     fn max_order(&self) -> usize {
@@ -140,6 +260,7 @@ impl DaeBdf {
         kind: Restart,
     ) -> Result<(), StepError> {
         self.stats.restarts += 1;
+        self.past.t = f64::NAN;
         let new_pattern = self.lin.set_up(sys, &self.opts.common);
         if new_pattern || kind != Restart::Hot {
             self.have_matrix = false;
@@ -317,7 +438,8 @@ impl DaeBdf {
         let scale = if ratio == 1.0 { -1.0 } else { -2.0 / (1.0 + ratio) };
         self.ee.fill(0.0);
         let mut first = 0.0;
-        for m in 0..NEWTON_MAX {
+        let most = if self.newton_tol < NEWTON_TOL { SHARP_MAX } else { NEWTON_MAX };
+        for m in 0..most {
             self.stats.newton_iters += 1;
             self.lin.solve(&mut self.delta);
             for i in 0..self.n {
@@ -335,7 +457,7 @@ impl DaeBdf {
                 // Far smaller than before, with an old matrix: the matrix may be far too large.
                 unseen |= !refreshed && norm < 0.1 * self.first_norm;
                 self.first_norm = norm;
-                if norm <= 1e-4 * NEWTON_TOL && (!unseen || norm <= NOISE) {
+                if norm <= 1e-4 * self.newton_tol && (!unseen || norm <= NOISE) {
                     return Ok(());
                 }
             } else {
@@ -346,10 +468,10 @@ impl DaeBdf {
                 }
                 self.ss = rate / (1.0 - rate);
             }
-            if self.ss * norm <= NEWTON_TOL && (m > 0 || !unseen) {
+            if self.ss * norm <= self.newton_tol && (m > 0 || !unseen) {
                 return Ok(());
             }
-            if m + 1 < NEWTON_MAX {
+            if m + 1 < most {
                 eval_residual(sys, &mut self.stats, t_new, &self.x, &self.xp, &mut self.delta)?;
             }
         }
@@ -517,6 +639,9 @@ impl DaeBdf {
             self.scale_step(floor);
         }
         let (mut error_failures, wish) = (0, self.h);
+        let mut past = std::mem::take(&mut self.past);
+        self.keep(&mut past);
+        self.past = past;
         loop {
             if self.attempts >= self.opts.common.max_steps {
                 self.restore_state();
@@ -528,22 +653,7 @@ impl DaeBdf {
                 self.scale_step(h);
             }
             let t_new = if lands { tstop } else { t + h };
-            self.set_coefficients();
-            self.predict();
-            let tried = self.newton(sys, t_new).and_then(|()| {
-                let e = self.estimate();
-                if e.norm.is_nan() || (self.ck * e.norm > 1.0 && fixed.is_none()) {
-                    return Err(Failure::Error { component: worst(&self.ee, &self.w_test) });
-                }
-                if !self.opts.common.bounds.is_empty() {
-                    keep_bounds(&self.opts.common, &mut self.x, &self.w)?;
-                    for i in 0..self.n {
-                        self.ee[i] = self.x[i] - self.pred[i];
-                    }
-                }
-                Ok(e)
-            });
-            match tried {
+            match self.attempt(sys, t_new) {
                 Ok(e) => {
                     self.complete_step(&e);
                     self.x.copy_from_slice(&self.phi[0]);

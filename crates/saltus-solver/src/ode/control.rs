@@ -7,7 +7,7 @@ use crate::interp::StepPolynomial;
 const GROWTH: f64 = 8.0;
 
 /// How often a step that is taken again is shortened until it passes the error test.
-const RETAKE_ATTEMPTS: usize = 4;
+pub(crate) const RETAKE_ATTEMPTS: usize = 16;
 
 /// Why an attempted step came to nothing.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -160,6 +160,21 @@ impl Integrator for Implicit {
         }
     }
 
+    fn retake(&mut self, sys: &mut dyn OdeSystem, t: f64) -> bool {
+        match sys.implicit() {
+            Some(s) if self.own => self.bdf.retake(s, t),
+            _ => self.bdf.retake(&mut Explicit { sys, plain: &mut self.plain }, t),
+        }
+    }
+
+    fn retakes(&self) -> bool {
+        true
+    }
+
+    fn sharpen(&mut self, on: bool) {
+        self.bdf.sharpen(on);
+    }
+
     fn t(&self) -> f64 {
         self.bdf.t()
     }

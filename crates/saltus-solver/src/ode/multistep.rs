@@ -8,7 +8,8 @@
 //! documents them; switching follows Petzold (1983).
 
 use super::control::{
-    Failure, eval_rhs, fit_step, floor_step, initial_step, inverse_weights, keep_bounds, too_small, worst, wrms,
+    Failure, RETAKE_ATTEMPTS, eval_rhs, fit_step, floor_step, initial_step, inverse_weights, keep_bounds, too_small,
+    worst, wrms,
 };
 use super::iteration::{IterationMatrix, Jacobian, NOISE, UNSEEN};
 use super::{Integrator, OdeSystem, Options, Restart, Stats, StepError, StepOutcome};
@@ -932,6 +933,53 @@ impl Multistep {
         self.saved_tq5 = 0.0;
         (self.q_next, self.eta, self.q_wait) = (self.q, 1.0, self.q + 1);
     }
+
+    /// One attempt to take the last step again so that it ends at `t`, unless it cannot be; why it failed.
+    fn take_again(&mut self, sys: &mut dyn OdeSystem, t: f64) -> Option<Failure> {
+        let (begin, end) = (self.t_prev, self.t);
+        if !(begin < t && t < end) || self.n == 0 || self.opts.fixed_step.is_some() || self.past.q != self.q {
+            return None;
+        }
+        let last = (self.z.clone(), self.tau, self.nst, self.h, self.q_wait);
+        let (q_next, eta, wish) = (self.q_next, self.eta, self.h * self.eta);
+        let saved = (self.saved_acor.clone(), self.saved_tq5);
+        let past = std::mem::take(&mut self.past);
+        self.z.iter_mut().zip(&past.z[..=past.q]).for_each(|(z, p)| z.copy_from_slice(p));
+        (self.tau, self.nst) = (past.tau, past.nst);
+        self.past = past;
+        inverse_weights(&self.opts, &self.z[0][..self.n], &mut self.w);
+        self.rescale((t - begin) / self.h);
+        self.h = t - begin;
+        let z = self.z[..=self.q].to_vec();
+        self.predict();
+        self.set_coefficients();
+        // What depends on the end of this step may depend on it by a large factor.
+        let newton_tol = std::mem::replace(&mut self.newton_tol, SHARP * NEWTON_TOL);
+        let done = self.try_step(sys, t, Previous::First);
+        self.newton_tol = newton_tol;
+        match done {
+            Ok(error) => {
+                self.past.keep(&z, self.tau, self.nst);
+                self.complete_step();
+                (self.t_prev, self.t) = (begin, t);
+                (self.stats.last_h, self.stats.last_order) = (self.h, self.q);
+                self.eta_max = self.eta_max.max(wish / self.h);
+                self.q_wait = self.q_wait.max(2);
+                self.prepare_next(error);
+                self.last_error = error;
+                self.eta_max = GROWTH_MAX;
+                None
+            }
+            Err(failure) => {
+                failure.count(&mut self.stats);
+                (self.z, self.tau, self.nst, self.h, self.q_wait) = last;
+                (self.saved_acor, self.saved_tq5) = saved;
+                (self.q_next, self.eta) = (q_next, eta);
+                inverse_weights(&self.opts, &self.z[0][..self.n], &mut self.w);
+                Some(failure)
+            }
+        }
+    }
 }
 
 impl Integrator for Multistep {
@@ -1073,49 +1121,16 @@ impl Integrator for Multistep {
     }
 
     fn retake(&mut self, sys: &mut dyn OdeSystem, t: f64) -> bool {
-        let (begin, end) = (self.t_prev, self.t);
-        if !(begin < t && t < end) || self.n == 0 || self.opts.fixed_step.is_some() || self.past.q != self.q {
-            return false;
-        }
-        let last = (self.z.clone(), self.tau, self.nst, self.h, self.q_wait);
-        let (q_next, eta, wish) = (self.q_next, self.eta, self.h * self.eta);
-        let saved = (self.saved_acor.clone(), self.saved_tq5);
-        let past = std::mem::take(&mut self.past);
-        self.z.iter_mut().zip(&past.z[..=past.q]).for_each(|(z, p)| z.copy_from_slice(p));
-        (self.tau, self.nst) = (past.tau, past.nst);
-        self.past = past;
-        inverse_weights(&self.opts, &self.z[0][..self.n], &mut self.w);
-        self.rescale((t - begin) / self.h);
-        self.h = t - begin;
-        let z = self.z[..=self.q].to_vec();
-        self.predict();
-        self.set_coefficients();
-        // What depends on the end of this step may depend on it by a large factor.
-        let newton_tol = std::mem::replace(&mut self.newton_tol, SHARP * NEWTON_TOL);
-        let done = self.try_step(sys, t, Previous::First);
-        self.newton_tol = newton_tol;
-        match done {
-            Ok(error) => {
-                self.past.keep(&z, self.tau, self.nst);
-                self.complete_step();
-                (self.t_prev, self.t) = (begin, t);
-                (self.stats.last_h, self.stats.last_order) = (self.h, self.q);
-                self.eta_max = self.eta_max.max(wish / self.h);
-                self.q_wait = self.q_wait.max(2);
-                self.prepare_next(error);
-                self.last_error = error;
-                self.eta_max = GROWTH_MAX;
-                true
-            }
-            Err(failure) => {
-                failure.count(&mut self.stats);
-                (self.z, self.tau, self.nst, self.h, self.q_wait) = last;
-                (self.saved_acor, self.saved_tq5) = saved;
-                (self.q_next, self.eta) = (q_next, eta);
-                inverse_weights(&self.opts, &self.z[0][..self.n], &mut self.w);
-                false
+        let begin = self.t_prev;
+        let mut t = t;
+        for _ in 0..RETAKE_ATTEMPTS {
+            match self.take_again(sys, t) {
+                Some(Failure::Error { .. }) => t = begin + 0.5 * (t - begin),
+                Some(_) => return false,
+                None => return self.t == t,
             }
         }
+        false
     }
 
     fn retakes(&self) -> bool {
