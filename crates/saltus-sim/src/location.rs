@@ -108,6 +108,9 @@ const AHEAD: f64 = 4.0;
 const SHORTEST: f64 = 1.0 / 65536.0;
 const FURTHER: f64 = 4.0;
 
+/// Which part of its band a function moves by in a step that passes through it.
+const PASSING: f64 = 0.1;
+
 /// For how many times that way a function counts as one that crosses often.
 const LASTING: f64 = 16.0;
 
@@ -129,6 +132,15 @@ struct Amplified {
     weight: f64,
     /// It has crossed, and not been as far as a part of that from zero since: it may seem to cross back.
     young: bool,
+}
+
+/// A function that is within its band where a step begins.
+struct Within {
+    /// The step, and how far the function is from zero at its beginning, on its side.
+    step: (f64, f64),
+    far: f64,
+    /// It has come there from its side, without a stop.
+    coming: bool,
 }
 
 /// Which functions sleep, until what has travelled how far.
@@ -231,6 +243,10 @@ pub(crate) struct Location {
     pub only_crossings: bool,
     /// Relations whose functions have no value where the step begins.
     pub undefined: Vec<usize>,
+    /// Relations whose functions were within their band where a step began, and since when.
+    within: FxHashMap<usize, Within>,
+    /// The integration begins anew with the next step; where it did so last.
+    anew: (bool, f64),
     /// Largest |g| of each relation since its last event.
     amplitude: Vec<f64>,
     /// Largest |g| of each relation at the ends of steps, for each of its values: between ends dense output may swing.
@@ -460,6 +476,31 @@ impl Location {
         m.band(f.relation).max(released).max(weight)
     }
 
+    /// Whether a function that begins a search within its `band`, `far` from zero on its side, is on its way through it: it was clear of
+    /// zero on its side where the step before began, or has gone on since. What begins there with an event, or rests there, must leave the band.
+    fn comes(
+        &mut self,
+        step: &SearchedStep<'_>,
+        relation: usize,
+        (from, far): (f64, f64),
+        (tight, band): (f64, f64),
+    ) -> bool {
+        if from != step.t0 || far.abs() > band {
+            return false;
+        }
+        let unusual = |me: &Self| {
+            let i = &relation;
+            me.anew.1 == step.t0 || me.grazing.contains(i) || me.chosen.contains(i) || me.hesitating.contains_key(i)
+        };
+        let coming = match self.within.get(&relation) {
+            Some(w) if w.step.0 == step.t0 => w.coming,
+            Some(w) if w.step.1 >= step.t0 => w.coming && w.far - far > PASSING * band,
+            _ => !unusual(self) && !self.released.contains_key(&relation),
+        };
+        self.within.insert(relation, Within { step: (step.t0, step.t1), far, coming });
+        coming && far >= -tight
+    }
+
     /// The error weight of a function of the states.
     fn weight(&self, m: &Machine, step: &SearchedStep<'_>, f: &Function) -> f64 {
         let options = step.integrator.options();
@@ -563,6 +604,9 @@ impl Location {
         let functions = &step.program.crossings.functions;
         if !(step.t1 > step.t0) {
             return;
+        }
+        if std::mem::take(&mut self.anew.0) {
+            self.anew.1 = step.t0;
         }
         if self.forms.len() != functions.len() || self.sleepers.roads.len() != step.program.states.len() + 1 {
             self.forms.clear();
@@ -1205,6 +1249,7 @@ impl Location {
         let mut until = 1.0f64;
         for &(offset, sigma) in sides(&kind, bit).iter() {
             let c0 = self.coefficients[0] - offset;
+            let coming = self.comes(step, i, (from, sigma * c0), (tight, band));
             let touched = level == Some(offset);
             let errors = weight.max(self.accumulated(step, i));
             let close = if touched { errors.max(tight).max(1e-14 * (c0.abs() + rest)) } else { 0.0 };
@@ -1221,7 +1266,7 @@ impl Location {
                 continue;
             }
             let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
-            let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
+            let options = CrossingOptions { tol: if coming { tight } else { band }, touching: false, s_tol: 0.0 };
             self.coefficients[0] = c0;
             let mut found = poly::first_crossing(&self.coefficients, side, &options).filter(|c| !c.touching);
             if found.is_some_and(|c| c.at_left) && self.released.contains_key(&i) {
@@ -1398,6 +1443,7 @@ impl Location {
 
     /// The integration begins anew.
     pub fn restarted(&mut self) {
+        self.anew.0 = true;
         self.appended.restart();
         self.ends.restart();
     }
@@ -1447,7 +1493,10 @@ impl Location {
         let amplifies = self.amplifies(model, step, k, 100.0 * noise);
         for &(offset, sigma) in sides(&kind, bit).iter() {
             let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
-            let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
+            let first = if from == step.t0 { self.value(model, step, k, from) - offset } else { f64::INFINITY };
+            let least = tight.max(rounding);
+            let coming = self.comes(step, i, (from, sigma * first), (least, band));
+            let options = CrossingOptions { tol: if coming { least } else { band }, touching: false, s_tol: 0.0 };
             let touched = self.touchable(i, &kind, bit) == Some(offset);
             let mut near = self.approaching.contains_key(&i);
             let size = model.machine.relations[i].size;

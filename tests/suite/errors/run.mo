@@ -501,6 +501,19 @@ exit: 6
 error: the solution ends at time 1.92450
 beyond, nothing near x = -0.57735
 
+--- a-step-that-ends-at-a-fold error simulate --fold error --solver bdf --tolerance 1e-4 --stop 4 ---
+// The last step before it ends within rounding of the fold.
+model M
+  Real x(start = -1.1), z(start = 0, fixed = true);
+equation
+  x^3 - x = 0.2*time;
+  der(z) = x;
+end M;
+--- expect ---
+exit: 6
+error: the solution ends at time 1.92450
+beyond, nothing near x = -0.57735
+
 --- a-fold-without-states error simulate --fold error ---
 model M
   Real x(start = -1), z(start = 1);
