@@ -17,6 +17,7 @@ use crate::exclusion::{DEEPEST, Exclusion};
 use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
 use crate::rhs::{Rhs, place};
+use crate::spent::Spent;
 use crate::touching;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_program::Interval;
@@ -83,6 +84,12 @@ const ACCUMULATED: f64 = 4.0;
 
 /// Up to this part of how large a function has been, the errors of all steps so far may have added up.
 const NOT_TOLD_APART: f64 = 1e-6;
+
+/// The same where the integrator's estimates add up to it.
+const ESTIMATED: f64 = 1e-5;
+
+/// How many times what the estimated errors of steps add up to a state may be wrong by.
+const SAFE: f64 = 4.0;
 
 /// Which part of its size a function moves by, within the errors of the states, that amplifies them.
 const AMPLIFIED: f64 = 0.2;
@@ -247,6 +254,8 @@ pub(crate) struct Location {
     within: FxHashMap<usize, Within>,
     /// The integration begins anew with the next step; where it did so last.
     anew: (bool, f64),
+    /// What the states have become wrong by since the run began.
+    spent: Spent,
     /// Largest |g| of each relation since its last event.
     amplitude: Vec<f64>,
     /// Largest |g| of each relation at the ends of steps, for each of its values: between ends dense output may swing.
@@ -543,7 +552,8 @@ impl Location {
         let far = self.amplitude.get(relation).copied().unwrap_or(0.0);
         let rtol = step.integrator.options().rtol;
         let steps = step.integrator.stats().steps as f64;
-        (steps * rtol).min(NOT_TOLD_APART).max(ACCUMULATED * rtol) * far
+        let told = (steps * rtol).min(NOT_TOLD_APART).max((self.spent.most() * rtol).min(ESTIMATED));
+        told.max(ACCUMULATED * rtol) * far
     }
 
     /// A function has gone as far as this before its next crossing.
@@ -605,9 +615,11 @@ impl Location {
         if !(step.t1 > step.t0) {
             return;
         }
-        if std::mem::take(&mut self.anew.0) {
+        let anew = std::mem::take(&mut self.anew.0);
+        if anew {
             self.anew.1 = step.t0;
         }
+        self.spent.step(step.program, step.integrator, step.t0, anew);
         if self.forms.len() != functions.len() || self.sleepers.roads.len() != step.program.states.len() + 1 {
             self.forms.clear();
             self.forms.resize_with(functions.len(), || None);
@@ -976,8 +988,13 @@ impl Location {
     }
 
     /// A relation crosses here.
-    fn crosses(&mut self, relations: &[usize], t: f64) {
+    fn crosses(&mut self, step: &SearchedStep<'_>, relations: &[usize], t: f64) {
+        let crossings = &step.program.crossings;
         for &i in relations {
+            if let Some(&k) = crossings.by_relation.get(&i) {
+                let states = &step.program.states;
+                self.spent.passes_on(crossings.functions[k].states.iter().map(|&k| states[k].0));
+            }
             let pace = self.paces.entry(i).or_insert((t, f64::INFINITY));
             if t > pace.0 {
                 *pace = (t, t - pace.0);
@@ -1669,12 +1686,18 @@ impl Location {
             return model.machine.band(f.relation).max(self.rounding(model, step, k, t));
         }
         let uniform = |g: &Gradient| g.affine && g.states.iter().all(|s| step.program.uniform[s.0]);
-        if f.gradient.as_ref().is_some_and(uniform) {
-            return 100.0 * model.machine.band(f.relation);
+        let part = match self.spent.of(step.program, &f.states) {
+            Some(spent) => (SAFE * spent).min(1.0),
+            None if f.gradient.as_ref().is_some_and(uniform) => 0.0,
+            None => 1.0,
+        };
+        let released = self.released.get(&f.relation).copied().unwrap_or(0.0);
+        let least = 100.0 * model.machine.band(f.relation).max(released);
+        if self.in_turn.contains(&f.relation) {
+            return least;
         }
-        let known = 100.0 * self.band(&model.machine, step, f);
-        let exact = f.affine() || self.in_turn.contains(&f.relation);
-        if exact { known } else { known.max(100.0 * self.noise(model, step, f.relation, t)) }
+        let known = least.max(part * self.weight(&model.machine, step, f));
+        if f.affine() || part == 0.0 { known } else { known.max(100.0 * part * self.noise(model, step, f.relation, t)) }
     }
 
     /// Whether the functions of these relations, which cross shortly before `t`, are at zero there within their errors: what happens
@@ -1769,7 +1792,7 @@ impl Location {
                 // Beyond zero by less than rounding, it is not back at zero at once.
                 self.grazing.extend(fired.iter().filter(|i| !self.touching.contains(i)));
                 self.approaching.retain(|i, _| !fired.contains(i));
-                self.crosses(&fired, t);
+                self.crosses(step, &fired, t);
                 return Some((t, fired));
             }
             // Step past the zero band, so that the bit flips beyond doubt.
@@ -1815,7 +1838,7 @@ impl Location {
                     self.ahead.retain(|a| !fired.contains(&step.program.crossings.functions[a.function].relation));
                     self.grazing.extend(&fired);
                     self.approaching.retain(|i, _| !fired.contains(i));
-                    self.crosses(&fired, t);
+                    self.crosses(step, &fired, t);
                     return Some((t, fired));
                 }
                 if t >= step.t1 {
@@ -1830,7 +1853,7 @@ impl Location {
             if t >= step.t1 && self.goes_on(model, step, first.function, at) {
                 self.grazing.insert(own);
                 self.approaching.remove(&own);
-                self.crosses(&[own], at);
+                self.crosses(step, &[own], at);
                 return Some((at, vec![own]));
             }
             if let Some(i) = self.came_back(model, step, first.function, t) {

@@ -1072,6 +1072,10 @@ impl Integrator for Multistep {
         }
     }
 
+    fn local_error(&self, i: usize) -> Option<f64> {
+        self.opts.fixed_step.is_none().then(|| (self.acor[i] * self.tq[2]).abs())
+    }
+
     fn retake(&mut self, sys: &mut dyn OdeSystem, t: f64) -> bool {
         let (begin, end) = (self.t_prev, self.t);
         if !(begin < t && t < end) || self.n == 0 || self.opts.fixed_step.is_some() || self.past.q != self.q {
