@@ -17,6 +17,7 @@ use crate::exclusion::{DEEPEST, Exclusion};
 use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
 use crate::rhs::{Rhs, place};
+use crate::slice::signature;
 use crate::spent::Spent;
 use crate::touching;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -150,6 +151,45 @@ struct Within {
     coming: bool,
 }
 
+/// Functions of the present step that come out of the same equations, which are solved once for all of them.
+#[derive(Default)]
+struct Shared {
+    /// What tells, for each function, which slots its slice gives values.
+    signatures: FxHashMap<usize, u64>,
+    groups: FxHashMap<u64, Vec<usize>>,
+    /// Their values, and how far they move with the errors of the states, at times of the step.
+    values: FxHashMap<(usize, u64), f64>,
+    sways: FxHashMap<(usize, u64), f64>,
+}
+
+impl Shared {
+    /// These functions are searched in the step.
+    fn begin(&mut self, program: &ModeProgram, which: &[usize]) {
+        self.end();
+        let functions = &program.crossings.functions;
+        for &k in which.iter().filter(|k| functions[**k].solves) {
+            let own = *self.signatures.entry(k).or_insert_with(|| signature(&functions[k].slice));
+            self.groups.entry(own).or_default().push(k);
+        }
+        self.groups.retain(|_, group| group.len() > 1);
+    }
+
+    /// Something may change, or is looked at in another way.
+    fn end(&mut self) {
+        self.groups.clear();
+        self.values.clear();
+        self.sways.clear();
+    }
+
+    /// The functions that come with this one, itself among them; none if it comes alone.
+    fn with(&self, k: usize) -> Vec<usize> {
+        if self.groups.is_empty() {
+            return Vec::new();
+        }
+        self.signatures.get(&k).and_then(|s| self.groups.get(s)).filter(|g| g.contains(&k)).cloned().unwrap_or_default()
+    }
+}
+
 /// Which functions sleep, until what has travelled how far.
 #[derive(Default)]
 struct Sleepers {
@@ -256,6 +296,7 @@ pub(crate) struct Location {
     anew: (bool, f64),
     /// What the states have become wrong by since the run began.
     spent: Spent,
+    shared: Shared,
     /// Largest |g| of each relation since its last event.
     amplitude: Vec<f64>,
     /// Largest |g| of each relation at the ends of steps, for each of its values: between ends dense output may swing.
@@ -318,22 +359,32 @@ pub(crate) fn sway(
     x: &[f64],
     errors: &[f64],
 ) -> f64 {
+    sways(model, program, &[relation], t, x, errors)[0]
+}
+
+/// The same for several functions at once.
+fn sways(model: &mut Model, program: &ModeProgram, relations: &[usize], t: f64, x: &[f64], errors: &[f64]) -> Vec<f64> {
     let mut moved = x.to_vec();
-    let mut value = |signs: Option<usize>| {
+    let mut values = |signs: Option<usize>| {
         for (k, m) in moved.iter_mut().enumerate() {
             let sign = signs.map_or(0.0, |pattern| if k & pattern == 0 { 1.0 } else { -1.0 });
             *m = x[k] + sign * errors[k];
         }
         place(&mut model.machine, program, t, &moved);
-        let mut g = [f64::NAN];
+        let mut g = vec![f64::NAN; relations.len()];
         if model.machine.run(&program.crossings.slice).is_ok() {
-            model.machine.crossing_values(&[relation], &mut g);
+            model.machine.crossing_values(relations, &mut g);
         }
-        g[0]
+        g
     };
-    let g = value(None);
-    // A value that is not a number counts for nothing.
-    [1, 2, 4].into_iter().fold(0.0f64, |far, pattern| far.max((value(Some(pattern)) - g).abs()))
+    let g = values(None);
+    let mut far = vec![0.0f64; relations.len()];
+    for pattern in [1, 2, 4] {
+        // A value that is not a number counts for nothing.
+        let moved = values(Some(pattern));
+        far.iter_mut().zip(moved.iter().zip(&g)).for_each(|(far, (m, g))| *far = far.max((m - g).abs()));
+    }
+    far
 }
 
 /// Where a function that is beyond zero from `after` on (there it is positive) comes back for good before `to`, and how far it goes
@@ -449,8 +500,19 @@ impl Location {
         let options = step.integrator.options();
         let errors: Vec<f64> =
             self.x.iter().zip(&options.atol).map(|(x, atol)| 0.01 * (options.rtol * x.abs() + atol)).collect();
+        let k = crossings.by_relation.get(&relation).copied();
+        if let Some(known) = k.and_then(|k| self.shared.sways.get(&(k, t.to_bits()))) {
+            return *known;
+        }
         self.evaluations += 4;
-        sway(model, step.program, relation, t, &self.x, &errors)
+        let together = k.map(|k| self.shared.with(k)).filter(|w| !w.is_empty());
+        let Some(together) = together else {
+            return sway(model, step.program, relation, t, &self.x, &errors);
+        };
+        let relations: Vec<usize> = together.iter().map(|&k| crossings.functions[k].relation).collect();
+        let far = sways(model, step.program, &relations, t, &self.x, &errors);
+        self.shared.sways.extend(together.iter().map(|&k| (k, t.to_bits())).zip(far.iter().copied()));
+        relations.iter().position(|i| *i == relation).map_or(0.0, |at| far[at])
     }
 
     /// How far a function moves between neighbouring times: its values tell no more than that.
@@ -629,6 +691,7 @@ impl Location {
             self.appended.reset(functions.len());
             self.ends.reset(functions.len());
             self.amplifying.clear();
+            self.shared.signatures.clear();
         }
         for relation in std::mem::take(&mut self.rates) {
             model.know_rate(step.program, relation);
@@ -1427,6 +1490,7 @@ impl Location {
                 break;
             }
         }
+        self.shared.begin(step.program, &open);
         for (j, &k) in s.which.iter().enumerate() {
             let (i, samples) = (relation(k), s.values[j]);
             let big = samples.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
@@ -1453,6 +1517,7 @@ impl Location {
             let far = before.map(|p| samples[p]).filter(|g| g.is_finite()).fold(0.0f64, |m, g| m.max(g.abs()));
             self.went(i, far);
         }
+        self.shared.end();
         s.end(step.t1);
         self.looked = open;
         self.appended = s;
@@ -1474,7 +1539,19 @@ impl Location {
         t: f64,
         seen: &mut FxHashMap<u64, f64>,
     ) -> f64 {
-        *seen.entry(t.to_bits()).or_insert_with(|| self.value(model, step, k, t))
+        *seen.entry(t.to_bits()).or_insert_with(|| {
+            if let Some(g) = self.shared.values.get(&(k, t.to_bits())) {
+                return *g;
+            }
+            let g = self.value(model, step, k, t);
+            // Where one has no value, equations may not have been solved.
+            for other in if g.is_nan() { Vec::new() } else { self.shared.with(k) } {
+                let mut g = [f64::NAN];
+                model.machine.crossing_values(&[step.program.crossings.functions[other].relation], &mut g);
+                self.shared.values.insert((other, t.to_bits()), g[0]);
+            }
+            g
+        })
     }
 
     /// The crossings of a function by its values.
