@@ -9,7 +9,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId};
 use saltus_expr::Node;
 use saltus_program::Batch;
-use saltus_structure::{Alias, Cell, DiscKind, RelationKind, Role};
+use saltus_structure::{Alias, Cell, DiscKind, Group, RelationKind, Role, chosen};
 
 /// The inner relations of a model.
 #[derive(Default)]
@@ -18,7 +18,16 @@ pub struct Conditions {
     /// Of each inner relation: the formulas that read it.
     readers: FxHashMap<usize, Vec<usize>>,
     /// Of relations that have had no value: all that reads them, and where it is computed to.
-    consequences: FxHashMap<usize, Vec<(Batch, u32)>>,
+    consequences: FxHashMap<usize, Vec<Consequence>>,
+}
+
+/// A formula or an equation that reads a relation.
+struct Consequence {
+    batch: Batch,
+    /// Where it is computed to.
+    value: u32,
+    /// Group and branch it stands in.
+    guard: Option<(usize, u32)>,
 }
 
 struct Formula {
@@ -118,25 +127,43 @@ impl Model {
             return true;
         }
         if !self.conditions.consequences.contains_key(&relation) {
-            let equations = sys.equations.iter().filter(|e| e.guard.is_none()).map(|e| &e.row);
-            let formulas = sys.discrete.iter().filter(|d| d.guard.is_none()).filter_map(|d| match &d.kind {
-                DiscKind::Value(row) => Some(row),
+            let equations = sys.equations.iter().map(|e| (&e.row, e.guard));
+            let formulas = sys.discrete.iter().filter_map(|d| match &d.kind {
+                DiscKind::Value(row) => Some((row, d.guard)),
                 _ => None,
             });
-            let rows: Vec<Row> = equations
+            let rows: Vec<(Row, Option<(usize, u32)>)> = equations
                 .chain(formulas)
-                .map(|r| sys.resolve_row(r))
-                .filter(|r| r.args.iter().any(|&a| a.variable() == Some(var)))
+                .map(|(r, guard)| (sys.resolve_row(r), guard))
+                .filter(|r| r.0.args.iter().any(|&a| a.variable() == Some(var)))
                 .collect();
             let compiled = self.compile(|c| {
-                let compile = |row: &Row| {
+                let compile = |(row, guard): &(Row, Option<(usize, u32)>)| {
                     let value = c.layout.scratch();
-                    (c.batch(value, row), value)
+                    Consequence { batch: c.batch(value, row), value, guard: *guard }
                 };
                 rows.iter().map(compile).collect()
             });
             self.conditions.consequences.insert(relation, compiled);
         }
+        let sys = &self.sys;
+        let of = |o: Operand| sys.resolve(o).variable();
+        let truth = |v: VarId| match sys.resolve(Operand::var(v)) {
+            Operand::Const(c) => c != 0.0,
+            op => {
+                Cell::of(op).and_then(|c| self.layout.find(c)).is_some_and(|s| self.machine.values[s as usize] != 0.0)
+            }
+        };
+        // The condition of an if-equation, if those before it do not hold.
+        let asked = |g: &Group| {
+            let at = g.conditions.iter().position(|&c| of(Operand::var(c)) == Some(var));
+            at.is_some_and(|k| !g.conditions[..k].iter().any(|&c| truth(c))) && chosen(sys, g.parent, &truth)
+        };
+        if sys.groups.iter().any(asked) {
+            return true;
+        }
+        let taken: Vec<bool> =
+            self.conditions.consequences[&relation].iter().map(|c| chosen(sys, c.guard, &truth)).collect();
         // Kept values of the end of a step may be from before these rows were compiled.
         self.layout.extend(&mut self.machine.values);
         let slot = self.machine.relations[relation].var as usize;
@@ -146,11 +173,11 @@ impl Model {
             RelationKind::Floor => f64::NAN,
         };
         let (machine, rows) = (&mut self.machine, &self.conditions.consequences[&relation]);
-        let differs = rows.iter().any(|(batch, value)| {
+        let differs = rows.iter().zip(taken).filter(|(_, taken)| *taken).any(|(c, _)| {
             let [a, b] = [other, bit].map(|v| {
                 machine.values[slot] = v;
-                machine.batch(batch);
-                machine.values[*value as usize]
+                machine.batch(&c.batch);
+                machine.values[c.value as usize]
             });
             a != b && !(a.is_nan() && b.is_nan())
         });

@@ -94,6 +94,11 @@ impl Course {
         self.ends.last().is_some_and(|e| e.0 == t)
     }
 
+    /// The values at the end of a step.
+    pub fn at(&self, t: f64) -> Option<&[f64]> {
+        self.ends.iter().find(|e| e.0 == t).map(|e| &e.1[..])
+    }
+
     /// The slot whose value is another one than where the last step ended, by a good part of it and of its typical size, and its
     /// value there.
     pub fn hopped(&self, values: &[f64], nominal: impl Fn(u32) -> f64) -> Option<(u32, f64)> {

@@ -15,12 +15,18 @@ const INSTANT: f64 = 1e-13;
 /// A root is between this and the hundred of a smooth function, when the time to its end shrinks to a hundredth.
 const SMOOTH: f64 = 30.0;
 
-/// Where in (t0, t1] values jump although they moved ever faster towards it: the last moment before, and which of them. `at`
-/// computes the values at a time, where possible; told that this is on the way, it starts from there the next time.
-pub(crate) fn find(at: &mut dyn FnMut(f64, bool) -> Option<Vec<f64>>, t0: f64, t1: f64) -> Option<(f64, usize)> {
-    let (first, last) = (at(t0, true)?, at(t1, false)?);
+/// Where in (t0, t1] values jump although they moved ever faster towards it: the last moment before, which of them, and its value there.
+/// `at` computes the values at a time, where possible; told that this is on the way, it starts from there the next time. Those at t0 are
+/// `first`: where a step ends next to a fold, they would be found anew on another branch.
+pub(crate) fn find(
+    at: &mut dyn FnMut(f64, bool) -> Option<Vec<f64>>,
+    first: &[f64],
+    t0: f64,
+    t1: f64,
+) -> Option<(f64, usize, f64)> {
+    let last = at(t1, false)?;
     let far = |a: &[f64], b: &[f64], k: usize| (b[k] - a[k]).abs() / (a[k].abs().max(b[k].abs()) + 1e-3);
-    let worst = (0..first.len()).max_by(|&i, &j| far(&first, &last, i).total_cmp(&far(&first, &last, j)))?;
+    let worst = (0..first.len()).max_by(|&i, &j| far(first, &last, i).total_cmp(&far(first, &last, j)))?;
     let whole = (last[worst] - first[worst]).abs();
     let (mut a, mut b, mut left, mut right) = (t0, t1, first[worst], Some(last[worst]));
     while b - a > INSTANT * (t1 - t0).max(t1.abs() * 1e-2) {
@@ -49,10 +55,10 @@ pub(crate) fn find(at: &mut dyn FnMut(f64, bool) -> Option<Vec<f64>>, t0: f64, t
     for part in [0.5, 0.005, 5e-5] {
         let (long, short) = (way(part)?, way(0.01 * part)?);
         if long < 0.5 * whole {
-            return (long > 1e-9 * left.abs().max(1e-3) && long < SMOOTH * short).then_some((a, worst));
+            return (long > 1e-9 * left.abs().max(1e-3) && long < SMOOTH * short).then_some((a, worst, left));
         }
     }
-    Some((a, worst))
+    Some((a, worst, left))
 }
 
 #[cfg(test)]
@@ -65,9 +71,13 @@ mod tests {
         let fold = |t: f64| if t < 0.7 { -(0.7 - t).sqrt() } else { 5.0 };
         let jump = |t: f64| if t < 0.7 { t } else { 5.0 };
         let fast = |t: f64| (1e4 * (t - 0.7)).tanh();
-        let ask = |f: &dyn Fn(f64) -> f64| find(&mut |t, _| Some(vec![f(t)]), 0.0, 1.0);
+        let from = |f: &dyn Fn(f64) -> f64, t0: f64, first: f64| find(&mut |t, _| Some(vec![f(t)]), &[first], t0, 1.0);
+        let ask = |f: &dyn Fn(f64) -> f64| from(f, 0.0, f(0.0));
         let found = ask(&fold).expect("a fold");
         assert!((found.0 - 0.7).abs() < 1e-9);
+        // A step that begins where it is, as far as numbers tell.
+        let (at, _, value) = from(&fold, 0.7, -1e-8).expect("a fold");
+        assert!((at - 0.7).abs() < 1e-9 && value == -1e-8);
         assert_eq!(ask(&jump), None);
         assert_eq!(ask(&fast), None);
     }

@@ -70,6 +70,7 @@ pub mod run;
 mod slice;
 mod sliding;
 pub mod spans;
+mod spent;
 mod start;
 mod switching;
 mod tangent;

@@ -17,6 +17,8 @@ use crate::exclusion::{DEEPEST, Exclusion};
 use crate::machine::{Machine, plain};
 use crate::model::{ModeProgram, Model};
 use crate::rhs::{Rhs, place};
+use crate::slice::signature;
+use crate::spent::Spent;
 use crate::touching;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_program::Interval;
@@ -84,6 +86,12 @@ const ACCUMULATED: f64 = 4.0;
 /// Up to this part of how large a function has been, the errors of all steps so far may have added up.
 const NOT_TOLD_APART: f64 = 1e-6;
 
+/// The same where the integrator's estimates add up to it.
+const ESTIMATED: f64 = 1e-5;
+
+/// How many times what the estimated errors of steps add up to a state may be wrong by.
+const SAFE: f64 = 4.0;
+
 /// Which part of its size a function moves by, within the errors of the states, that amplifies them.
 const AMPLIFIED: f64 = 0.2;
 
@@ -113,6 +121,9 @@ const AHEAD: f64 = 4.0;
 const SHORTEST: f64 = 1.0 / 65536.0;
 const FURTHER: f64 = 4.0;
 
+/// Which part of its band a function moves by in a step that passes through it.
+const PASSING: f64 = 0.1;
+
 /// For how many times that way a function counts as one that crosses often.
 const LASTING: f64 = 16.0;
 
@@ -127,6 +138,54 @@ const MOST_RETURNS: usize = 8;
 
 /// Functions with more terms do not sleep.
 const MOST_TERMS: usize = 4;
+
+/// A function that is within its band where a step begins.
+struct Within {
+    /// The step, and how far the function is from zero at its beginning, on its side.
+    step: (f64, f64),
+    far: f64,
+    /// It has come there from its side, without a stop.
+    coming: bool,
+}
+
+/// Functions of the present step that come out of the same equations, which are solved once for all of them.
+#[derive(Default)]
+struct Shared {
+    /// What tells, for each function, which slots its slice gives values.
+    signatures: FxHashMap<usize, u64>,
+    groups: FxHashMap<u64, Vec<usize>>,
+    /// Their values, and how far they move with the errors of the states, at times of the step.
+    values: FxHashMap<(usize, u64), f64>,
+    sways: FxHashMap<(usize, u64), f64>,
+}
+
+impl Shared {
+    /// These functions are searched in the step.
+    fn begin(&mut self, program: &ModeProgram, which: &[usize]) {
+        self.end();
+        let functions = &program.crossings.functions;
+        for &k in which.iter().filter(|k| functions[**k].solves) {
+            let own = *self.signatures.entry(k).or_insert_with(|| signature(&functions[k].slice));
+            self.groups.entry(own).or_default().push(k);
+        }
+        self.groups.retain(|_, group| group.len() > 1);
+    }
+
+    /// Something may change, or is looked at in another way.
+    fn end(&mut self) {
+        self.groups.clear();
+        self.values.clear();
+        self.sways.clear();
+    }
+
+    /// The functions that come with this one, itself among them; none if it comes alone.
+    fn with(&self, k: usize) -> Vec<usize> {
+        if self.groups.is_empty() {
+            return Vec::new();
+        }
+        self.signatures.get(&k).and_then(|s| self.groups.get(s)).filter(|g| g.contains(&k)).cloned().unwrap_or_default()
+    }
+}
 
 /// Which functions sleep, until what has travelled how far.
 #[derive(Default)]
@@ -238,6 +297,13 @@ pub(crate) struct Location {
     pub only_crossings: bool,
     /// Relations whose functions have no value where the step begins.
     pub undefined: Vec<usize>,
+    /// Relations whose functions were within their band where a step began, and since when.
+    within: FxHashMap<usize, Within>,
+    /// The integration begins anew with the next step; where it did so last.
+    anew: (bool, f64),
+    /// What the states have become wrong by since the run began.
+    spent: Spent,
+    shared: Shared,
     /// Largest |g| of each relation since its last event.
     amplitude: Vec<f64>,
     /// Largest |g| of each relation at the ends of steps, for each of its values: between ends dense output may swing.
@@ -302,22 +368,32 @@ pub(crate) fn sway(
     x: &[f64],
     errors: &[f64],
 ) -> f64 {
+    sways(model, program, &[relation], t, x, errors)[0]
+}
+
+/// The same for several functions at once.
+fn sways(model: &mut Model, program: &ModeProgram, relations: &[usize], t: f64, x: &[f64], errors: &[f64]) -> Vec<f64> {
     let mut moved = x.to_vec();
-    let mut value = |signs: Option<usize>| {
+    let mut values = |signs: Option<usize>| {
         for (k, m) in moved.iter_mut().enumerate() {
             let sign = signs.map_or(0.0, |pattern| if k & pattern == 0 { 1.0 } else { -1.0 });
             *m = x[k] + sign * errors[k];
         }
         place(&mut model.machine, program, t, &moved);
-        let mut g = [f64::NAN];
+        let mut g = vec![f64::NAN; relations.len()];
         if model.machine.run(&program.crossings.slice).is_ok() {
-            model.machine.crossing_values(&[relation], &mut g);
+            model.machine.crossing_values(relations, &mut g);
         }
-        g[0]
+        g
     };
-    let g = value(None);
-    // A value that is not a number counts for nothing.
-    [1, 2, 4].into_iter().fold(0.0f64, |far, pattern| far.max((value(Some(pattern)) - g).abs()))
+    let g = values(None);
+    let mut far = vec![0.0f64; relations.len()];
+    for pattern in [1, 2, 4] {
+        // A value that is not a number counts for nothing.
+        let moved = values(Some(pattern));
+        far.iter_mut().zip(moved.iter().zip(&g)).for_each(|(far, (m, g))| *far = far.max((m - g).abs()));
+    }
+    far
 }
 
 /// Where a function that is beyond zero from `after` on (there it is positive) comes back for good before `to`, and how far it goes
@@ -433,8 +509,19 @@ impl Location {
         let options = step.integrator.options();
         let errors: Vec<f64> =
             self.x.iter().zip(&options.atol).map(|(x, atol)| 0.01 * (options.rtol * x.abs() + atol)).collect();
+        let k = crossings.by_relation.get(&relation).copied();
+        if let Some(known) = k.and_then(|k| self.shared.sways.get(&(k, t.to_bits()))) {
+            return *known;
+        }
         self.evaluations += 4;
-        sway(model, step.program, relation, t, &self.x, &errors)
+        let together = k.map(|k| self.shared.with(k)).filter(|w| !w.is_empty());
+        let Some(together) = together else {
+            return sway(model, step.program, relation, t, &self.x, &errors);
+        };
+        let relations: Vec<usize> = together.iter().map(|&k| crossings.functions[k].relation).collect();
+        let far = sways(model, step.program, &relations, t, &self.x, &errors);
+        self.shared.sways.extend(together.iter().map(|&k| (k, t.to_bits())).zip(far.iter().copied()));
+        relations.iter().position(|i| *i == relation).map_or(0.0, |at| far[at])
     }
 
     /// How far a function moves between neighbouring times: its values tell no more than that.
@@ -467,6 +554,31 @@ impl Location {
         let released = self.released.get(&f.relation).copied().unwrap_or(0.0);
         let weight = if self.in_turn.contains(&f.relation) { 0.0 } else { 0.01 * self.weight(m, step, f) };
         m.band(f.relation).max(released).max(weight)
+    }
+
+    /// Whether a function that begins a search within its `band`, `far` from zero on its side, is on its way through it: it was clear of
+    /// zero on its side where the step before began, or has gone on since. What begins there with an event, or rests there, must leave the band.
+    fn comes(
+        &mut self,
+        step: &SearchedStep<'_>,
+        relation: usize,
+        (from, far): (f64, f64),
+        (tight, band): (f64, f64),
+    ) -> bool {
+        if from != step.t0 || far.abs() > band {
+            return false;
+        }
+        let unusual = |me: &Self| {
+            let i = &relation;
+            me.anew.1 == step.t0 || me.grazing.contains(i) || me.chosen.contains(i) || me.hesitating.contains_key(i)
+        };
+        let coming = match self.within.get(&relation) {
+            Some(w) if w.step.0 == step.t0 => w.coming,
+            Some(w) if w.step.1 >= step.t0 => w.coming && w.far - far > PASSING * band,
+            _ => !unusual(self) && !self.released.contains_key(&relation),
+        };
+        self.within.insert(relation, Within { step: (step.t0, step.t1), far, coming });
+        coming && far >= -tight
     }
 
     /// The error weight of a function of the states.
@@ -511,7 +623,8 @@ impl Location {
         let far = self.amplitude.get(relation).copied().unwrap_or(0.0);
         let rtol = step.integrator.options().rtol;
         let steps = step.integrator.stats().steps as f64;
-        (steps * rtol).min(NOT_TOLD_APART).max(ACCUMULATED * rtol) * far
+        let told = (steps * rtol).min(NOT_TOLD_APART).max((self.spent.most() * rtol).min(ESTIMATED));
+        told.max(ACCUMULATED * rtol) * far
     }
 
     /// A function has gone as far as this before its next crossing.
@@ -567,6 +680,11 @@ impl Location {
         if !(step.t1 > step.t0) {
             return;
         }
+        let anew = std::mem::take(&mut self.anew.0);
+        if anew {
+            self.anew.1 = step.t0;
+        }
+        self.spent.step(step.program, step.integrator, step.t0, anew);
         if self.forms.len() != functions.len() || self.sleepers.roads.len() != step.program.states.len() + 1 {
             self.forms.clear();
             self.forms.resize_with(functions.len(), || None);
@@ -576,6 +694,7 @@ impl Location {
             self.appended.reset(functions.len());
             self.ends.reset(functions.len());
             self.amplifying.clear();
+            self.shared.signatures.clear();
         }
         self.begun = if self.begun.is_nan() { step.t0 } else { self.begun };
         for relation in std::mem::take(&mut self.rates) {
@@ -969,10 +1088,15 @@ impl Location {
     }
 
     /// A relation crosses here.
-    fn crosses(&mut self, program: &ModeProgram, relations: &[usize], t: f64) {
+    fn crosses(&mut self, step: &SearchedStep<'_>, relations: &[usize], t: f64) {
+        let crossings = &step.program.crossings;
         for &i in relations {
-            if program.crossings.by_relation.get(&i).is_some_and(|k| self.amplifying.contains_key(k)) {
-                self.turned.insert(i);
+            if let Some(&k) = crossings.by_relation.get(&i) {
+                if self.amplifying.contains_key(&k) {
+                    self.turned.insert(i);
+                }
+                let states = &step.program.states;
+                self.spent.passes_on(crossings.functions[k].states.iter().map(|&k| states[k].0));
             }
             let pace = self.paces.entry(i).or_insert((t, f64::INFINITY));
             if t > pace.0 {
@@ -1246,6 +1370,7 @@ impl Location {
         let mut until = 1.0f64;
         for &(offset, sigma) in sides(&kind, bit).iter() {
             let c0 = self.coefficients[0] - offset;
+            let coming = self.comes(step, i, (from, sigma * c0), (tight, band));
             let touched = level == Some(offset);
             let errors = weight.max(self.accumulated(step, i));
             let close = if touched { errors.max(tight).max(1e-14 * (c0.abs() + rest)) } else { 0.0 };
@@ -1262,7 +1387,7 @@ impl Location {
                 continue;
             }
             let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
-            let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
+            let options = CrossingOptions { tol: if coming { tight } else { band }, touching: false, s_tol: 0.0 };
             self.coefficients[0] = c0;
             let mut found = poly::first_crossing(&self.coefficients, side, &options).filter(|c| !c.touching);
             if found.is_some_and(|c| c.at_left) && self.released.contains_key(&i) {
@@ -1406,6 +1531,7 @@ impl Location {
                 break;
             }
         }
+        self.shared.begin(step.program, &open);
         for (j, &k) in s.which.iter().enumerate() {
             let (i, samples) = (relation(k), s.values[j]);
             let big = samples.iter().filter(|v| v.is_finite()).fold(0.0f64, |m, v| m.max(v.abs()));
@@ -1433,6 +1559,7 @@ impl Location {
             let far = before.map(|p| samples[p]).filter(|g| g.is_finite()).fold(0.0f64, |m, g| m.max(g.abs()));
             self.went(i, far);
         }
+        self.shared.end();
         s.end(step.t1, false);
         self.looked = open;
         self.appended = s;
@@ -1440,6 +1567,7 @@ impl Location {
 
     /// The integration begins anew.
     pub fn restarted(&mut self) {
+        self.anew.0 = true;
         self.appended.restart();
         self.ends.restart();
         (self.begun, self.probed) = (f64::NAN, f64::NAN);
@@ -1455,7 +1583,19 @@ impl Location {
         t: f64,
         seen: &mut FxHashMap<u64, f64>,
     ) -> f64 {
-        *seen.entry(t.to_bits()).or_insert_with(|| self.value(model, step, k, t))
+        *seen.entry(t.to_bits()).or_insert_with(|| {
+            if let Some(g) = self.shared.values.get(&(k, t.to_bits())) {
+                return *g;
+            }
+            let g = self.value(model, step, k, t);
+            // Where one has no value, equations may not have been solved.
+            for other in if g.is_nan() { Vec::new() } else { self.shared.with(k) } {
+                let mut g = [f64::NAN];
+                model.machine.crossing_values(&[step.program.crossings.functions[other].relation], &mut g);
+                self.shared.values.insert((other, t.to_bits()), g[0]);
+            }
+            g
+        })
     }
 
     /// The crossings of a function by its values.
@@ -1491,7 +1631,10 @@ impl Location {
         let part = self.amplifies(model, step, k, 100.0 * noise);
         for &(offset, sigma) in sides(&kind, bit).iter() {
             let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
-            let options = CrossingOptions { tol: band, touching: false, s_tol: 0.0 };
+            let first = if from == step.t0 { self.value(model, step, k, from) - offset } else { f64::INFINITY };
+            let least = tight.max(rounding);
+            let coming = self.comes(step, i, (from, sigma * first), (least, band));
+            let options = CrossingOptions { tol: if coming { least } else { band }, touching: false, s_tol: 0.0 };
             let touched = self.touchable(i, &kind, bit) == Some(offset);
             let mut near = self.approaching.contains_key(&i);
             let size = model.machine.relations[i].size;
@@ -1665,12 +1808,18 @@ impl Location {
             return model.machine.band(f.relation).max(self.rounding(model, step, k, t));
         }
         let uniform = |g: &Gradient| g.affine && g.states.iter().all(|s| step.program.uniform[s.0]);
-        if f.gradient.as_ref().is_some_and(uniform) {
-            return 100.0 * model.machine.band(f.relation);
+        let part = match self.spent.of(step.program, &f.states) {
+            Some(spent) => (SAFE * spent).min(1.0),
+            None if f.gradient.as_ref().is_some_and(uniform) => 0.0,
+            None => 1.0,
+        };
+        let released = self.released.get(&f.relation).copied().unwrap_or(0.0);
+        let least = 100.0 * model.machine.band(f.relation).max(released);
+        if self.in_turn.contains(&f.relation) {
+            return least;
         }
-        let known = 100.0 * self.band(&model.machine, step, f);
-        let exact = f.affine() || self.in_turn.contains(&f.relation);
-        if exact { known } else { known.max(100.0 * self.noise(model, step, f.relation, t)) }
+        let known = least.max(part * self.weight(&model.machine, step, f));
+        if f.affine() || part == 0.0 { known } else { known.max(100.0 * part * self.noise(model, step, f.relation, t)) }
     }
 
     /// Whether the functions of these relations, which cross shortly before `t`, are at zero there within their errors: what happens
@@ -1765,7 +1914,7 @@ impl Location {
                 // Beyond zero by less than rounding, it is not back at zero at once.
                 self.grazing.extend(fired.iter().filter(|i| !self.touching.contains(i)));
                 self.approaching.retain(|i, _| !fired.contains(i));
-                self.crosses(step.program, &fired, t);
+                self.crosses(step, &fired, t);
                 return Some((t, fired));
             }
             // Step past the zero band, so that the bit flips beyond doubt.
@@ -1811,7 +1960,7 @@ impl Location {
                     self.ahead.retain(|a| !fired.contains(&step.program.crossings.functions[a.function].relation));
                     self.grazing.extend(&fired);
                     self.approaching.retain(|i, _| !fired.contains(i));
-                    self.crosses(step.program, &fired, t);
+                    self.crosses(step, &fired, t);
                     return Some((t, fired));
                 }
                 if t >= step.t1 {
@@ -1826,7 +1975,7 @@ impl Location {
             if t >= step.t1 && self.goes_on(model, step, first.function, at) {
                 self.grazing.insert(own);
                 self.approaching.remove(&own);
-                self.crosses(step.program, &[own], at);
+                self.crosses(step, &[own], at);
                 return Some((at, vec![own]));
             }
             if let Some(i) = self.came_back(model, step, first.function, t) {

@@ -576,6 +576,10 @@ impl Runner<'_> {
             }
         }
         self.tiny(model, &program, observer);
+        if self.report.terminated.is_none() && !self.report.cancelled {
+            let relations: Vec<usize> = program.crossings.relations().collect();
+            defined(model, &relations, now, Stage::Run)?;
+        }
         // The end: terminal() is true there.
         if let Some(s) = &self.sliding {
             s.settle(model);

@@ -3,6 +3,7 @@
 
 use crate::compile::Step;
 use saltus_program::{Batch, Chain, Rows, slot_of};
+use std::hash::Hasher;
 
 /// Slots that are needed, one bit each.
 struct Needed(Vec<bool>);
@@ -80,21 +81,33 @@ pub fn moved(steps: Vec<Step>, moving: impl IntoIterator<Item = u32>) -> Vec<Ste
     out
 }
 
-/// Which of these slots no step gives a value.
-pub fn unmoved(steps: &[Step], slots: impl IntoIterator<Item = u32>) -> Vec<bool> {
-    let mut given = Needed(Vec::new());
+/// Calls `each` with every slot that a step gives a value.
+fn given(steps: &[Step], mut each: impl FnMut(u32)) {
     for step in steps {
         match step {
-            Step::Assign(c) => c.rows().for_each(|(_, row)| given.add(row[0] as usize)),
+            Step::Assign(c) => c.rows().for_each(|(_, row)| each(row[0])),
             Step::Solve(b) => {
-                b.unknowns.iter().for_each(|&s| given.add(s as usize));
-                b.torn.inner.rows().for_each(|(_, row)| given.add(row[0] as usize));
+                b.unknowns.iter().for_each(|&s| each(s));
+                b.torn.inner.rows().for_each(|(_, row)| each(row[0]));
             }
-            Step::Mixed(m) => m.slots.iter().chain(&m.continuous_slots).for_each(|&s| given.add(s as usize)),
+            Step::Mixed(m) => m.slots.iter().chain(&m.continuous_slots).for_each(|&s| each(s)),
             Step::Relation(_) | Step::When(_) => {}
         }
     }
-    slots.into_iter().map(|s| !given.has(s)).collect()
+}
+
+/// Which of these slots no step gives a value.
+pub fn unmoved(steps: &[Step], slots: impl IntoIterator<Item = u32>) -> Vec<bool> {
+    let mut moves = Needed(Vec::new());
+    given(steps, |s| moves.add(s as usize));
+    slots.into_iter().map(|s| !moves.has(s)).collect()
+}
+
+/// The same for slices of the same steps that give the same slots values.
+pub fn signature(steps: &[Step]) -> u64 {
+    let mut hash = rustc_hash::FxHasher::default();
+    given(steps, |s| hash.write_u32(s));
+    hash.finish()
 }
 
 /// Appends the assignments that are to be kept.

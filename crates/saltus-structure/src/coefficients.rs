@@ -8,7 +8,7 @@ use crate::rows::{RowOps, tidy};
 use crate::system::{Role, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId, VarType};
-use saltus_expr::{Binary, ExprId, FuncId, Node};
+use saltus_expr::{Binary, ExprId, FuncId, Node, Pool};
 
 /// How many expression nodes may be made to see that a function's result vanishes.
 const CALL_BUDGET: usize = 40_000;
@@ -17,7 +17,12 @@ const CALL_BUDGET: usize = 40_000;
 /// So do factors made of parameters alone: `C*(1 - x)*der(v) = i` with x = 1.
 pub fn fold_zero_parameters(sys: &mut System, ops: &mut RowOps, value: &dyn Fn(VarId) -> Option<f64>) {
     let zero = |v: VarId| value(v) == Some(0.0);
+    let undefined = undefined(sys, value);
     for k in 0..sys.equations.len() {
+        // `x - n*p` with n = floor(x/p) and p = 0 has no value, and this must be seen.
+        if sys.equations[k].row.args.iter().any(|a| a.variable().is_some_and(|v| undefined.contains(&v))) {
+            continue;
+        }
         fold_zero_factors(sys, k, value);
         let row = &sys.equations[k].row;
         let args: Box<[Operand]> = row
@@ -42,6 +47,34 @@ pub fn fold_zero_parameters(sys: &mut System, ops: &mut RowOps, value: &dyn Fn(V
     }
 }
 
+/// Whether an expression of known operands alone is zero.
+fn vanishes(pool: &Pool, e: ExprId, known: &[Option<f64>]) -> bool {
+    let mut parameters = true;
+    pool.visit(e, |_, n| match n {
+        Node::Hole(h) => parameters &= known[*h as usize].is_some(),
+        Node::Call { .. } | Node::CallDer { .. } => parameters = false,
+        _ => {}
+    });
+    let at = |h: u32| known[h as usize].unwrap_or(f64::NAN);
+    parameters && saltus_expr::eval(pool, e, &at, &mut saltus_expr::NoCalls) == 0.0
+}
+
+/// Relations whose functions are divided by parameters that are zero.
+fn undefined(sys: &System, value: &dyn Fn(VarId) -> Option<f64>) -> FxHashSet<VarId> {
+    let pool = &sys.dae.pool;
+    let divides = |row: &Row| {
+        let known = known(row, value);
+        let mut found = false;
+        pool.visit(row.template, |_, n| {
+            if let Node::Binary(Binary::Div, _, b) = *n {
+                found |= vanishes(pool, b, &known);
+            }
+        });
+        found
+    };
+    sys.relations.iter().filter(|r| divides(&r.g)).map(|r| r.var).collect()
+}
+
 /// Products and quotients of equation `k` with a factor of parameters alone that is zero become zero.
 fn fold_zero_factors(sys: &mut System, k: usize, value: &dyn Fn(VarId) -> Option<f64>) {
     let row = sys.equations[k].row.clone();
@@ -51,16 +84,7 @@ fn fold_zero_factors(sys: &mut System, k: usize, value: &dyn Fn(VarId) -> Option
     }
     let mut found = false;
     let template = sys.dae.pool.rewrite(row.template, &mut |pool, e| {
-        let vanishes = |f: ExprId| {
-            let mut parameters = !matches!(pool.node(f), Node::Hole(_) | Node::Const(_));
-            pool.visit(f, |_, n| match n {
-                Node::Hole(h) => parameters &= known[*h as usize].is_some(),
-                Node::Call { .. } | Node::CallDer { .. } => parameters = false,
-                _ => {}
-            });
-            let at = |h: u32| known[h as usize].unwrap_or(f64::NAN);
-            parameters && saltus_expr::eval(pool, f, &at, &mut saltus_expr::NoCalls) == 0.0
-        };
+        let vanishes = |f: ExprId| !matches!(pool.node(f), Node::Hole(_) | Node::Const(_)) && vanishes(pool, f, &known);
         let zero = match *pool.node(e) {
             Node::Binary(Binary::Mul, a, b) => vanishes(a) || vanishes(b),
             Node::Binary(Binary::Div, a, _) => vanishes(a),

@@ -52,6 +52,51 @@ error: the run failed at time 0.0001
 1 simultaneous equation for q could not be solved; worst: p = q^2 + 1
 --> model.mo:6:3
 
+--- relation-without-a-value-in-a-branch error simulate ---
+model M
+  Real u, v;
+equation
+  if time < 2 then
+    u = if sqrt(0.5 - time) > 0.1 then 1 else 2;
+    v = u;
+  else
+    u = 1;
+  end if;
+end M;
+--- expect ---
+exit: 6
+sqrt(0.5 - time) > 0.1 has no value, what it reads is not a number
+--> model.mo:5:5
+
+--- condition-of-branches-without-a-value error simulate ---
+model M
+  Real u, v;
+equation
+  if sqrt(0.5 - time) > -1 then
+    u = 1;
+    v = 2;
+  else
+    u = 2;
+  end if;
+end M;
+--- expect ---
+exit: 6
+sqrt(0.5 - time) > -1 has no value, what it reads is not a number
+--> model.mo:4:3
+
+--- remainder-of-a-division-by-a-parameter-that-is-zero error simulate ---
+model M
+  parameter Real p = 0;
+  Real x(start = 0.3, fixed = true), y;
+equation
+  der(x) = 1;
+  y = mod(x, p);
+end M;
+--- expect ---
+exit: 5
+y is not a number, computed from y = x - floor(x/p)*p
+--> model.mo:6:3
+
 --- relation-without-a-value error simulate ---
 model M
   Integer n(start = 0, fixed = true);
@@ -495,6 +540,19 @@ equation
   x^3 - x = 0.2*y;
   der(y) = 1;
   annotation(experiment(StopTime = 6));
+end M;
+--- expect ---
+exit: 6
+error: the solution ends at time 1.92450
+beyond, nothing near x = -0.57735
+
+--- a-step-that-ends-at-a-fold error simulate --fold error --solver bdf --tolerance 1e-4 --stop 4 ---
+// The last step before it ends within rounding of the fold.
+model M
+  Real x(start = -1.1), z(start = 0, fixed = true);
+equation
+  x^3 - x = 0.2*time;
+  der(z) = x;
 end M;
 --- expect ---
 exit: 6

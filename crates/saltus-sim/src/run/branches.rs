@@ -304,6 +304,7 @@ impl Runner<'_> {
     ) -> Option<(f64, u32, f64)> {
         // Whatever solutions the search comes upon, the run stays on its own.
         let kept = (model.machine.values.clone(), model.machine.course.clone());
+        model.machine.course.cut(t0);
         let mut at = |t: f64, keep: bool| {
             let course = (!keep).then(|| model.machine.course.clone());
             let m = &mut model.machine;
@@ -316,8 +317,9 @@ impl Runner<'_> {
             }
             found.ok().map(|()| program.iterated.iter().map(|&s| m.values[s as usize]).collect())
         };
-        let found = fold::find(&mut at, t0, t1);
-        let found = found.and_then(|(t, k)| Some((t, program.iterated[k], at(t, false)?[k])));
+        let first = kept.1.at(t0).map(<[f64]>::to_vec).or_else(|| at(t0, true));
+        let found = first.and_then(|first| fold::find(&mut at, &first, t0, t1));
+        let found = found.map(|(t, k, value)| (t, program.iterated[k], value));
         (model.machine.values, model.machine.course) = kept;
         model.machine.host.error = None;
         found

@@ -478,6 +478,11 @@ impl DaeBdf {
         Err(Failure::Newton { component: worst(&self.delta, &self.w) })
     }
 
+    /// The estimated error of component i in the last step.
+    pub(crate) fn local_error(&self, i: usize) -> f64 {
+        (self.sigma[self.k_used] * self.ee[i]).abs()
+    }
+
     /// Error estimates at orders k, k−1, k−2, and the order they suggest.
     fn estimate(&mut self) -> Estimates {
         let k = self.k;

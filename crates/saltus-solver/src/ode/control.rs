@@ -651,6 +651,10 @@ macro_rules! integrator_by_driver {
             fn x(&self) -> &[f64] {
                 &self.0.core.x
             }
+            fn local_error(&self, i: usize) -> Option<f64> {
+                let core = &self.0.core;
+                core.opts.fixed_step.is_none().then(|| core.err[i].abs())
+            }
             fn interpolate(&self, t: f64, x: &mut [f64]) {
                 self.0.interpolate(t, x)
             }

@@ -184,6 +184,9 @@ impl Integrator for Implicit {
     fn x(&self) -> &[f64] {
         &self.bdf.x()[..self.n]
     }
+    fn local_error(&self, i: usize) -> Option<f64> {
+        self.opts.fixed_step.is_none().then(|| self.bdf.local_error(i))
+    }
     fn interpolate(&self, t: f64, x: &mut [f64]) {
         self.bdf.interpolate(t, x);
     }

@@ -351,6 +351,10 @@ pub trait Integrator {
     fn t_prev(&self) -> f64;
     /// State at [`Self::t`].
     fn x(&self) -> &[f64];
+    /// What component i has become wrong by in the last step, by the method's own estimate; none if it makes no estimates.
+    fn local_error(&self, _i: usize) -> Option<f64> {
+        None
+    }
     /// Dense output at any t in [t_prev, t].
     fn interpolate(&self, t: f64, x: &mut [f64]);
     /// Derivative of the dense output.

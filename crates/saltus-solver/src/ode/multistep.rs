@@ -1120,6 +1120,10 @@ impl Integrator for Multistep {
         }
     }
 
+    fn local_error(&self, i: usize) -> Option<f64> {
+        self.opts.fixed_step.is_none().then(|| (self.acor[i] * self.tq[2]).abs())
+    }
+
     fn retake(&mut self, sys: &mut dyn OdeSystem, t: f64) -> bool {
         let begin = self.t_prev;
         let mut t = t;
