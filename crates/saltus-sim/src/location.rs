@@ -121,7 +121,7 @@ const AHEAD: f64 = 4.0;
 const SHORTEST: f64 = 1.0 / 65536.0;
 const FURTHER: f64 = 4.0;
 
-/// Which part of its band a function moves by in a step that passes through it.
+/// Which part of its band a function moves by in a step that passes through it, and goes beyond zero by.
 const PASSING: f64 = 0.1;
 
 /// For how many times that way a function counts as one that crosses often.
@@ -1370,7 +1370,8 @@ impl Location {
         let mut until = 1.0f64;
         for &(offset, sigma) in sides(&kind, bit).iter() {
             let c0 = self.coefficients[0] - offset;
-            let coming = self.comes(step, i, (from, sigma * c0), (tight, band));
+            let coming =
+                self.comes(step, i, (from, sigma * c0), (tight, band)) && sigma * (ends[1] - offset) < -PASSING * band;
             let touched = level == Some(offset);
             let errors = weight.max(self.accumulated(step, i));
             let close = if touched { errors.max(tight).max(1e-14 * (c0.abs() + rest)) } else { 0.0 };
@@ -1633,7 +1634,8 @@ impl Location {
             let side = if sigma > 0.0 { Sign::Positive } else { Sign::Negative };
             let first = if from == step.t0 { self.value(model, step, k, from) - offset } else { f64::INFINITY };
             let least = tight.max(rounding);
-            let coming = self.comes(step, i, (from, sigma * first), (least, band));
+            let coming = self.comes(step, i, (from, sigma * first), (least, band))
+                && sigma * (self.value(model, step, k, to) - offset) < -PASSING * band;
             let options = CrossingOptions { tol: if coming { least } else { band }, touching: false, s_tol: 0.0 };
             let touched = self.touchable(i, &kind, bit) == Some(offset);
             let mut near = self.approaching.contains_key(&i);
