@@ -676,7 +676,7 @@ impl Model {
             }
             let (eq, row) = program.plan.rows[i].clone();
             let large = |a: &Operand| match *a {
-                Operand::Var { var, order, .. } => impulsive.iter().any(|&e| e == (i, var, order)),
+                Operand::Var { var, order, .. } => impulsive.contains(&(i, var, order)),
                 _ => false,
             };
             for at in (0..row.args.len()).filter(|&at| large(&row.args[at])) {

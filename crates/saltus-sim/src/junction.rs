@@ -56,7 +56,7 @@ pub(crate) struct Corners {
 impl Corners {
     fn new(count: usize, list: Vec<Vec<usize>>) -> Corners {
         let inside = |of: &Vec<usize>, c: &Vec<usize>| c.iter().all(|k| of.contains(k));
-        let sign = |odd: usize| if odd % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = |odd: usize| if odd.is_multiple_of(2) { 1.0 } else { -1.0 };
         let within = |of: &Vec<usize>| {
             let parts = list.iter().enumerate().filter(|(_, c)| inside(of, c));
             parts.map(|(i, c)| (i, sign(of.len() - c.len()))).collect()

@@ -695,7 +695,7 @@ impl Model {
     /// Cells of the mode, and discrete ones, that are not numbers.
     pub fn not_finite(&self, program: &ModeProgram) -> Option<Trouble> {
         let bad: Vec<Cell> = (program.plan.vars.iter())
-            .chain(self.discrete.iter().map(|d| &d.2))
+            .chain(self.discrete.iter().map(|d| &d.2).filter(|v| !self.sys.dae.vars[**v].hidden))
             .map(|&v| Cell::new(v, 0))
             .filter(|&c| self.layout.find(c).is_some_and(|s| !self.machine.values[s as usize].is_finite()))
             .collect();
