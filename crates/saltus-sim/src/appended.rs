@@ -243,9 +243,9 @@ impl Appended {
 }
 
 impl Appended {
-    /// By which factor the step could be longer for function `j`, seen at the ends of steps, to be known within `error` in between; where
-    /// it began may be `apart` from what follows.
-    pub fn resolved(&self, j: usize, apart: bool, error: f64) -> f64 {
+    /// The error between ends of steps of the polynomial through what function `j` has been seen to be there, and its degree; two values tell
+    /// nothing. Where the step began may be `apart` from what follows.
+    pub fn between_ends(&self, j: usize, apart: bool) -> Option<(f64, usize)> {
         let (t0, h) = self.step;
         let mut p = Newton::default();
         for &(t, g) in self.past[self.which[j]].known().iter().filter(|p| p.0 < t0) {
@@ -255,8 +255,7 @@ impl Appended {
             p.push(0.0, self.values[j][0]);
         }
         p.push(1.0, self.values[j][END]);
-        // Two values tell nothing of what is between them.
-        if p.count < 3 { 2.0 } else { 0.9 * (error / p.error(1, 0)).powf(1.0 / (p.count - 1) as f64) }
+        (p.count > 2).then(|| (p.error(1, 0), p.count - 1))
     }
 
     /// Where function `j` of the step leaves its side, by the polynomial through its values at the ends of steps: 0 if it is beyond at

@@ -106,6 +106,9 @@ const PROBE: f64 = 0.25;
 /// Which part at most of the first step after a restart is tried next where a function has crossed in it.
 const SOON: f64 = 0.1;
 
+/// If the error between ends is still this part of what it was in a longer step, it is noise.
+const NOISE: f64 = 0.7;
+
 /// How far, in error weights, dense output may stray from the equations over a step where an event is taken.
 const STRAY: f64 = 10.0;
 
@@ -138,6 +141,16 @@ const MOST_RETURNS: usize = 8;
 
 /// Functions with more terms do not sleep.
 const MOST_TERMS: usize = 4;
+
+/// How well a function is known between ends of steps.
+#[derive(Clone, Copy, Default)]
+struct Doubt {
+    /// The step in which it was seen last, its error there, and what of that is noise.
+    begin: f64,
+    length: f64,
+    error: f64,
+    noise: f64,
+}
 
 /// A function that is within its band where a step begins.
 struct Within {
@@ -261,8 +274,8 @@ pub(crate) struct Location {
     /// be.
     known_until: Option<f64>,
     pub longest: f64,
-    /// Where the step began that was last found too long for that, and by which factor.
-    doubt: (f64, f64),
+    /// How well that was.
+    doubts: FxHashMap<usize, Doubt>,
     /// Where the integration began when the first step was last looked at in its midst.
     probed: f64,
     /// Functions that enclosures are asked about in this step.
@@ -694,6 +707,7 @@ impl Location {
             self.appended.reset(functions.len());
             self.ends.reset(functions.len());
             self.amplifying.clear();
+            self.doubts.clear();
             self.shared.signatures.clear();
         }
         self.begun = if self.begun.is_nan() { step.t0 } else { self.begun };
@@ -845,8 +859,10 @@ impl Location {
             self.went(i, first.abs());
             let side = self.side(model, step, k);
             let size = self.size_at_ends(&model.machine, i, [first, last]);
-            let mut beyond = 2.0 * side.tight;
             let weight = self.amplifying.get(&k).copied().unwrap_or(0.0);
+            // What the states are rounded by moves it, too, however small it is: the difference of two pressures.
+            let rounding = ROUNDING * weight / step.integrator.options().rtol;
+            let mut beyond = (2.0 * side.tight).max(rounding);
             if self.turned.contains(&i) {
                 // Ends have errors, too, a good deal less than the tolerance.
                 let noise = (0.1 * weight).min(0.2 * size);
@@ -877,16 +893,23 @@ impl Location {
                 self.ahead.push(Ahead { after, function: k, at_left, touches: false });
             }
             let nominal = model.machine.relations[i].nominal;
-            let error = step.integrator.options().rtol.sqrt() * size.max(1e-2 * nominal);
-            let part = s.resolved(j, fresh, error).min(LONGER);
+            let wanted = step.integrator.options().rtol.sqrt() * size.max(1e-2 * nominal);
+            // By which factor the step could be longer.
+            let part = s.between_ends(j, fresh).map_or(2.0, |(error, degree)| {
+                let doubt = self.doubts.entry(k).or_default();
+                // What is known no better of a shorter step is noise.
+                if doubt.begin == step.t0 && h < doubt.length && error > NOISE * doubt.error {
+                    doubt.noise = doubt.noise.max(error);
+                }
+                (doubt.begin, doubt.length, doubt.error) = (step.t0, h, error);
+                (0.9 * (wanted.max(10.0 * doubt.noise) / error).powf(1.0 / degree as f64)).min(LONGER)
+            });
             if self.ahead.len() == known {
                 least = least.min(part);
             }
             self.longest = self.longest.min(part.clamp(0.5, LONGER) * h);
         }
-        // What is known no better of a shorter step is noise.
-        if least < 1.0 && !(self.doubt.0 == step.t0 && least < 1.2 * self.doubt.1) {
-            self.doubt = (step.t0, least);
+        if least < 1.0 {
             let until = step.t0 + least.clamp(0.1, 0.7) * h;
             self.known_until = Some(self.known_until.map_or(until, |u| u.min(until)));
         }
@@ -1223,6 +1246,7 @@ impl Location {
                     self.ends.forget(k);
                     // What made it amplify may have been switched off.
                     self.amplifying.remove(&k);
+                    self.doubts.remove(&k);
                     if let Some(far) = self.lately.get_mut(program.crossings.functions[k].relation) {
                         *far = 0.0;
                     }
