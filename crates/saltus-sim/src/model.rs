@@ -32,6 +32,8 @@ use std::rc::Rc;
 
 /// The compiled plan of one mode.
 pub struct ModeProgram {
+    /// Its number among the programs made.
+    pub number: usize,
     /// The plan.
     pub plan: StructuralPlan,
     /// Everything continuous, given states and discrete values.
@@ -1087,6 +1089,7 @@ impl Model {
         let iterated = nonlinear(&between);
         let iterated_aside = nonlinear(&derivatives).len() < iterated.len();
         let program = Rc::new(ModeProgram {
+            number: self.programs.made,
             plan,
             tangent,
             totals: RefCell::default(),

@@ -25,7 +25,7 @@ pub(crate) struct Spent {
     /// The integrator makes no estimates.
     unknown: bool,
     /// The program whose derivatives these are, and which states each of them reads.
-    program: usize,
+    program: Option<usize>,
     reads: Vec<Vec<usize>>,
     /// States of functions that have made events since the last step.
     fired: FxHashSet<u32>,
@@ -78,9 +78,8 @@ impl Spent {
         if self.unknown || self.slots.len() != program.states.len() {
             return None;
         }
-        let here = std::ptr::from_ref(program) as usize;
-        if self.program != here {
-            (self.program, self.reads) = (here, reads(program));
+        if self.program != Some(program.number) {
+            (self.program, self.reads) = (Some(program.number), reads(program));
         }
         let mut open: Vec<usize> =
             if self.reads.is_empty() { (0..self.slots.len()).collect() } else { states.to_vec() };

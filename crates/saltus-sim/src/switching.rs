@@ -45,7 +45,7 @@ pub(crate) struct Switch {
     pub fired: Vec<(usize, f64, f64)>,
     /// Slots that the field depends on and that changed, with the new values where these tell modes apart.
     pub changed: Vec<(u32, f64)>,
-    /// The equations that held before, by address.
+    /// The number of the equations that held before.
     pub program: usize,
     /// All discrete values before; none while nothing repeats itself.
     pub before: Vec<f64>,

@@ -44,7 +44,7 @@ impl Runner<'_> {
         let value = |s: u32| if model.tells_modes(s) { model.machine.values[s as usize] } else { 0.0 };
         let mut changed: Vec<(u32, f64)> = slots.iter().map(|&s| (s, value(s))).collect();
         changed.sort_by_key(|c| c.0);
-        let switch = Switch { t, fired, changed, program: Rc::as_ptr(program).addr(), before };
+        let switch = Switch { t, fired, changed, program: program.number, before };
         let found = self.switching.note(key, switch, self.span());
         self.location.in_turn = self.switching.in_turn();
         found
