@@ -712,8 +712,8 @@ impl Model {
     /// No mode agrees with its own conditions, this one among them.
     pub(crate) fn contradicts_itself(&self, stage: Stage, key: Option<&ModeKey>, text: String) -> Diagnostic {
         let conditions = key.map(|k| self.modes.conditions(k)).unwrap_or_default();
-        let origins = conditions.iter().map(|&v| &self.sys.dae.vars[v].origin);
-        let origin = origins.filter(|o| o.span.is_some()).next().cloned().unwrap_or_default();
+        let mut origins = conditions.iter().map(|&v| &self.sys.dae.vars[v].origin);
+        let origin = origins.find(|o| o.span.is_some()).cloned().unwrap_or_default();
         Diagnostic::error(stage, origin.span.unwrap_or(Span::NONE), text)
             .within(&origin.instance)
             .hint("each branch leads to values that choose another one: look at these conditions, and at what the start fixes")
