@@ -21,6 +21,9 @@ use saltus_structure::RelationKind;
 /// A surface is repelling if its fields part faster than this part of its firmest hold.
 const REPELLING: f64 = 1e-9;
 
+/// Fields that differ by no more than this part of them are one: equations that are solved for them leave it over.
+const ALIKE: f64 = 1e-8;
+
 /// Corners that are mixed at most where more surfaces meet than all of whose corners are.
 const MOST_CORNERS: usize = 400;
 /// Corners looked at to see whether their fields follow from those of others.
@@ -748,6 +751,10 @@ impl Model {
         if program.states.is_empty() || !critical || !self.without_memory(program, &bits) {
             return None;
         }
+        let x = self.states_now(program);
+        if self.one_field(program, &bits, t, &x) {
+            return None;
+        }
         Some(Surface::new(relations, twins, bits, 1e-6, 0.0))
     }
 
@@ -1012,6 +1019,9 @@ impl Model {
         let x = self.states_now(program);
         let (relations, twins, bits) = self.complete(program, relations, t)?;
         if x.is_empty() || !bits.iter().any(|b| program.sensitivity.slots.contains(&b.0)) {
+            return None;
+        }
+        if self.one_field(program, &bits, t, &x) {
             return None;
         }
         let &(lead, _, _) = relations.first()?;
@@ -1329,6 +1339,25 @@ impl Model {
         self.resting = resting;
         let apart = |r: &[[f64; 2]; 2]| (r[0][0] - r[0][1]).abs().max((r[1][0] - r[1][1]).abs());
         free.is_some_and(|free| apart(&free) > 0.0 && apart(rates) <= HELD * apart(&free))
+    }
+
+    /// Whether the derivatives do not depend on the side at present but for what solving for them leaves over: it stands in a branch
+    /// that is not taken.
+    fn one_field(&mut self, program: &ModeProgram, bits: &[(u32, f64, f64)], t: f64, x: &[f64]) -> bool {
+        let fields = self.aside(|me| {
+            let mut rhs = Rhs::new(&mut me.machine, program);
+            [false, true].map(|second| {
+                bits.iter().for_each(|&(s, a, b)| rhs.machine.values[s as usize] = if second { b } else { a });
+                let mut dx = vec![0.0; x.len()];
+                rhs.field(t, x, &mut dx).is_ok().then_some(dx)
+            })
+        });
+        let [Some(a), Some(b)] = fields else { return false };
+        let largest = a.iter().zip(&program.nominal).map(|(f, n)| f.abs() / n).fold(0.0, f64::max);
+        let alike = |((a, b), n): ((&f64, &f64), &f64)| {
+            (a - b).abs() <= ALIKE * (a.abs() + b.abs()) + f64::EPSILON * largest * n
+        };
+        a.iter().zip(&b).zip(&program.nominal).all(alike)
     }
 
     /// Whether the fields of both sides are one field where g is zero: what tells them apart here goes with the distance.
