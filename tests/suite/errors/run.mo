@@ -731,3 +731,28 @@ end M;
 exit: 6
 error: assertion failed at time 0.75: the index k is outside 1:3: it is 4
 --> model.mo:6:9
+
+--- a-division-of-integers-by-zero error simulate --stop 2 ---
+model M
+  Integer n = integer(time);
+  Integer k = div(5, n);
+end M;
+
+--- expect ---
+exit: 5
+k is not a number
+--> model.mo:3:11
+
+--- samples-that-leave-no-time-between-them error simulate --stop 2 ---
+model M
+  Integer n(start = 0, fixed = true);
+equation
+  when sample(0, 1e-300) then
+    n = pre(n) + 1;
+  end when;
+end M;
+
+--- expect ---
+exit: 6
+2000 time events in a row, of sample(0, 1e-300)
+--> model.mo:4:8
