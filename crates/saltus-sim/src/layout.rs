@@ -2,7 +2,7 @@
 //! later only appends.
 //!
 //! Cells and constants keep their slots. What something compiled needs for itself is *lent*: it comes back when that is dropped, and
-//! is lent again, so that a run through ever new modes does not grow.
+//! is lent again: modes that are forgotten leave no slots behind.
 
 use rustc_hash::FxHashMap;
 use saltus_dae::Operand;

@@ -13,6 +13,7 @@
 //! - `reinit`: new values of variables that are not states.
 //! - `rhs`, `sliding`, `junction`, `winding`, `resting`, `switching`: the field the integrator sees; sliding along surfaces, where several
 //!   meet, where the solution winds into one; rest after impacts that accumulate, and what follows switches that do.
+//! - `spent`: what the states have become wrong by, as far as the integrator tells.
 //! - `touched`, `islands`: what an event has to evaluate again, and what it cannot reach.
 //! - [`instants`], `pace`: which instants are one, and waiting for the clock.
 //! - `difference`: systems of next values, instant by instant.
