@@ -3,7 +3,11 @@
 //! `b = x > 0 and y > 0` changes when its formula does, not whenever one of its relations does. A relation that nothing reads but
 //! such formulas of discrete values, and that is no variable of the model itself, is *inner*: where it crosses and every formula
 //! keeps its value, nothing has happened. Its truth value is taken over, and that is all: no event, no row, no restart.
+//!
+//! An inner relation *idles* while all its formulas keep their values whatever it says (`x > 0 and b` with b false): nobody looks where it
+//! crosses. Its truth value is not kept up, and is found anew before anything else in its formulas changes.
 
+use crate::machine::plain;
 use crate::model::Model;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId};
@@ -19,6 +23,10 @@ pub struct Conditions {
     readers: FxHashMap<usize, Vec<usize>>,
     /// Of relations that have had no value: all that reads them, and where it is computed to.
     consequences: FxHashMap<usize, Vec<Consequence>>,
+    /// Formulas by the discrete variables (indices into the model's list) they determine.
+    by_discrete: FxHashMap<usize, usize>,
+    /// Relations that idle since somebody asked.
+    idle: FxHashSet<usize>,
 }
 
 /// A formula or an equation that reads a relation.
@@ -36,7 +44,12 @@ struct Formula {
     value: u32,
     /// Where the value of the present is.
     slot: u32,
+    /// Its inner relations that are not on time alone, if they are few enough to try all their values.
+    open: Option<Vec<usize>>,
 }
+
+/// Relations of a formula whose values are all tried.
+const MOST_OPEN: usize = 4;
 
 impl Model {
     /// Finds the inner relations.
@@ -101,19 +114,95 @@ impl Model {
         for (k, f) in formulas.iter().enumerate() {
             f.2.iter().copied().filter(inner).for_each(|i| readers.entry(i).or_default().push(k));
         }
-        let formulas = self.compile(|c| {
-            let compile = |(var, row, _): (VarId, Row, Vec<usize>)| {
+        let timed = |i: &usize| self.machine.relations[*i].time.is_some();
+        let signs = |i: &usize| matches!(self.machine.relations[*i].kind, RelationKind::Sign(_));
+        let open: Vec<Option<Vec<usize>>> = (formulas.iter())
+            .map(|f| f.2.iter().copied().filter(|i| readers.contains_key(i) && !timed(i)).collect::<Vec<_>>())
+            .map(|open| (open.len() <= MOST_OPEN && open.iter().all(signs)).then_some(open))
+            .collect();
+        let formulas: Vec<Formula> = self.compile(|c| {
+            let compile = |((var, row, _), open): ((VarId, Row, Vec<usize>), Option<Vec<usize>>)| {
                 let value = c.layout.scratch();
-                Formula { batch: c.batch(value, &row), value, slot: c.layout.slot(Cell::new(var, 0)) }
+                Formula { batch: c.batch(value, &row), value, slot: c.layout.slot(Cell::new(var, 0)), open }
             };
-            formulas.into_iter().map(compile).collect()
+            formulas.into_iter().zip(open).map(compile).collect()
         });
-        self.conditions = Conditions { formulas, readers, consequences: FxHashMap::default() };
+        let place: FxHashMap<u32, usize> = formulas.iter().enumerate().map(|(k, f)| (f.slot, k)).collect();
+        let discrete = self.discrete.iter().enumerate();
+        let by_discrete = discrete.filter_map(|(d, v)| place.get(&v.0).map(|&k| (d, k))).collect();
+        self.conditions = Conditions { formulas, readers, by_discrete, ..Conditions::default() };
     }
 
     /// Whether a relation stands in formulas only.
     pub(crate) fn is_inner(&self, relation: usize) -> bool {
         self.conditions.readers.contains_key(&relation)
+    }
+
+    /// Whether a relation idles: the values of all formulas that read it are those they have whatever relations not on time say.
+    pub(crate) fn idles(&mut self, relation: usize) -> bool {
+        let Some(readers) = self.conditions.readers.get(&relation) else { return false };
+        let before = self.machine.host.error.take();
+        let fixed = readers.iter().all(|&k| {
+            let f = &self.conditions.formulas[k];
+            let Some(open) = &f.open else { return false };
+            let machine = &mut self.machine;
+            let slots = open.iter().map(|&i| machine.relations[i].var as usize);
+            let old: Vec<(usize, f64)> = slots.map(|s| (s, machine.values[s])).collect();
+            let fixed = (0..1usize << old.len()).all(|pattern| {
+                for (j, &(slot, _)) in old.iter().enumerate() {
+                    machine.values[slot] = f64::from(u8::from(pattern >> j & 1 != 0));
+                }
+                machine.batch(&f.batch);
+                machine.host.error.is_none() && machine.values[f.value as usize] == machine.values[f.slot as usize]
+            });
+            old.iter().for_each(|&(slot, value)| machine.values[slot] = value);
+            fixed
+        });
+        self.machine.host.error = before;
+        if fixed {
+            self.conditions.idle.insert(relation);
+        } else {
+            self.conditions.idle.remove(&relation);
+        }
+        fixed
+    }
+
+    /// Relations that idled when they were asked about last.
+    pub(crate) fn idle(&self) -> &FxHashSet<usize> {
+        &self.conditions.idle
+    }
+
+    /// Finds the truth values of relations that idle and stand in formulas of these discrete variables, of all with `None`. Everything
+    /// continuous has its values of the instant.
+    pub(crate) fn wake(&mut self, discrete: Option<&[usize]>) {
+        if self.conditions.idle.is_empty() {
+            return;
+        }
+        let c = &self.conditions;
+        let which: Vec<usize> = match discrete {
+            None => c.idle.iter().copied().collect(),
+            Some(list) => {
+                let formulas = list.iter().filter_map(|d| Some(&c.formulas[*c.by_discrete.get(d)?]));
+                formulas.filter_map(|f| f.open.as_ref()).flatten().copied().filter(|i| c.idle.contains(i)).collect()
+            }
+        };
+        self.wake_up(&which);
+    }
+
+    fn wake_up(&mut self, which: &[usize]) {
+        for &i in which {
+            let mut g = [f64::NAN];
+            self.machine.crossing_values(&[i], &mut g);
+            let r = &self.machine.relations[i];
+            if !g[0].is_nan() {
+                let (slot, value) = (r.var, plain(&r.kind, g[0]));
+                self.machine.values[slot as usize] = value;
+                if let Some(&previous) = self.machine.previous.get(&slot) {
+                    self.machine.values[previous as usize] = value;
+                }
+            }
+            self.conditions.idle.remove(&i);
+        }
     }
 
     /// Whether anything comes out otherwise at present with another value of this relation. What stands behind `x > 0 and`, or in a branch that
@@ -200,7 +289,7 @@ impl Model {
     }
 
     /// Inner relations on time that have another value from now on, if they are all that happens now and all formulas keep their
-    /// values.
+    /// values. Where relations idle, everything continuous has its values of now.
     pub(crate) fn unnoticed_now(&mut self) -> Option<Vec<(u32, f64)>> {
         let t = self.machine.values[self.machine.time as usize];
         let close = self.machine.instants.close(t);
@@ -219,7 +308,15 @@ impl Model {
                 new.push((slot, value));
             }
         }
-        (!which.is_empty() && self.keeps_conditions(&which, &new)).then_some(new)
+        if which.is_empty() {
+            return None;
+        }
+        let c = &self.conditions;
+        let formulas = which.iter().flat_map(|i| &c.readers[i]).map(|&k| &c.formulas[k]);
+        let idle = formulas.filter_map(|f| f.open.as_ref()).flatten().copied().filter(|i| c.idle.contains(i));
+        let idle: Vec<usize> = idle.collect();
+        self.wake_up(&idle);
+        self.keeps_conditions(&which, &new).then_some(new)
     }
 
     /// Whether the formulas over these relations are the same with the new values.

@@ -268,6 +268,7 @@ impl Model {
         if touched.is_none() {
             self.attend(islands.as_ref());
         }
+        self.wake(touched.as_deref().map(|t| &t.discrete[..]));
         // What may change: indices into the discrete variables.
         let mut may_change = Extent::of(touched.as_deref().map(|t| &t.discrete[..]), self.discrete.len());
         let mut before: Vec<f64> =

@@ -730,6 +730,9 @@ impl Location {
             if !self.amplifying.is_empty() && self.amplifying.contains_key(&k) {
                 self.ends.which.push(k);
             } else if !self.form(model, step, k) {
+                if model.idles(f.relation) {
+                    return true;
+                }
                 if self.unusual(model, step, k) || !self.exclusion.tries(k) {
                     self.appended.which.push(k);
                 } else {
@@ -985,6 +988,10 @@ impl Location {
         for s in changed {
             let reads = |k: &&usize| crossings.functions[**k].discrete.contains(s);
             touched.extend(crossings.by_slot.get(s).into_iter().flatten().filter(reads));
+        }
+        // What idled may not do so any more.
+        for i in model.idle().clone() {
+            touched.extend(crossings.by_relation.get(&i).filter(|_| !model.idles(i)));
         }
         touched.sort_unstable();
         touched.dedup();
@@ -1871,6 +1878,9 @@ impl Location {
         let part = |t: f64| (t - step.t0) / (step.t1 - step.t0);
         for k in self.sleepers.awake.clone() {
             let f = &step.program.crossings.functions[k];
+            if model.idle().contains(&f.relation) {
+                continue;
+            }
             let mut g = [f64::NAN; 2];
             if self.form(model, step, k) {
                 self.polynomial(step, k);

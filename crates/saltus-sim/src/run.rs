@@ -842,7 +842,10 @@ impl Runner<'_> {
         }
         let step = SearchedStep { program, integrator, t0: from, t1: end };
         let close = self.together();
-        let reach = |k: &usize| self.location.comes_to(model, &step, *k, end, (before[*k], g[*k], dt), close);
+        let reach = |k: &usize| {
+            !model.idle().contains(&relations[*k])
+                && self.location.comes_to(model, &step, *k, end, (before[*k], g[*k], dt), close)
+        };
         let found: Vec<usize> = (0..relations.len()).filter(reach).map(|k| relations[k]).collect();
         self.location.touching.extend(&found);
         self.last.clone_from(&found);
@@ -863,6 +866,9 @@ impl Runner<'_> {
             return None;
         }
         if timed {
+            if !model.idle().is_empty() {
+                self.evaluate_at(model, program, integrator, t).ok()?;
+            }
             model.machine.values[model.machine.time as usize] = t;
             return model.unnoticed_now();
         }
