@@ -197,6 +197,9 @@ pub struct SimulateArgs {
     /// Write these variables only; '*' and '?' stand for any text and character, the name of an array or component for all its parts
     #[arg(long, value_name = "PATTERN,PATTERN…", help_heading = "Results")]
     pub variables: Vec<String>,
+    /// Write discrete variables there, a line `time,variable,value` per change, and not as columns
+    #[arg(long, value_name = "FILE.csv", help_heading = "Results")]
+    pub discrete: Option<PathBuf>,
     /// Write what happened at events
     #[arg(long, value_name = "FILE.json", help_heading = "Results")]
     pub events: Option<PathBuf>,

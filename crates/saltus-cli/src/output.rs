@@ -2,7 +2,7 @@
 
 use crate::console::StandardOutput;
 use saltus_dae::{HybridDae, VarType, Variability};
-use saltus_results::{Column, CsvSink, Format, Kind, MemorySink, Sink, Trajectory};
+use saltus_results::{Apart, Column, CsvSink, Format, Kind, MemorySink, Sink, Trajectory};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -95,6 +95,8 @@ pub struct Output {
     pub last_time: f64,
     /// Somebody follows the run: rows are handed on as they come.
     pub followed: bool,
+    /// Where discrete variables go as they change, if not into the table.
+    pub discrete: Option<PathBuf>,
 }
 
 impl Output {
@@ -116,6 +118,7 @@ impl Output {
             rows: 0,
             last_time: f64::NAN,
             followed: false,
+            discrete: None,
         }
     }
 
@@ -125,6 +128,13 @@ impl Output {
             Destination::File(path, _) if self.sink.is_some() => Some(path),
             _ => None,
         }
+    }
+
+    /// A new file; where it cannot be made the reason is kept.
+    fn create(&mut self, path: &Path) -> io::Result<File> {
+        File::create(path).inspect_err(|error| {
+            self.refused = Some(format!("cannot write {}: {error}", path.display()));
+        })
     }
 
     fn note(&mut self, result: io::Result<()>) -> io::Result<()> {
@@ -142,18 +152,19 @@ impl Output {
 impl Sink for Output {
     fn begin(&mut self, columns: &[Column]) -> io::Result<()> {
         self.begun.get_or_insert_with(Instant::now);
-        let mut sink: Box<dyn Sink + Send> = match &self.destination {
+        let mut sink: Box<dyn Sink + Send> = match self.destination.clone() {
             Destination::StandardOutput => Box::new(CsvSink::new(StandardOutput)),
             Destination::File(path, format) => {
-                let file = File::create(path).inspect_err(|error| {
-                    self.refused = Some(format!("cannot write {}: {error}", path.display()));
-                })?;
+                let file = self.create(&path)?;
                 let mut constants = std::mem::take(&mut self.constants);
                 let names: std::collections::HashSet<&str> = columns.iter().map(|c| c.name.as_str()).collect();
                 constants.retain(|(column, _)| !names.contains(column.name.as_str()));
                 format.sink(file, constants)
             }
         };
+        if let Some(path) = self.discrete.clone() {
+            sink = Box::new(Apart::new(sink, self.create(&path)?));
+        }
         sink.begin(columns)?;
         self.sink = Some(sink);
         if !self.wanted.is_empty() {

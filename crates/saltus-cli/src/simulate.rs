@@ -47,6 +47,7 @@ pub fn simulate(arguments: &SimulateArgs, begun: Instant) -> Result<(), Failure>
     }
     let mut output = Output::new(destination, wanted, output::constants(&dae, &variables));
     output.followed = run.realtime.is_some();
+    output.discrete = arguments.discrete.clone();
     let events = arguments.events.clone().map(EventsFile::new);
     let range = range(&run, &dae);
     let mut watch = Watch::new(session.style, arguments.trace, events, &session.engine.sources(), range);
@@ -113,7 +114,7 @@ fn from_scenario(
 fn check(arguments: &SimulateArgs) -> Result<(), Failure> {
     // The name of the model does not matter here.
     Destination::new(arguments.output.as_deref(), "model").map_err(Failure::Usage)?;
-    if let Some(path) = &arguments.events {
+    for path in arguments.events.iter().chain(&arguments.discrete) {
         output::check_folder(path).map_err(Failure::Usage)?;
     }
     match (arguments.run.start, arguments.run.stop) {
@@ -131,7 +132,14 @@ fn check_files(arguments: &SimulateArgs, destination: &Destination, picture: Opt
         Destination::StandardOutput => None,
     };
     let model = Some(Path::new(&arguments.model.target)).filter(|path| path.is_file());
-    let files = [model, rows, arguments.events.as_deref(), arguments.write_final.as_deref(), picture];
+    let files = [
+        model,
+        rows,
+        arguments.events.as_deref(),
+        arguments.discrete.as_deref(),
+        arguments.write_final.as_deref(),
+        picture,
+    ];
     output::check_distinct(files.into_iter().flatten()).map_err(Failure::Usage)
 }
 
@@ -252,7 +260,7 @@ fn keep(
         session
             .remark(&format!("wrote {path}{until}"), || json!({ "type": "file", "path": path, "rows": output.rows }));
     }
-    if let Some(path) = events {
+    for path in output.discrete.as_deref().into_iter().chain(events) {
         let path = path.display().to_string();
         session.remark(&format!("wrote {path}"), || json!({ "type": "file", "path": path }));
     }

@@ -99,6 +99,33 @@ fn numbers_for_machines_are_one_object() {
 }
 
 #[test]
+fn discrete_variables_may_be_written_as_changes() {
+    let model = "model M
+  Real x(start = 0, fixed = true);
+  discrete Real s(start = 1, fixed = true);
+  Integer n = integer(time);
+equation
+  der(x) = s;
+  when time >= 1.5 then
+    s = -1;
+  end when;
+end M;
+";
+    let folder = Folder::new("changes", model);
+    let (code, _, stderr) = folder.saltus("simulate model.mo --stop 2 --intervals 4 --output t.csv --discrete d.csv");
+    assert!(code == 0 && stderr.contains("wrote d.csv"), "{stderr}");
+    let changes = ["time,variable,value", "0.0,s,1.0", "0.0,n,0", "1.0,n,1", "1.5,s,-1.0", "2.0,n,2"];
+    assert_eq!(folder.read("d.csv").lines().collect::<Vec<_>>(), changes);
+    // Both sides of each event are rows of the table all the same.
+    let table = folder.read("t.csv");
+    let times: Vec<&str> = table.lines().map(|l| l.split(',').next().unwrap_or("")).collect();
+    assert_eq!(times, ["time", "0.0", "0.5", "1.0", "1.0", "1.5", "1.5", "2.0", "2.0"]);
+    assert!(table.starts_with("time,x\n"), "{table}");
+    let (code, _, stderr) = folder.saltus("simulate model.mo --output t.csv --discrete t.csv");
+    assert!(code == 2 && stderr.contains("two files"), "{stderr}");
+}
+
+#[test]
 fn events_are_told_on_request() {
     let folder = Folder::new("trace", BALL);
     let (_, _, stderr) = folder.saltus("simulate model.mo --stop 0.6 --trace events --output -");

@@ -4,7 +4,7 @@ use crate::{Column, Kind, Sink, Trajectory, bad_data, check_row, misuse};
 use std::io::{self, Read, Write};
 
 /// Bytes gathered before they are handed on.
-const BUFFER: usize = 1 << 16;
+pub(crate) const BUFFER: usize = 1 << 16;
 
 /// Writes rows as comma-separated text.
 ///
@@ -92,7 +92,7 @@ impl<W: Write> Drop for CsvSink<W> {
     }
 }
 
-fn push_name(buffer: &mut Vec<u8>, name: &str) {
+pub(crate) fn push_name(buffer: &mut Vec<u8>, name: &str) {
     if name.contains([',', '"', '\n', '\r']) {
         buffer.push(b'"');
         buffer.extend_from_slice(name.replace('"', "\"\"").as_bytes());
@@ -102,11 +102,11 @@ fn push_name(buffer: &mut Vec<u8>, name: &str) {
     }
 }
 
-fn push_real(buffer: &mut Vec<u8>, value: f64) {
+pub(crate) fn push_real(buffer: &mut Vec<u8>, value: f64) {
     buffer.extend_from_slice(ryu::Buffer::new().format(value).as_bytes());
 }
 
-fn push_value(buffer: &mut Vec<u8>, value: f64, kind: Kind) {
+pub(crate) fn push_value(buffer: &mut Vec<u8>, value: f64, kind: Kind) {
     match kind {
         Kind::Real => push_real(buffer, value),
         Kind::Boolean => buffer.extend_from_slice(if value != 0.0 { b"true" } else { b"false" }),

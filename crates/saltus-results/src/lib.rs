@@ -9,11 +9,13 @@
 //!                   ├─ MatSink      MAT v4 as Dymola and OpenModelica write it
 //!                   ├─ ParquetSink  columns, for data frames
 //!                   ├─ MemorySink ──▶ Trajectory ──▶ at, compare, plot_svg
+//!                   ├─ Apart        what changes at events alone, as a list of changes
 //!                   └─ Tee          several of them at once
 //! ```
 //!
 //! Nothing in here knows what a model is: columns have names, kinds, units and descriptions, and that is all.
 
+mod apart;
 mod compare;
 mod csv;
 mod mat;
@@ -21,6 +23,7 @@ mod parquet;
 mod plot;
 mod trajectory;
 
+pub use crate::apart::Apart;
 pub use crate::compare::{Comparison, Difference, Tolerance};
 pub use crate::csv::CsvSink;
 pub use crate::mat::MatSink;
@@ -65,6 +68,8 @@ pub struct Column {
     pub description: String,
     /// Its value, if it is the same in every row: formats that have a place for constants store it once.
     pub constant: Option<f64>,
+    /// It changes at events alone.
+    pub held: bool,
 }
 
 impl Column {
@@ -87,6 +92,12 @@ impl Column {
     /// The same column, known to hold one value.
     pub fn with_constant(mut self, value: f64) -> Self {
         self.constant = Some(value);
+        self
+    }
+
+    /// The same column, known to change at events alone.
+    pub fn held(mut self) -> Self {
+        self.held = true;
         self
     }
 

@@ -283,7 +283,7 @@ fn undescribe(name: &str, text: &str) -> Column {
         unit = text[at + 1..text.len() - 1].split('|').next().unwrap_or("");
         text = text[..at].trim_end();
     }
-    Column { name: name.into(), kind, unit: unit.into(), description: text.into(), constant: None }
+    Column { name: name.into(), kind, unit: unit.into(), description: text.into(), ..Column::default() }
 }
 
 /// A matrix as it stands in the file, elements column by column.

@@ -58,6 +58,9 @@ impl Runner<'_> {
             if let (Source::Const(c), Some(column)) = (&source, columns.last_mut()) {
                 column.constant = Some(*c);
             }
+            if let (Source::Slot(_, _, None), Some(column)) = (&source, columns.last_mut()) {
+                column.held = true;
+            }
             self.sources.push(source);
         }
         model.layout.extend(&mut model.machine.values);
