@@ -23,7 +23,7 @@ use saltus_dae::{
 use saltus_expr::{Binary, ExprId, FuncId, Node as XNode, Unary};
 use saltus_function::{Dim, FExpr, FIndex, FStmt, FStmtKind, LValue, LocalId, ScalarType};
 use saltus_syntax::ast::{
-    BinaryOp, Call, ComponentRef, Expr, ExprKind, Ident, RefPart, Statement, StatementKind, UnaryOp,
+    BinaryOp, Call, ComponentRef, Expr, ExprKind, Ident, RefPart, Statement, StatementKind, Subscript, UnaryOp,
 };
 
 /// What the lowering of an algorithm knows about the model around it.
@@ -308,35 +308,28 @@ impl<'t> Flattener<'t> {
             }
         }
         go(s, whens, &mut refs);
-        for r in refs {
-            let v = match self.eval_ref(env, r) {
-                Ok(v) => Some(v),
-                Err(_) => {
-                    let mut bare = r.clone();
-                    bare.parts.iter_mut().for_each(|p| p.subscripts.clear());
-                    self.eval_ref(env, &bare).ok()
-                }
-            };
-            if let Some(v) = v {
-                for e in v.scalar_list() {
-                    match self.as_var(e) {
-                        Some(v) => {
-                            out.insert(v);
-                        }
-                        None => {
-                            // A subscript known only at run time: any element.
-                            for k in self.dae.pool.holes(e) {
-                                if let Some(Operand::Var { var, order: 0, .. }) = self.hole(k)
-                                    && self.dae.vars[var].variability > Variability::Parameter
-                                {
-                                    out.insert(var);
-                                }
-                            }
-                        }
-                    }
+        refs.into_iter().for_each(|r| out.extend(self.elements(env, r)));
+    }
+
+    /// The variables that an assignment to this may change. Where a subscript is known only at run time, any element: what the
+    /// subscript reads is not assigned.
+    pub(crate) fn elements(&mut self, env: &Env, r: &ComponentRef) -> Vec<VarId> {
+        let mut open = r.clone();
+        for s in open.parts.iter_mut().flat_map(|p| &mut p.subscripts) {
+            if let Subscript::Index(e) = s {
+                let value = self.eval(env, e).map(|v| v.scalar_list());
+                if !value.is_ok_and(|list| list.iter().all(|&x| self.dae.pool.as_const(x).is_some())) {
+                    *s = Subscript::All(e.span);
                 }
             }
         }
+        let mut bare = r.clone();
+        bare.parts.iter_mut().for_each(|p| p.subscripts.clear());
+        let values: Vec<Vec<ExprId>> =
+            [r, &open, &bare].into_iter().filter_map(|r| Some(self.eval_ref(env, r).ok()?.scalar_list())).collect();
+        let all = values.iter().find_map(|list| list.iter().map(|&e| self.as_var(e)).collect());
+        // Of a record some fields may be no variables.
+        all.unwrap_or_else(|| values.last().into_iter().flatten().filter_map(|&e| self.as_var(e)).collect())
     }
 
     pub(crate) fn discrete_in_statements(&mut self, env: &Env, s: &'t [Statement], inside: bool) {

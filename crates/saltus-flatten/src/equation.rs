@@ -607,17 +607,9 @@ impl<'t> Flattener<'t> {
 
     /// The whole of every component the reference may mean.
     pub(crate) fn mark_discrete(&mut self, env: &Env, r: &saltus_syntax::ast::ComponentRef) {
-        let mut bare = r.clone();
-        bare.parts.iter_mut().for_each(|p| p.subscripts.clear());
         // Single elements assigned in a when-clause make only themselves discrete, if that can be told.
-        for r in [r, &bare] {
-            let Ok(value) = self.eval_ref(env, r) else { continue };
-            let elements: Option<Vec<VarId>> = value.scalar_list().into_iter().map(|e| self.as_var(e)).collect();
-            let Some(elements) = elements else { continue };
-            for v in elements {
-                self.dae.vars[v].variability = self.dae.vars[v].variability.min(Variability::Discrete);
-            }
-            return;
+        for v in self.elements(env, r) {
+            self.dae.vars[v].variability = self.dae.vars[v].variability.min(Variability::Discrete);
         }
     }
 

@@ -230,7 +230,9 @@ impl Model {
         kind: EventKind,
         observer: &mut dyn Observer,
     ) -> Result<Handled, Diagnostic> {
+        self.machine.host.lines.free = true;
         let handled = self.iterate(program, fired, near, kind, observer);
+        self.machine.host.lines.free = false;
         self.attend(None);
         handled
     }

@@ -5,7 +5,8 @@
 //! inflow is written at one end and the outflow is read at the other.
 //!
 //! A jump of what is written arrives where it is read as an event. Until then reading is *locked* to the piece before the
-//! jump, continued beyond its end, so that integrators see a smooth function.
+//! jump, continued beyond its end, so that integrators see a smooth function. A lag that grows faster than time carries reading back
+//! over a jump, an event likewise. While an event is iterated reading is *free*: the lag may jump.
 
 use rustc_hash::FxHashMap;
 use saltus_program::{Batch, Interval};
@@ -57,9 +58,14 @@ impl Profile {
         self.points[(number - self.first) as usize]
     }
 
+    /// What places differ by if they are the same but for rounding.
+    fn rounding(a: f64, b: f64) -> f64 {
+        1e-13 * a.abs().max(b.abs()).max(1e-3)
+    }
+
     /// The same place but for rounding.
     fn same(a: f64, b: f64) -> bool {
-        (a - b).abs() <= 1e-13 * a.abs().max(b.abs()).max(1e-3)
+        (a - b).abs() <= Profile::rounding(a, b)
     }
 
     /// Whether two values at one place are a jump.
@@ -341,6 +347,25 @@ impl Reader {
         }
     }
 
+    /// The jump it has last gone past, if it goes up and may come back over it: where it is, and the one before.
+    fn back(&self, p: &Profile) -> Option<(f64, Option<i64>)> {
+        let jump = self.behind.filter(|_| self.up)?;
+        let k = p.jumps.binary_search(&jump).ok()?;
+        Some((p.point(jump).s, k.checked_sub(1).map(|k| p.jumps[k])))
+    }
+
+    /// Goes past the jumps between it and `s`; whether there were any.
+    fn follow(&mut self, p: &Profile, s: f64) -> bool {
+        let before = self.behind;
+        while let Some((jump, _)) = self.ahead(p).filter(|&(_, at)| Profile::same(s, at) || (s > at) == self.up) {
+            self.behind = Some(jump);
+        }
+        while let Some((_, earlier)) = self.back(p).filter(|&(at, _)| s < at && !Profile::same(s, at)) {
+            self.behind = earlier;
+        }
+        self.behind != before
+    }
+
     /// Where the jump ahead is.
     fn ahead(&self, p: &Profile) -> Option<(i64, f64)> {
         let (a, b) = self.piece(p);
@@ -617,7 +642,7 @@ impl Line {
     }
 
     /// Value and slope at reader `k` for the argument of its function: t − d, or x.
-    fn read(&self, k: usize, argument: f64) -> (f64, f64) {
+    fn read(&self, k: usize, argument: f64, free: bool) -> (f64, f64) {
         if self.profile.points.is_empty() {
             return (self.initial, 0.0);
         }
@@ -628,7 +653,11 @@ impl Line {
         if matches!(self.kind, Kind::Delay { .. }) && s <= self.profile.points[0].s {
             return (self.profile.points[0].v, 0.0); // before the start
         }
-        let (a, b) = self.readers[k].piece(&self.profile);
+        let mut reader = self.readers[k];
+        if free && matches!(self.kind, Kind::Delay { .. }) {
+            reader.follow(&self.profile, s);
+        }
+        let (a, b) = reader.piece(&self.profile);
         let (v, dv) = self.profile.at(s, a, b);
         (v, sign * dv)
     }
@@ -661,27 +690,39 @@ impl Line {
         found.unwrap_or(Interval::WHOLE)
     }
 
-    /// How far the nearest jump ahead of a reader is (negative once it has arrived), given computed batches.
+    /// How far the nearest jump is from a reader (negative once it has arrived), given computed batches.
     pub fn distance(&self, values: &[f64]) -> f64 {
-        (0..2)
-            .filter_map(|k| {
-                let (s, r) = (self.position(values, k)?, self.readers[k]);
-                let at = r.ahead(&self.profile)?.1;
-                Some(if r.up { at - s } else { s - at })
-            })
-            .fold(f64::INFINITY, f64::min)
+        let mut nearest = f64::INFINITY;
+        for k in 0..2 {
+            let Some(s) = self.position(values, k) else { continue };
+            let r = self.readers[k];
+            if let Some((_, at)) = r.ahead(&self.profile) {
+                nearest = nearest.min(if r.up { at - s } else { s - at });
+            }
+            // Where it has just gone past the jump it has not come back.
+            if let Some((at, _)) = r.back(&self.profile) {
+                nearest = nearest.min(s - at + 2.0 * Profile::rounding(s, at));
+            }
+        }
+        nearest
     }
 
-    /// Readers that have reached the jump ahead go past it; whether there were any.
+    /// Whether there are jumps that readers may come to.
+    pub fn has_jumps(&self) -> bool {
+        !self.profile.jumps.is_empty()
+    }
+
+    /// Whether the lag varies between events.
+    pub fn varies(&self) -> bool {
+        matches!(self.kind, Kind::Delay { steady: false, .. })
+    }
+
+    /// Readers that have reached a jump go past it; whether there were any.
     pub fn arrive(&mut self, values: &[f64]) -> bool {
         let mut any = false;
         for k in 0..2 {
-            while let Some(s) = self.position(values, k)
-                && let Some((jump, at)) = self.readers[k].ahead(&self.profile)
-                && (Profile::same(s, at) || (s > at) == self.readers[k].up)
-            {
-                self.readers[k].behind = Some(jump);
-                any = true;
+            if let Some(s) = self.position(values, k) {
+                any |= self.readers[k].follow(&self.profile, s);
             }
         }
         any
@@ -708,6 +749,8 @@ impl Line {
 #[derive(Default)]
 pub(crate) struct Lines {
     pub list: Vec<Line>,
+    /// An event is iterated: delays are read where their lags are now, whatever jumps lie between.
+    pub free: bool,
     readers: FxHashMap<u32, (usize, usize)>,
 }
 
@@ -737,7 +780,7 @@ impl Lines {
             return None;
         }
         let &(line, k) = self.readers.get(&func.0)?;
-        Some(self.list[line].read(k, argument))
+        Some(self.list[line].read(k, argument, self.free))
     }
 }
 

@@ -759,3 +759,28 @@ time,u,b,c[1],c[2],before,after,m
 0.5,false,false,false,false,0,0,0
 0.5,true,true,false,true,2,1,5
 1.0,true,true,false,true,2,1,5
+
+--- what-a-subscript-reads-is-not-assigned simulate --stop 2 --intervals 2 --variables n,log[1],log[2],log[3] ---
+// The events at 0.35 and 1 are found although the subscript reads time.
+model M
+  Integer n(start = 0, fixed = true);
+  Real log[3](each start = 0, each fixed = true);
+algorithm
+  when time >= 0.35 then
+    n := 1;
+  end when;
+  when sample(1, 1) then
+    log[integer(time) + 1] := time;
+  end when;
+end M;
+--- expect ---
+
+--- a-subscript-that-varies-belongs-to-other-equations simulate --stop 1 --intervals 1 ---
+model M
+  Integer k = integer(2*time) + 1;
+  Real a[3];
+algorithm
+  a := zeros(3);
+  a[k] := time;
+end M;
+--- expect ---

@@ -75,6 +75,8 @@ impl Runner<'_> {
         let handled = model.handle_event(program, fired, &near, kind, observer);
         exchange(model, floors);
         touching.iter().for_each(|&i| model.machine.relations[i].frozen = false);
+        // A lag that has jumped.
+        let arrived = model.arrive() || arrived;
         let took = begun.elapsed().as_secs_f64();
         if let Some(s) = &self.sliding {
             s.freeze(model, false);

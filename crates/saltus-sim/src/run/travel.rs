@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// Places of a step where reading with a lag that varies is compared with the jumps that travel.
+const LOOKS: u32 = 8;
+
 impl Runner<'_> {
     /// Takes note of what travels inside an accepted part of a step.
     pub(super) fn transport(
@@ -68,18 +71,28 @@ impl Runner<'_> {
         from: f64,
         to: f64,
     ) -> Option<f64> {
-        if model.machine.host.lines.list.is_empty() {
+        let lines = &model.machine.host.lines.list;
+        if !lines.iter().any(Line::has_jumps) {
             return None;
         }
+        // A lag that varies may carry reading over a jump and back.
+        let looks = if lines.iter().any(Line::varies) { LOOKS } else { 1 };
         let mut ahead = |me: &mut Self, t: f64| match me.evaluate_at(model, program, integrator, t) {
             Ok(()) => model.jump_distance(),
             Err(_) => f64::NAN,
         };
-        let last = ahead(self, to);
-        if !(last < 0.0) {
-            return None;
+        let mut last = (from, ahead(self, from));
+        if last.1 < 0.0 {
+            return Some(from);
         }
-        let begin = ahead(self, from);
-        Some(if begin < 0.0 { from } else { sign_change(|t| ahead(self, t), from, begin, to, last, 0.0).1 })
+        for k in 1..=looks {
+            let t = if k == looks { to } else { from + (to - from) * f64::from(k) / f64::from(looks) };
+            let next = (t, ahead(self, t));
+            if next.1 < 0.0 {
+                return Some(sign_change(|t| ahead(self, t), last.0, last.1, next.0, next.1, 0.0).1);
+            }
+            last = next;
+        }
+        None
     }
 }
