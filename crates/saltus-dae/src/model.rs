@@ -335,6 +335,8 @@ pub struct Sampler {
     pub var: VarId,
     /// First tick.
     pub start: Row,
+    /// It is counted from the start of the run, as clocks are.
+    pub from_start: bool,
     /// Distance of ticks.
     pub interval: Row,
     /// Where it comes from.

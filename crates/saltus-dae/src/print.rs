@@ -168,8 +168,9 @@ pub fn print(dae: &HybridDae) -> String {
     for s in &dae.samplers {
         let _ = writeln!(
             out,
-            "  {} = sample({}, {});",
+            "  {} = sample({}{}, {});",
             dae.vars[s.var].name,
+            if s.from_start { "startTime + " } else { "" },
             row_text(dae, &s.start),
             row_text(dae, &s.interval)
         );

@@ -1146,7 +1146,7 @@ impl<'t> Flattener<'t> {
         let o = self.origin(env, span, "sample");
         let var = self.hidden("sample", VarType::Boolean, Variability::Discrete, o.clone());
         let (s, i) = (self.row(start), self.row(interval));
-        self.dae.samplers.push(Sampler { var, start: s, interval: i, origin: o });
+        self.dae.samplers.push(Sampler { var, start: s, from_start: false, interval: i, origin: o });
         self.samplers.insert((start, interval), var);
         Value::Num(self.var_expr(var), Ty::Bool)
     }

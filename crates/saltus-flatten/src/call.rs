@@ -99,6 +99,11 @@ impl<'t> Flattener<'t> {
                                     self.err(span, format!("{name} has {count} literals, there is no number {k}"))
                                 );
                             }
+                            if self.dae.pool.as_const(e).is_none() {
+                                let name = self.lib.qualified(class);
+                                let text = format!("the number of a literal of {name} is outside 1:{count}");
+                                self.stays_within(env, (e, count), text, ("conversion", span));
+                            }
                         }
                         Ok(retype(v.clone(), ty))
                     }

@@ -1056,7 +1056,13 @@ impl<'t> Flattener<'t> {
                     let v = self.hidden("tick", VarType::Boolean, Variability::Discrete, origin.clone());
                     let (start, interval) =
                         (self.dae.constant_row(c.offset.value() * t), self.dae.constant_row(c.period.value() * t));
-                    self.dae.samplers.push(Sampler { var: v, start, interval, origin: origin.clone() });
+                    self.dae.samplers.push(Sampler {
+                        var: v,
+                        start,
+                        from_start: true,
+                        interval,
+                        origin: origin.clone(),
+                    });
                     tick_of.push((c, v));
                 }
                 continue;
@@ -1066,7 +1072,13 @@ impl<'t> Flattener<'t> {
             match base {
                 Base::Periodic(t) => {
                     let (start, interval) = (self.dae.constant_row(0.0), self.dae.constant_row(g.value() * t));
-                    self.dae.samplers.push(Sampler { var: tick, start, interval, origin: origin.clone() });
+                    self.dae.samplers.push(Sampler {
+                        var: tick,
+                        start,
+                        from_start: true,
+                        interval,
+                        origin: origin.clone(),
+                    });
                 }
                 Base::Varying(mut next) => {
                     if g != Rational::new(1, 1)

@@ -6,7 +6,7 @@ use crate::template::MemberKind;
 use crate::value::{Rec, Ty, Value, shape_text, stack};
 use crate::{Env, Flattener, Local, Mode, R};
 use saltus_base::{Name, Span};
-use saltus_dae::{Assertion, Message, Operand, Piece, Variability};
+use saltus_dae::{Action, Assertion, HybridDae, Message, Operand, Piece, Variability};
 use saltus_expr::{Binary, ExprId, Node as XNode, RelOp, Unary};
 use saltus_function::strings;
 use saltus_syntax::ast::{
@@ -1300,23 +1300,45 @@ impl<'t> Flattener<'t> {
 
     /// A subscript that changes while running must stay within bounds wherever its element is used for certain.
     fn index_stays_within(&mut self, env: &Env, x: ExprId, n: usize, e: &Expr) {
-        if env.mode != Mode::Model || env.conditional || env.when || self.in_initial {
+        self.stays_within(env, (x, n), format!("the index {e} is outside 1:{n}"), ("subscript", e.span));
+    }
+
+    /// An Integer that changes while running must be between 1 and n wherever it is used for certain.
+    pub(crate) fn stays_within(
+        &mut self,
+        env: &Env,
+        (x, n): (ExprId, usize),
+        text: String,
+        place: (&'static str, Span),
+    ) {
+        if env.mode != Mode::Model || env.conditional {
             return;
         }
         let pool = &mut self.dae.pool;
         let (low, high) = (pool.num(1.0), pool.num(n as f64));
         let (above, below) = (pool.bin(Binary::Ge, x, low), pool.bin(Binary::Le, x, high));
-        let within = pool.bin(Binary::And, above, below);
+        let mut within = pool.bin(Binary::And, above, below);
+        if self.in_initial {
+            let now = self.var_expr(HybridDae::INITIAL);
+            let later = self.dae.pool.not(now);
+            within = self.dae.pool.bin(Binary::Or, later, within);
+        }
         let condition = self.row(within);
-        if self.dae.assertions.iter().rev().take(16).any(|a| a.condition == condition && a.guard == self.guard) {
+        if !env.when
+            && self.dae.assertions.iter().rev().take(16).any(|a| a.condition == condition && a.guard == self.guard)
+        {
             return;
         }
-        let origin = self.origin(env, e.span, "subscript");
-        let text = format!("the index {} is outside 1:{n}", e);
+        let origin = self.origin(env, place.1, place.0);
         let mut message = Message { pieces: vec![Piece::Text(text)] };
         message.pieces.push(Piece::Text(": it is ".into()));
         let value = self.integer_text(x);
         message.pieces.push(Piece::String(self.row(value)));
+        if env.when {
+            // Asked for when the clause fires.
+            self.when_checks.push(Action::Assert { condition, message, error: true });
+            return;
+        }
         self.dae.assertions.push(Assertion { condition, message, error: true, guard: self.guard, origin });
     }
 

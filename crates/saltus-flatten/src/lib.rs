@@ -33,7 +33,7 @@ use instance::{Found, Node, NodeKind};
 use modifier::{Binding, Mod, NodeId, Scope};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Name, Severity, Span, Stage};
-use saltus_dae::{HybridDae, Row, RowBuilder, VarId, Variability};
+use saltus_dae::{Action, HybridDae, Row, RowBuilder, VarId, Variability};
 use saltus_expr::{ExprId, FuncId};
 use saltus_resolve::{ClassId, ClassTable};
 use saltus_syntax::ast::{Argument, ClassBody, Expr, ExprKind, Subscript};
@@ -165,6 +165,8 @@ pub(crate) struct Flattener<'t> {
     states: states::StateMachines,
     call_vars: FxHashMap<(FuncId, Box<[ExprId]>), VarId>,
     in_initial: bool,
+    /// What must hold where the equation of a when-clause that is looked at fires.
+    when_checks: Vec<Action>,
     guard: Option<saltus_dae::Guard>,
     /// A class was found to contain itself: nothing more is instantiated.
     endless: bool,
@@ -363,6 +365,7 @@ impl<'t> Flattener<'t> {
             states: Default::default(),
             call_vars: FxHashMap::default(),
             in_initial: false,
+            when_checks: Vec::new(),
             guard: None,
             broken: FxHashMap::default(),
             endless: false,

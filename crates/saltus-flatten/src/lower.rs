@@ -2388,10 +2388,15 @@ impl<'t> Flattener<'t> {
             return Err(self.err(span, "this is not a function"));
         };
         let t = self.template(node)?;
-        if let Some(ty @ Ty::Enum(_)) = t.builtin
+        if let Some(ty @ Ty::Enum(class)) = t.builtin
             && let Some(a) = c.args.first()
         {
-            let LVal::Leaf(x, _, r) = self.lower(lx, a)? else { return Err(self.err(span, "a number is needed")) };
+            let LVal::Leaf(mut x, _, r) = self.lower(lx, a)? else { return Err(self.err(span, "a number is needed")) };
+            // The number of a literal that there is: a subscript of all of them.
+            if r == 0 && !matches!(x, FExpr::Num(_)) {
+                let all = (1..=self.enum_literals(class).len()).map(|k| FExpr::Num(k as f64)).collect();
+                x = FExpr::Index(Box::new(FExpr::Array(all)), vec![FIndex::At(x)]);
+            }
             return Ok(LVal::Leaf(x, ty, r));
         }
         if t.kind == ClassKind::OperatorRecord

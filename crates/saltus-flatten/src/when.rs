@@ -98,9 +98,11 @@ impl<'t> Flattener<'t> {
 
     fn when_body(&mut self, env: &Env, body: &'t [AstEquation], out: &mut Vec<Action>) -> R<()> {
         for eq in body {
+            let outside = std::mem::take(&mut self.when_checks);
             if let Err(e) = self.when_item(env, eq, out) {
                 self.report_in(e, env.scope);
             }
+            out.extend(std::mem::replace(&mut self.when_checks, outside));
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ use crate::layout::{Layout, Lent};
 use crate::machine::{Host, Machine, Trouble, relation_slots};
 use crate::programs::Programs;
 use crate::resting::Resting;
+use crate::resume::begun;
 use crate::slice::{moved, slice, unmoved};
 use crate::start::{StartOptions, StartReport};
 use crate::tangent::Tangent;
@@ -260,6 +261,8 @@ pub struct Model {
     pub start_options: StartOptions,
     /// How it was found.
     pub started: StartReport,
+    /// When the run, or the first of those it goes on from, began.
+    pub(crate) begun: f64,
     /// What the last run left beyond values, and its states at the end.
     pub left: Vec<String>,
     /// See [`Model::left`].
@@ -425,6 +428,7 @@ impl Model {
             moving_previous: Vec::new(),
             start_options: StartOptions::default(),
             started: StartReport::default(),
+            begun: 0.0,
             left: Vec::new(),
             left_states: Vec::new(),
             implicit: Wanted::default(),
@@ -868,12 +872,14 @@ impl Model {
     pub fn start_tickers(&mut self, t: f64) -> Result<(), Diagnostic> {
         let samplers = self.sys.dae.samplers.clone();
         self.tickers.clear();
+        self.begun = begun(&self.sys.dae.left).filter(|_| self.sys.dae.continues).unwrap_or(t);
         for s in samplers {
             let (a, b) = (self.layout.scratch(), self.layout.scratch());
             let (x, y) = self.compile(|c| (c.batch(a, &s.start), c.batch(b, &s.interval)));
             self.machine.batch(&x);
             self.machine.batch(&y);
-            let (start, interval) = (self.machine.values[a as usize], self.machine.values[b as usize]);
+            let (mut start, interval) = (self.machine.values[a as usize], self.machine.values[b as usize]);
+            start += if s.from_start { self.begun } else { 0.0 };
             if !(interval > 0.0) || !start.is_finite() {
                 return Err(Diagnostic::error(
                     Stage::Initialization,

@@ -2,6 +2,7 @@
 //! that the run had come to), bodies at rest, surfaces that are slid on. Lines of text, one fact each:
 //!
 //! ```text
+//! begun 0.5               when the run, or the first of those it goes on from, began: clocks tick from there
 //! relation 0 x > 0        the relations of the model in order: value and text
 //! rest 3 1 0.5 inert v    events of relation 3 accumulated, its function is positive outside, they push the state v with a share
 //!                         of 0.5 (`inert`, `as-such`: see `Pushed`; `still`: they have brought it to where it stays)
@@ -32,10 +33,15 @@ impl Recalled {
     }
 }
 
+/// When the run that left these lines began.
+pub(crate) fn begun(lines: &[String]) -> Option<f64> {
+    lines.iter().find_map(|l| l.strip_prefix("begun ")).and_then(|t| t.parse().ok())
+}
+
 impl Model {
     /// The lines for this moment.
     pub(crate) fn leave(&mut self, program: &ModeProgram, surfaces: &[Surface]) {
-        let mut lines = Vec::new();
+        let mut lines = vec![format!("begun {:?}", self.begun)];
         for (r, slots) in self.sys.relations.iter().zip(&self.machine.relations) {
             lines.push(format!("relation {} {}", self.machine.values[slots.var as usize], r.text));
         }

@@ -31,7 +31,7 @@ pub fn content(sys: &System) -> u64 {
     dae.vars.iter().for_each(|(_, v)| d.variable(sys, v));
     d.shown(&(&dae.functions, &dae.enumerations, &dae.conserved, dae.pool.rules()));
     d.list(&dae.samplers, |d, s| {
-        d.shown(&s.var);
+        d.shown(&(s.var, s.from_start));
         d.rows([&s.start, &s.interval]);
         d.origin(&s.origin);
     });
