@@ -11,8 +11,8 @@ use crate::{Env, Flattener, Mode, R};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{
-    Action, Equation, Guard, HybridDae, Message, Operand, Origin, Sampler, VarId, VarType, Variability, When,
-    WhenBranch,
+    Action, Assertion, Equation, Guard, HybridDae, Message, Operand, Origin, Piece, Sampler, VarId, VarType,
+    Variability, When, WhenBranch,
 };
 use saltus_expr::{Binary, Coefficient, ExprId, Node as XNode, RelOp, Unary, affine_in, classify};
 use saltus_syntax::ast::{Call, Equation as AstEquation, Expr};
@@ -449,6 +449,7 @@ impl<'t> Flattener<'t> {
             said = self.previous(said, span)?;
         }
         let (x, h, time) = (self.var_expr(next), self.var_expr(length), self.var_expr(HybridDae::TIME));
+        self.interval_is_positive(env, clock, said, span);
         let p = &mut self.dae.pool;
         let divisor = p.num(resolution as f64);
         let said = p.div(said, divisor);
@@ -462,6 +463,17 @@ impl<'t> Flattener<'t> {
         let (one, zero) = (Rational::new(1, 1), Rational::new(0, 1));
         self.clocks.defs.push((clock, Clock { base: Base::Varying(next), period: one, offset: zero }));
         Ok(())
+    }
+
+    /// What a tick says about the next one has to lie ahead.
+    fn interval_is_positive(&mut self, env: &Env, clock: VarId, said: ExprId, span: Span) {
+        let zero = self.dae.pool.num(0.0);
+        let positive = self.dae.pool.bin(Binary::Gt, said, zero);
+        let origin = self.origin(env, span, "clock");
+        let text = "the interval of this clock is not positive: there is no next tick";
+        let (condition, message) = (self.row(positive), Message { pieces: vec![Piece::Text(text.into())] });
+        self.clocks.tagged_assertions.push((self.dae.assertions.len(), clock));
+        self.dae.assertions.push(Assertion { condition, message, error: true, guard: self.guard, origin });
     }
 
     /// Whether an expression depends on time, and on no variable that could belong to a clock.

@@ -46,6 +46,11 @@ struct State {
     path: String,
     number: f64,
     machine: usize,
+    /// Whether it begins at its start values where it is active now: the transition says so, or, for states of states, those around were
+    /// reset since it was active last.
+    reset: VarId,
+    /// For states of states: whether those around were reset since it was active last.
+    due: Option<VarId>,
 }
 
 #[derive(Clone, Copy)]
@@ -292,12 +297,25 @@ impl<'t> Flattener<'t> {
             let zero = self.dae.constant_row(0.0);
             self.dae.vars[active].start = Some(zero.clone());
             self.dae.vars[active].fixed = Some(true);
-            self.dae.vars[reset].start = Some(zero);
+            self.dae.vars[reset].start = Some(zero.clone());
+            let inside = self.path(scope);
+            let nested = order.iter().any(|&o| within(&inside, &self.path(o)));
             let machine = self.states.machines.len();
             self.states.machines.push(Machine { active, reset, continuous: false });
             for (k, &s) in states.iter().enumerate() {
                 let path = self.path(s);
-                self.states.states.push(State { path, number: k as f64 + 1.0, machine });
+                let mut state = State { path, number: k as f64 + 1.0, machine, reset, due: None };
+                if nested {
+                    let origin = self.dae.vars[active].origin.clone();
+                    state.reset = self.hidden("reset", VarType::Boolean, Variability::Discrete, origin.clone());
+                    self.dae.vars[state.reset].start = Some(zero.clone());
+                    // A reset from around gives it its start value, too: true.
+                    let due = self.hidden("due", VarType::Boolean, Variability::Discrete, origin);
+                    self.dae.vars[due].start = Some(self.dae.constant_row(1.0));
+                    self.dae.vars[due].fixed = Some(true);
+                    state.due = Some(due);
+                }
+                self.states.states.push(state);
             }
             members.push(states);
         }
@@ -576,6 +594,7 @@ impl<'t> Flattener<'t> {
         }
         self.define_state(active, next);
         self.define_state(reset, resets);
+        self.define_due_resets(machine, &origin.instance);
         let now = self.var_expr(active);
         for &s in states {
             let mut here = self.is_state(now, number(s));
@@ -647,6 +666,28 @@ impl<'t> Flattener<'t> {
             }
         }
         Ok(())
+    }
+
+    /// The resets of states of states: one from around holds until the state is active.
+    fn define_due_resets(&mut self, machine: usize, instance: &str) {
+        let Machine { active, reset, continuous } = self.states.machines[machine];
+        for k in self.members(machine) {
+            let Some(due) = self.states.states[k].due else { continue };
+            let (now, transition) = (self.var_expr(active), self.var_expr(reset));
+            let here = self.is_state(now, self.states.states[k].number);
+            let before = self.before_in(machine, due);
+            let no = self.dae.pool.num(0.0);
+            let mut resets = self.dae.pool.bin(Binary::Or, transition, before);
+            let mut next = self.dae.pool.select(here, no, before);
+            if continuous {
+                let around = self.states_around(instance);
+                resets = self.in_states(&around, resets).1;
+                let (outside, inside) = self.in_states(&around, next);
+                next = self.dae.pool.select(outside, inside, before);
+            }
+            self.define_state(self.states.states[k].reset, resets);
+            self.define_state(due, next);
+        }
     }
 
     fn define_state(&mut self, v: VarId, value: ExprId) {
@@ -842,7 +883,7 @@ impl<'t> Flattener<'t> {
         let mut enter: Vec<Option<VarId>> = vec![None; self.states.states.len()];
         for &m in machines {
             for k in self.members(m) {
-                let Machine { active, reset, .. } = self.states.machines[m];
+                let (active, reset) = (self.states.machines[m].active, self.states.states[k].reset);
                 let origin = Origin { note: KEPT, ..self.dae.vars[active].origin.clone() };
                 let (a, r) = (self.var_expr(active), self.var_expr(reset));
                 let here = self.is_state(a, self.states.states[k].number);
@@ -1013,7 +1054,7 @@ impl<'t> Flattener<'t> {
         let mut e = e;
         for &k in around {
             let (path, number) = (self.states.states[k].path.clone(), self.states.states[k].number);
-            let Machine { active, reset, .. } = self.machine_of(k);
+            let (active, reset) = (self.machine_of(k).active, self.states.states[k].reset);
             let a = self.var_expr(active);
             let here = self.is_state(a, number);
             condition = self.dae.pool.bin(Binary::And, condition, here);

@@ -20,21 +20,24 @@ pub struct Instants {
     interval: f64,
     /// The largest of what intervals are added to: their ticks are rounded accordingly, near zero too.
     origin: f64,
+    /// What the user does not tell apart.
+    resolution: f64,
 }
 
 impl Default for Instants {
     fn default() -> Instants {
-        Instants::new(1.0, &[])
+        Instants::new(1.0, &[], 0.0)
     }
 }
 
 impl Instants {
-    /// Of a run of this length.
-    pub fn new(span: f64, tickers: &[Ticker]) -> Instants {
+    /// Of a run of this length, in which instants that are closer than `resolution` are one.
+    pub fn new(span: f64, tickers: &[Ticker], resolution: f64) -> Instants {
         Instants {
             span,
             interval: tickers.iter().map(|k| k.interval).fold(f64::INFINITY, f64::min),
             origin: tickers.iter().map(|k| k.start.abs()).fold(0.0, f64::max),
+            resolution,
         }
     }
 
@@ -46,7 +49,7 @@ impl Instants {
     /// How far from `t` is as good as at `t`.
     pub fn close(&self, t: f64) -> f64 {
         let usual = USUAL * t.abs().max(1e-3 * self.span);
-        usual.min(1e-6 * self.span.min(self.interval)).max(FINEST * t.abs().max(self.origin))
+        usual.min(1e-6 * self.span.min(self.interval)).max(FINEST * t.abs().max(self.origin)).max(self.resolution)
     }
 }
 
@@ -61,12 +64,12 @@ mod tests {
     #[test]
     fn closeness() {
         // 0.1 + 0.2 and 0.3 are one instant.
-        let usual = Instants::new(1.0, &[]);
+        let usual = Instants::new(1.0, &[], 0.0);
         assert!((0.1 + 0.2) - 0.3 <= usual.close(0.3));
         // Ticks at large times, and very short ones, are several.
-        assert!(Instants::new(1e-4, &[ticker(1e9, 1e-5)]).close(1e9) < 1e-6);
-        assert!(Instants::new(1e-15, &[ticker(0.0, 1e-16)]).close(1e-15) < 1e-20);
+        assert!(Instants::new(1e-4, &[ticker(1e9, 1e-5)], 0.0).close(1e9) < 1e-6);
+        assert!(Instants::new(1e-15, &[ticker(0.0, 1e-16)], 0.0).close(1e-15) < 1e-20);
         // −0.6 + 6·0.1 is zero.
-        assert!(-0.6 + 6.0 * 0.1 <= Instants::new(1.0, &[ticker(-0.6, 0.1)]).close(0.0));
+        assert!(-0.6 + 6.0 * 0.1 <= Instants::new(1.0, &[ticker(-0.6, 0.1)], 0.0).close(0.0));
     }
 }

@@ -622,7 +622,7 @@ impl Model {
         let (values, lines) = (&self.machine.values, &mut self.machine.host.lines.list);
         for (d, line) in self.sys.dae.delays.iter().zip(lines.iter()) {
             let lag = line.delay_parts().map_or(0.0, |[_, lag]| values[lag.1 as usize]);
-            if lag < 0.0 {
+            if lag < -self.machine.instants.close(t) {
                 let text = format!("the time of a delay is {lag:?} at time {t:?}: it must not be negative");
                 let span = d.origin.span.unwrap_or(Span::NONE);
                 return Err(Diagnostic::error(Stage::Run, span, text).within(d.origin.instance.clone()));

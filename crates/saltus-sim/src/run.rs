@@ -152,7 +152,7 @@ pub fn run(
     let (chosen, open) = (model.chosen_values(), model.open_values());
     model.hold_objects();
     model.start_tickers(start)?;
-    model.machine.instants = Instants::new(stop - start, &model.tickers);
+    model.machine.instants = Instants::new(stop - start, &model.tickers, options.time_resolution.unwrap_or(0.0));
     model.resting.clear();
     let mut r = Runner {
         options,
@@ -405,7 +405,7 @@ impl Runner<'_> {
                 self.follow(after, &mut program, &mut integrator, &mut restart)?;
                 continue;
             }
-            if hard.min(soft) <= now + model.machine.instants.close(now).max(self.resolution()) {
+            if hard.min(soft) <= now + model.machine.instants.close(now) {
                 model.machine.values[model.machine.time as usize] = now;
                 if self.sliding.is_none()
                     && let Some(new) = model.unnoticed_now()

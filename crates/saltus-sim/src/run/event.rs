@@ -393,13 +393,14 @@ impl Runner<'_> {
 
     /// Fails if events follow each other without time advancing.
     pub(super) fn stands_still(&mut self, model: &Model, fired: &[usize], t: f64) -> Result<(), Diagnostic> {
-        let size = self.span().max(t.abs());
+        let (span, rounding) = (self.span(), 8.0 * f64::EPSILON * t.abs());
         // Time may creep on as well, from event to event, without getting anywhere.
+        let crowd = (1e-8 * span).max(MAX_STANDSTILL as f64 * rounding);
         self.crowd.1 += 1;
-        if t - self.crowd.0 > 1e-8 * size {
+        if t - self.crowd.0 > crowd {
             self.crowd = (t, 0);
         }
-        if t - self.standstill.0 > 1e-12 * size && self.crowd.1 < MAX_STANDSTILL {
+        if t - self.standstill.0 > (1e-12 * span).max(rounding) && self.crowd.1 < MAX_STANDSTILL {
             self.standstill = (t, 0);
             return Ok(());
         }
@@ -412,7 +413,7 @@ impl Runner<'_> {
         }
         let relations = fired.iter().map(|&i| (&*model.sys.relations[i].text, &model.sys.relations[i].origin));
         let ticks = model.tickers.iter().zip(&model.sys.dae.samplers);
-        let ticks = ticks.filter(|(k, _)| (k.due() - t).abs() <= 1e-8 * size).map(|(k, s)| (&*k.name, &s.origin));
+        let ticks = ticks.filter(|(k, _)| (k.due() - t).abs() <= crowd).map(|(k, s)| (&*k.name, &s.origin));
         let causes: Vec<_> = relations.chain(ticks).take(4).collect();
         let text: Vec<&str> = causes.iter().map(|c| c.0).collect();
         let (what, hint) = match fired.is_empty() {
