@@ -594,7 +594,7 @@ impl<'t> Flattener<'t> {
         }
         self.define_state(active, next);
         self.define_state(reset, resets);
-        self.define_due_resets(machine, &origin.instance);
+        self.define_due_resets(machine);
         let now = self.var_expr(active);
         for &s in states {
             let mut here = self.is_state(now, number(s));
@@ -669,7 +669,7 @@ impl<'t> Flattener<'t> {
     }
 
     /// The resets of states of states: one from around holds until the state is active.
-    fn define_due_resets(&mut self, machine: usize, instance: &str) {
+    fn define_due_resets(&mut self, machine: usize) {
         let Machine { active, reset, continuous } = self.states.machines[machine];
         for k in self.members(machine) {
             let Some(due) = self.states.states[k].due else { continue };
@@ -679,11 +679,9 @@ impl<'t> Flattener<'t> {
             let no = self.dae.pool.num(0.0);
             let mut resets = self.dae.pool.bin(Binary::Or, transition, before);
             let mut next = self.dae.pool.select(here, no, before);
+            // Of continuous machines everything inside is reset at once.
             if continuous {
-                let around = self.states_around(instance);
-                resets = self.in_states(&around, resets).1;
-                let (outside, inside) = self.in_states(&around, next);
-                next = self.dae.pool.select(outside, inside, before);
+                (resets, next) = (transition, no);
             }
             self.define_state(self.states.states[k].reset, resets);
             self.define_state(due, next);

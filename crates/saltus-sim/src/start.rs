@@ -148,6 +148,9 @@ pub struct StartReport {
     pub homotopy_steps: usize,
 }
 
+/// How often delayed values at the start are taken anew from what is delayed.
+const MOST_ROUNDS: usize = 8;
+
 impl Model {
     /// Finds consistent values and the mode at `start`, at first without long searches for the modes of loops. After a failure
     /// the values reached stay.
@@ -447,21 +450,26 @@ impl Model {
             self.keep_reached(&t);
             self.explain(&t, Stage::Initialization, start, "initialization failed")
         })?;
-        // Delayed values begin with what they delay.
-        for _ in 0..if self.machine.host.lines.list.is_empty() { 0 } else { 8 } {
+        // Delayed values begin with what they delay; the equations have known that already, relations have not.
+        for round in 0..if self.machine.host.lines.list.is_empty() { 0 } else { MOST_ROUNDS } {
             let mut moved = false;
             for k in 0..self.machine.host.lines.list.len() {
                 let Some((batch, slot)) = self.machine.host.lines.list[k].delayed().cloned() else { continue };
                 self.machine.batch(&batch);
                 let v = self.machine.values[slot as usize];
                 let line = &mut self.machine.host.lines.list[k];
-                moved |= v.is_finite() && line.initial != v;
+                moved |= v.is_finite() && !((line.initial - v).abs() <= 1e-12 * v.abs());
                 if v.is_finite() {
                     line.initial = v;
                 }
             }
             if !moved {
                 break;
+            }
+            if round + 1 == MOST_ROUNDS {
+                let span = self.sys.dae.delays.first().and_then(|d| d.origin.span).unwrap_or(Span::NONE);
+                let text = "what is delayed does not come to a value at the start that delay() gives back";
+                return Err(Diagnostic::error(Stage::Initialization, span, text));
             }
             self.machine
                 .run(&steps)

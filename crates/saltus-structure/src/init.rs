@@ -3,7 +3,7 @@
 
 use crate::modes::{ModeKey, Modes, chosen};
 use crate::plan::{Block, Cell, Item, Problem, Sequence, StructuralPlan};
-use crate::rows::RowOps;
+use crate::rows::{Operands, RowOps, join_signs};
 use crate::system::{DiscKind, Role, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
@@ -130,6 +130,59 @@ pub(crate) fn model_items(sys: &mut System, plan: &StructuralPlan) -> Vec<Item> 
     items
 }
 
+/// Delays that are read through each other.
+const MOST_DELAYS: usize = 16;
+
+/// An equation at the start of a run: delayed values are what is delayed, and do not move.
+///
+/// before: `y = delay(x + 1, 0.2)`
+/// after:  `y = x + 1`
+fn at_start(sys: &mut System, row: &Row) -> Row {
+    let dae = &mut sys.dae;
+    let mut row = row.clone();
+    if !dae.histories.is_empty() {
+        return row;
+    }
+    for _ in 0..MOST_DELAYS {
+        let delayed = |func| dae.delays.iter().find(|d| d.func == func);
+        let mut found: Option<Row> = None;
+        let mut func = None;
+        dae.pool.visit(row.template, |_, n| {
+            if let Node::Call { func: f, .. } | Node::CallDer { func: f, .. } = n
+                && let Some(d) = delayed(*f)
+            {
+                (found, func) = (Some(d.value.clone()), Some(*f));
+            }
+        });
+        let (Some(value), Some(func)) = (found, func) else { break };
+        let mut args = Operands::default();
+        let template = dae.pool.rewrite(row.template, &mut |pool, e| match pool.node(e) {
+            Node::Hole(k) => {
+                let at = args.at(row.args[*k as usize]);
+                Some(pool.hole(at))
+            }
+            Node::Call { func: f, .. } if *f == func => Some(pool.substitute(value.template, |pool, k| {
+                let at = args.at(value.args[k as usize]);
+                pool.hole(at)
+            })),
+            Node::CallDer { func: f, .. } if *f == func => Some(pool.num(0.0)),
+            _ => None,
+        });
+        let joined = Row { template, args: args.list().into() };
+        row = join_signs(dae, &joined).unwrap_or(joined);
+    }
+    row
+}
+
+/// The same for an item.
+fn item_at_start(sys: &mut System, item: Item) -> Item {
+    match item {
+        Item::Residual { row, eq, level } => Item::Residual { row: at_start(sys, &row), eq, level },
+        Item::Value { cell, row } => Item::Value { cell, row: at_start(sys, &row) },
+        other => other,
+    }
+}
+
 /// Plans the start in the mode of `plan`.
 pub fn plan_initialization(
     sys: &mut System,
@@ -149,7 +202,7 @@ pub fn plan_initialization(
         unknowns.push(Cell::pre(d.var));
     }
     let start_base = sys.equations.len() + sys.initial.len();
-    let mut items = model_items(sys, plan);
+    let mut items: Vec<Item> = model_items(sys, plan).into_iter().map(|i| item_at_start(sys, i)).collect();
     for &p in &late {
         if let Some(b) = sys.dae.vars[p].binding.clone() {
             let cell = Cell::new(p, 0);
@@ -173,9 +226,10 @@ pub fn plan_initialization(
     let hard_from = problem.items.len();
     let values = modes.values(key);
     let base = sys.equations.len();
-    for (k, eq) in sys.initial.iter().enumerate() {
-        if chosen(sys, eq.guard, &|v| values.get(&v).copied().unwrap_or(false)) {
-            problem.items.push(Item::Residual { row: eq.row.clone(), eq: base + k, level: 0 });
+    for k in 0..sys.initial.len() {
+        if chosen(sys, sys.initial[k].guard, &|v| values.get(&v).copied().unwrap_or(false)) {
+            let row = at_start(sys, &sys.initial[k].row.clone());
+            problem.items.push(Item::Residual { row, eq: base + k, level: 0 });
         }
     }
     let fixed: Vec<VarId> = plan.vars.iter().copied().filter(|&v| sys.dae.vars[v].fixed == Some(true)).collect();

@@ -774,6 +774,14 @@ algorithm
   end when;
 end M;
 --- expect ---
+time,n,log[1],log[2],log[3]
+0.0,0,0.0,0.0,0.0
+0.35,0,0.0,0.0,0.0
+0.35,1,0.0,0.0,0.0
+1.0,1,0.0,0.0,0.0
+1.0,1,0.0,1.0,0.0
+2.0,1,0.0,1.0,0.0
+2.0,1,0.0,1.0,2.0
 
 --- a-subscript-that-varies-belongs-to-other-equations simulate --stop 1 --intervals 1 ---
 model M
@@ -784,3 +792,9 @@ algorithm
   a[k] := time;
 end M;
 --- expect ---
+time,k,a[1],a[2],a[3]
+0.0,1,0.0,0.0,0.0
+0.5,1,0.5,0.0,0.0
+0.5,2,0.0,0.5,0.0
+1.0,2,0.0,1.0,0.0
+1.0,3,0.0,0.0,1.0

@@ -475,3 +475,36 @@ time,u,s,x,y
 0.9,1.0,1.0,0.8,0.8
 1.0,1.0,1.0,0.8,0.8
 1.0,1.0,1.0,1.0,1.0
+
+--- clocks-tick-from-the-start-of-the-run simulate --start -0.5 --stop 0.7 --intervals 1 ---
+model M
+  Integer n(start = 0);
+equation
+  when Clock(0.3) then
+    n = previous(n) + 1;
+  end when;
+end M;
+--- expect ---
+time,n
+-0.5,1
+-0.2,1
+-0.2,2
+0.09999999999999998,2
+0.09999999999999998,3
+0.3999999999999999,3
+0.3999999999999999,4
+0.7,4
+0.7,5
+
+--- a-clock-whose-interval-becomes-zero error simulate --stop 3 ---
+model M
+  Integer i(start = 3);
+equation
+  when Clock(i, 10) then
+    i = previous(i) - 1;
+  end when;
+end M;
+--- expect ---
+exit: 6
+the interval of this clock is not positive
+model.mo:4

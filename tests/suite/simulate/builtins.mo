@@ -308,3 +308,39 @@ time,l,g,e,n
 0.5,true,false,false,false
 0.5,false,true,true,true
 1.0,false,true,true,true
+
+--- delayed-values-at-the-start-are-what-is-delayed simulate --stop 1 --intervals 1 ---
+// delay(e, d) is e(start) up to start + d: x = 1 + 0.9 x, p = 7, r = 2.
+model M
+  Real x, y;
+  parameter Real p(fixed = false);
+  Real q = p + time;
+  Real z = delay(2*delay(q, 0.2), 0.1);
+  Real r(start = 1), s;
+initial equation
+  z = 14;
+  r + 2*s = 6;
+equation
+  x = 1 + 0.9*y;
+  y = delay(x, 0.2);
+  der(r) = 0;
+  s = delay(r, 0.2);
+end M;
+--- expect ---
+time,x,y,p,q,z,r,s
+0.0,10.000000000000002,10.000000000000002,7.0,7.0,14.0,2.0,2.0
+1.0,10.000000000000002,10.000000000000002,7.0,8.0,15.4,2.0,2.0
+
+--- a-lag-that-is-zero-but-for-rounding simulate --stop 1.2 --intervals 1 ---
+model M
+  Real y = delay(sin(6*time), mod(time, 0.4), 1);
+end M;
+--- expect ---
+time,y
+0.0,0.0
+0.4,0.0
+0.4,0.6754631805511506
+0.8,0.6754631805511506
+0.8,-0.9961646088358406
+1.2,-0.9961646088358406
+1.2,0.7936678638491534

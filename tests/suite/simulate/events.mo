@@ -732,3 +732,117 @@ time,n
 1.0,0
 1.0,1
 2.0,1
+
+--- events-that-the-user-does-not-tell-apart simulate --stop 1 --intervals 10 --time-resolution 0.01 --variables n ---
+model M
+  Integer n(start = 0, fixed = true);
+equation
+  when {time >= 0.5, time >= 0.505} then
+    n = pre(n) + 1;
+  end when;
+end M;
+--- expect ---
+time,n
+0.0,0
+0.1,0
+0.2,0
+0.3,0
+0.4,0
+0.5,0
+0.5,1
+0.6,1
+0.7,1
+0.8,1
+0.9,1
+1.0,1
+
+--- an-index-in-a-when-clause-is-checked error simulate --stop 1 ---
+model M
+  Integer k(start = 1, fixed = true);
+  parameter Real a[3] = {1, 2, 3};
+  discrete Real n(start = 0, fixed = true);
+equation
+  when sample(0.1, 0.1) then
+    k = pre(k) + 1;
+    n = a[k];
+  end when;
+end M;
+--- expect ---
+exit: 6
+time 0.30000000000000004: the index k is outside 1:3: it is 4
+model.mo:6
+
+--- an-index-in-a-branch-of-a-when-clause-is-checked-there simulate --stop 0.4 --intervals 1 --variables n ---
+model M
+  Integer k(start = 1, fixed = true);
+  parameter Real a[3] = {1, 2, 3};
+  discrete Real n(start = 0, fixed = true);
+equation
+  when sample(0.1, 0.1) then
+    k = pre(k) + 1;
+    if k <= 3 then
+      n = a[k];
+    else
+      n = -1;
+    end if;
+  end when;
+end M;
+--- expect ---
+time,n
+0.0,0.0
+0.1,0.0
+0.1,2.0
+0.2,2.0
+0.2,3.0
+0.30000000000000004,3.0
+0.30000000000000004,-1.0
+0.4,-1.0
+0.4,-1.0
+
+--- an-index-at-the-start-is-checked error simulate --stop 1 ---
+model M
+  Integer j;
+  parameter Real a[3] = {1, 2, 3};
+  Real x;
+initial equation
+  j = 4;
+  x = a[j];
+equation
+  der(x) = 1;
+  when time > 5 then
+    j = 1;
+  end when;
+end M;
+--- expect ---
+exit: 5
+error: assertion failed at time 0.0: the index j is outside 1:3: it is 4
+--> model.mo:7:9
+
+--- numbers-of-literals-are-checked error simulate --stop 1 ---
+model M
+  type E = enumeration(a, b, c);
+  E e(start = E.a, fixed = true);
+equation
+  when sample(0.1, 0.1) then
+    e = E(Integer(pre(e)) + 1);
+  end when;
+end M;
+--- expect ---
+exit: 6
+the number of a literal of M.E is outside 1:3: it is 4
+
+--- numbers-of-literals-are-checked-in-functions error simulate --stop 1 ---
+model M
+  type E = enumeration(a, b, c);
+  function f
+    input Integer i;
+    output E e;
+  algorithm
+    e := E(i);
+  end f;
+  E e = f(integer(10*time) + 1);
+end M;
+--- expect ---
+exit: 6
+is 4, which is not between 1 and 3
+model.mo:7

@@ -691,3 +691,98 @@ time,i
 4.0,32
 5.0,32
 5.0,42
+
+--- a-reset-from-around-waits-for-states-that-are-inactive simulate --stop 1 --intervals 1 --variables s.b.k,g ---
+// s is reset at 0.4; its state b, entered without a reset at 0.6, begins with k = 1 (Modelica 3.6, 17.3.4).
+model M
+  inner Integer g(start = 0);
+  block S
+    outer Integer g;
+    block A
+      Integer k(start = 0);
+    equation
+      k = previous(k) + 1;
+    end A;
+    block B
+      Integer k(start = 0);
+    equation
+      k = previous(k) + 1;
+    end B;
+    A a;
+    B b;
+  equation
+    initialState(a);
+    transition(a, b, g == 2 or g == 6, immediate = false, reset = false);
+  end S;
+  S s;
+equation
+  when Clock(1, 10) then
+    g = previous(g) + 1;
+  end when;
+  initialState(s);
+  transition(s, s, g == 4, immediate = false, reset = true);
+end M;
+--- expect ---
+time,g,s.b.k
+0.0,1,0
+0.1,1,0
+0.1,2,0
+0.2,2,0
+0.2,3,1
+0.30000000000000004,3,1
+0.30000000000000004,4,2
+0.4,4,2
+0.4,5,2
+0.5,5,2
+0.5,6,2
+0.6000000000000001,6,2
+0.6000000000000001,7,1
+0.7000000000000001,7,1
+0.7000000000000001,8,2
+0.8,8,2
+0.8,9,3
+0.9,9,3
+0.9,10,4
+1.0,10,4
+1.0,11,5
+
+--- a-reset-from-around-waits-for-states-of-continuous-time simulate --stop 4 --intervals 4 --variables s.b.x ---
+// s is reset at 2; b is left at 1.5 with x = 0.5, and begins at 0 again when entered without a reset at 3.
+model M
+  model S
+    model A
+      Real y(start = 0, fixed = true);
+    equation
+      der(y) = 1;
+    end A;
+    model B
+      Real x(start = 0, fixed = true);
+    equation
+      der(x) = 1;
+    end B;
+    A a;
+    B b;
+  equation
+    initialState(a);
+    transition(a, b, time > 1 and time < 1.2 or time > 3, reset = false);
+    transition(b, a, time > 1.5 and time < 1.7, reset = false);
+  end S;
+  S s;
+equation
+  initialState(s);
+  transition(s, s, time > 2 and time < 2.1, reset = true);
+end M;
+--- expect ---
+time,s.b.x
+0.0,0.0
+1.0,0.0
+1.0,0.0
+1.5,0.49999999999999956
+1.5,0.49999999999999956
+2.0,0.49999999999999956
+2.0,0.0
+2.1,0.0
+2.1,0.0
+3.0,0.0
+3.0,0.0
+4.0,0.9999999999999991
