@@ -43,8 +43,15 @@ pub struct Event<'a> {
 #[derive(Debug, Serialize)]
 struct Change<'a> {
     name: &'a str,
-    before: f64,
-    after: f64,
+    before: Value<'a>,
+    after: Value<'a>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Value<'a> {
+    Number(f64),
+    Text(&'a str),
 }
 
 #[derive(Debug, Serialize)]
@@ -58,7 +65,16 @@ struct Impulse<'a> {
 
 impl<'a> Event<'a> {
     fn new(event: &'a EventRecord) -> Event<'a> {
-        let change = |(name, before, after): &'a (String, f64, f64)| Change { name, before: *before, after: *after };
+        let change = |(name, before, after): &'a (String, f64, f64)| Change {
+            name,
+            before: Value::Number(*before),
+            after: Value::Number(*after),
+        };
+        let text = |(name, before, after): &'a (String, String, String)| Change {
+            name,
+            before: Value::Text(before),
+            after: Value::Text(after),
+        };
         let impulse = |(name, order, size): &'a (String, u8, f64)| {
             let order = Some(*order).filter(|k| *k > 1);
             Impulse { name, size: *size, order }
@@ -68,7 +84,7 @@ impl<'a> Event<'a> {
             time: event.time,
             kind: event.kind.name(),
             fired: &event.fired,
-            changed: event.changed.iter().map(change).collect(),
+            changed: event.changed.iter().map(change).chain(event.texts.iter().map(text)).collect(),
             micro_steps: event.micro_steps,
             instants: match &event.instants[..] {
                 [_] => Vec::new(),
@@ -157,6 +173,7 @@ mod tests {
             kind: EventKind::State,
             fired: vec!["h <= 0 became true".into()],
             changed: vec![("v".into(), -4.0, 3.0)],
+            texts: vec![("s".into(), "a".into(), "b".into())],
             micro_steps: 1,
             instants: Vec::new(),
             mode: Some("open = true".into()),
@@ -186,7 +203,10 @@ mod tests {
         assert_eq!(value[1]["time"], 1.0);
         assert!(value[0].get("type").is_none());
         assert_eq!(value[0]["kind"], "state");
-        assert_eq!(value[0]["changed"], json!([{"name": "v", "before": -4.0, "after": 3.0}]));
+        assert_eq!(
+            value[0]["changed"],
+            json!([{"name": "v", "before": -4.0, "after": 3.0}, {"name": "s", "before": "a", "after": "b"}])
+        );
         assert_eq!(value[0]["mode"], "open = true");
         assert_eq!(value[0]["impulses"], json!([{"name": "f", "size": null}, {"name": "f", "size": 0.5, "order": 2}]));
     }

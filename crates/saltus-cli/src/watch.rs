@@ -208,6 +208,9 @@ fn in_words(event: &EventRecord) -> String {
     for (name, before, after) in &event.changed {
         parts.push(format!("{name} from {} to {}", number(*before), number(*after)));
     }
+    for (name, before, after) in &event.texts {
+        parts.push(format!("{name} from {before:?} to {after:?}"));
+    }
     for (name, order, size) in &event.impulses {
         let what = match order {
             1 => "impulse".to_string(),
@@ -267,6 +270,7 @@ mod tests {
             kind: EventKind::Mode,
             fired: vec!["time >= 0.5 became true".into()],
             changed: vec![("w1".into(), 80.0, 20.0)],
+            texts: vec![("s".into(), "a".into(), "b".into())],
             micro_steps: 2,
             instants: Vec::new(),
             mode: Some("engaged = true".into()),
@@ -277,7 +281,7 @@ mod tests {
         };
         assert_eq!(
             in_words(&event),
-            "t = 0.5: mode change: time >= 0.5 became true; w1 from 80 to 20; impulse of -12 in tau; doublet of 3 in tau; \
+            "t = 0.5: mode change: time >= 0.5 became true; w1 from 80 to 20; s from \"a\" to \"b\"; impulse of -12 in tau; doublet of 3 in tau; \
              2 micro-steps; \
              mode engaged = true"
         );
@@ -285,6 +289,7 @@ mod tests {
             kind: EventKind::Terminal,
             fired: Vec::new(),
             changed: Vec::new(),
+            texts: Vec::new(),
             micro_steps: 1,
             instants: Vec::new(),
             mode: None,

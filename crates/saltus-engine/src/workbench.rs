@@ -694,7 +694,10 @@ impl Workbench {
     fn reflatten(&self, engine: &mut Engine) -> Option<Option<HybridDae>> {
         let mut overrides = Vec::new();
         for (k, (e, d)) in self.scenario.entries.iter().zip(&self.defaults.entries).enumerate() {
-            let given = e.kind == Kind::Parameter && e.is_fixed() && (e.value != d.value || d.kind == Kind::Derived);
+            // What an earlier run has computed shapes nothing.
+            let computed = self.scenario.continues && !d.is_fixed();
+            let differs = e.value != d.value || d.kind == Kind::Derived;
+            let given = e.kind == Kind::Parameter && e.is_fixed() && differs && !computed;
             if let (true, Some(v)) = (given, e.value) {
                 let text = match &self.dae.vars[self.cells[k].0].ty {
                     VarType::Boolean => (v != 0.0).to_string(),
@@ -730,6 +733,13 @@ impl Workbench {
             dae.continues = true;
             dae.histories = self.scenario.histories.clone();
             dae.left = self.scenario.left.clone();
+            let known: FxHashMap<&str, &str> = saltus_sim::texts(&self.scenario.left).collect();
+            for v in 0..if known.is_empty() { 0 } else { dae.vars.len() } {
+                let v = VarId::new(v);
+                if let Some(text) = known.get(dae.vars[v].name.as_str()) {
+                    dae.vars[v].start = Some(dae.constant_row(saltus_function::strings::intern(text)));
+                }
+            }
             dae.initial_equations.clear();
             dae.initial_calls.clear();
             for w in &mut dae.whens {

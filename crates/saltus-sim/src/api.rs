@@ -152,6 +152,8 @@ pub struct EventRecord {
     pub fired: Vec<String>,
     /// Discrete variables and states that changed: name, before, after.
     pub changed: Vec<(String, f64, f64)>,
+    /// Text that changed: name, before, after.
+    pub texts: Vec<(String, String, String)>,
     /// Number of micro-steps (iterations in superdense time; the last one changes nothing).
     pub micro_steps: usize,
     /// What changed in each micro-step that changed something: name, before, after.
@@ -185,6 +187,12 @@ impl EventRecord {
         }
         self.fired.extend(next.fired);
         next.changed.into_iter().for_each(|(name, before, after)| self.change(name, before, after));
+        for (name, before, after) in next.texts {
+            match self.texts.iter_mut().find(|c| c.0 == name) {
+                Some(c) => c.2 = after,
+                None => self.texts.push((name, before, after)),
+            }
+        }
         // The last micro-step of each changes nothing.
         self.micro_steps += next.micro_steps - 1;
         self.instants.extend(next.instants);
@@ -291,6 +299,7 @@ mod tests {
             kind,
             fired: vec![fired.into()],
             changed: changed.iter().map(|c| (c.0.to_string(), c.1, c.2)).collect(),
+            texts: Vec::new(),
             micro_steps: 2,
             instants: Vec::new(),
             mode: None,

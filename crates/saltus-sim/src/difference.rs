@@ -68,6 +68,7 @@ pub fn run_instants(
                 kind,
                 fired: Vec::new(),
                 changed: Vec::new(),
+                texts: Vec::new(),
                 micro_steps: 1,
                 instants: Vec::new(),
                 mode: run.mode_text(model, &key),

@@ -12,6 +12,7 @@ use rustc_hash::FxHashSet;
 use saltus_base::{Diagnostic, Span, Stage};
 use saltus_dae::{Action, HybridDae, Message, Operand, Piece, VarId, VarType};
 use saltus_expr::{Binary, Node};
+use saltus_function::strings;
 use saltus_structure::{Cell, ModeKey, RelationKind};
 use std::rc::Rc;
 
@@ -425,7 +426,8 @@ impl Model {
                 changed = true;
                 unsettled.push((v, now > was));
                 let name = &self.sys.dae.vars[v].name;
-                if !name.starts_with('$') && instants.len() < MAX_INSTANTS {
+                let is_text = self.sys.dae.vars[v].ty == VarType::String;
+                if !is_text && !name.starts_with('$') && instants.len() < MAX_INSTANTS {
                     instant.push((name.clone(), was, now));
                 }
             }
@@ -568,6 +570,7 @@ impl Model {
             return Err(self.at_run_time(d));
         }
         let mut changed: Vec<(String, f64, f64)> = Vec::new();
+        let mut texts: Vec<(String, String, String)> = Vec::new();
         let mut memory = false;
         let mut slots: Vec<u32> = Vec::new();
         let moved = |(k, b): &(usize, &f64)| self.machine.values[self.discrete[*k].0 as usize] != **b;
@@ -587,7 +590,10 @@ impl Model {
                     saltus_structure::DiscKind::Relation(_) => false,
                 };
                 let var = &self.sys.dae.vars[d.2];
-                if !var.name.starts_with('$') {
+                if !var.name.starts_with('$') && var.ty == VarType::String {
+                    let [before, after] = [*b, now].map(|h| strings::text(h).to_string());
+                    texts.push((var.name.clone(), before, after));
+                } else if !var.name.starts_with('$') {
                     changed.push((var.name.clone(), *b, now));
                 } else if kind != EventKind::Initial
                     && let saltus_structure::DiscKind::Value(row) = &e.kind
@@ -617,6 +623,7 @@ impl Model {
             kind,
             fired: words,
             changed,
+            texts,
             micro_steps: micro,
             instants,
             mode,

@@ -66,6 +66,7 @@ mod reinit;
 pub mod restart;
 mod resting;
 mod resume;
+
 mod rhs;
 pub mod run;
 mod slice;
@@ -85,6 +86,7 @@ pub use choice::SOLVERS;
 pub use difference::run_instants;
 pub use journal::{Journal, Step};
 pub use model::Model;
+pub use resume::texts;
 pub use run::run;
 pub use saltus_solver::linear::Linear;
 pub use start::{ModeMethod, StartMethod, StartOptions, StartReport};

@@ -900,7 +900,10 @@ impl Model {
                 true => format!("{x}"),
                 false => format!("{x:e}"),
             };
-            let name = format!("sample({}, {})", number(start), number(interval));
+            let name = match s.from_start {
+                true => format!("clock of {} s", number(interval)),
+                false => format!("sample({}, {})", number(start), number(interval)),
+            };
             self.tickers.push(Ticker { slot, pre, start, interval, next, name });
         }
         self.begin_lines()

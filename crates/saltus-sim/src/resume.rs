@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! begun 0.5               when the run, or the first of those it goes on from, began: clocks tick from there
+//! text s	b                a discrete variable that is text, and what it is, after a tabulator
 //! relation 0 x > 0        the relations of the model in order: value and text
 //! rest 3 1 0.5 inert v    events of relation 3 accumulated, its function is positive outside, they push the state v with a share
 //!                         of 0.5 (`inert`, `as-such`: see `Pushed`; `still`: they have brought it to where it stays)
@@ -13,6 +14,8 @@ use crate::model::{ModeProgram, Model};
 use crate::resting::{Pushed, Resting};
 use crate::sliding::Surface;
 use rustc_hash::FxHashMap;
+use saltus_dae::VarType;
+use saltus_function::strings;
 use saltus_structure::cell_name;
 
 /// What such lines say about a model.
@@ -33,6 +36,11 @@ impl Recalled {
     }
 }
 
+/// The discrete variables that are text, with what they are in these lines.
+pub fn texts(lines: &[String]) -> impl Iterator<Item = (&str, &str)> {
+    lines.iter().filter_map(|l| l.strip_prefix("text ")?.split_once('\t'))
+}
+
 /// When the run that left these lines began.
 pub(crate) fn begun(lines: &[String]) -> Option<f64> {
     lines.iter().find_map(|l| l.strip_prefix("begun ")).and_then(|t| t.parse().ok())
@@ -42,6 +50,12 @@ impl Model {
     /// The lines for this moment.
     pub(crate) fn leave(&mut self, program: &ModeProgram, surfaces: &[Surface]) {
         let mut lines = vec![format!("begun {:?}", self.begun)];
+        for &(slot, _, v) in &self.discrete {
+            let var = &self.sys.dae.vars[v];
+            if var.ty == VarType::String {
+                lines.push(format!("text {}\t{}", var.name, strings::text(self.machine.values[slot as usize])));
+            }
+        }
         for (r, slots) in self.sys.relations.iter().zip(&self.machine.relations) {
             lines.push(format!("relation {} {}", self.machine.values[slots.var as usize], r.text));
         }

@@ -899,7 +899,19 @@ fn plain(pool: &mut Pool, e: ExprId) -> ExprId {
 }
 
 /// `a op b` for a row `a - b`.
+/// A relation as the model has it: what was put in for a part of it is shown as that part.
 fn relation_text(dae: &HybridDae, op: RelOp, g: &Row) -> String {
+    let mut text = bare_relation_text(dae, op, g);
+    let mut put_in: Vec<&Variable> = g.args.iter().filter_map(|a| a.variable()).map(|v| &dae.vars[v]).collect();
+    put_in.retain(|v| v.hidden && v.name.starts_with('$') && !v.description.is_empty());
+    put_in.sort_by_key(|v| std::cmp::Reverse(v.name.len()));
+    for v in put_in {
+        text = text.replace(v.name.as_str(), &v.description);
+    }
+    text
+}
+
+fn bare_relation_text(dae: &HybridDae, op: RelOp, g: &Row) -> String {
     let op = match op {
         RelOp::Lt => "<",
         RelOp::Le => "<=",

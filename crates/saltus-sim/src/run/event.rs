@@ -77,6 +77,9 @@ impl Runner<'_> {
         touching.iter().for_each(|&i| model.machine.relations[i].frozen = false);
         // A lag that has jumped.
         let arrived = model.arrive() || arrived;
+        if arrived {
+            self.words.push("a jump that was delayed arrives".into());
+        }
         let took = begun.elapsed().as_secs_f64();
         if let Some(s) = &self.sliding {
             s.freeze(model, false);
