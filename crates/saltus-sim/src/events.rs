@@ -730,6 +730,18 @@ impl Model {
     }
 
     /// The discrete variable `k` has come to a value that is none: by a division by zero, a root of what is negative.
+    /// What is wrong with an Integer that is too large to be exact at the start.
+    pub(crate) fn no_number_at_start(&self, t: f64) -> Option<Diagnostic> {
+        let wrong = |k: &usize| {
+            let (slot, _, v) = self.discrete[*k];
+            self.sys.dae.vars[v].ty == VarType::Integer && self.machine.values[slot as usize].abs() >= LARGEST_INTEGER
+        };
+        let k = (0..self.discrete.len()).find(wrong)?;
+        let mut d = self.no_number(t, k);
+        d.stage = Stage::Initialization;
+        Some(d)
+    }
+
     fn no_number(&self, t: f64, k: usize) -> Diagnostic {
         let (slot, _, v) = self.discrete[k];
         let (var, origin) = (&self.sys.dae.vars[v], &self.sys.discrete[k].origin);

@@ -483,6 +483,9 @@ impl Model {
         if let Some(t) = self.not_finite(&program) {
             return Err(self.explain(&t, Stage::Initialization, start, "initialization failed"));
         }
+        if let Some(d) = self.no_number_at_start(start) {
+            return Err(d);
+        }
         Ok((program, self.key()))
     }
 

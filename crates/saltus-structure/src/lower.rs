@@ -898,7 +898,6 @@ fn plain(pool: &mut Pool, e: ExprId) -> ExprId {
     })
 }
 
-/// `a op b` for a row `a - b`.
 /// A relation as the model has it: what was put in for a part of it is shown as that part.
 fn relation_text(dae: &HybridDae, op: RelOp, g: &Row) -> String {
     let mut text = bare_relation_text(dae, op, g);
@@ -911,6 +910,7 @@ fn relation_text(dae: &HybridDae, op: RelOp, g: &Row) -> String {
     text
 }
 
+/// `a op b` for a row `a - b`.
 fn bare_relation_text(dae: &HybridDae, op: RelOp, g: &Row) -> String {
     let op = match op {
         RelOp::Lt => "<",
