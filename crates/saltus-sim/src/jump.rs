@@ -490,8 +490,8 @@ impl Model {
                 break;
             }
             if lu.factor(&jac).is_err() {
-                // Nothing to project against: if the latent equations hold well enough, leave values alone.
-                if bad < 1e-8 {
+                // Nothing to project against: if the latent equations hold as well as the run is right, leave values alone.
+                if bad < self.machine.tolerance.max(1e-8) {
                     converged = true;
                     break;
                 }
