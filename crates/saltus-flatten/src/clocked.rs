@@ -201,6 +201,18 @@ impl Clocks {
     pub(crate) fn arguments(&mut self) -> impl Iterator<Item = (VarId, &mut ExprId)> {
         self.ops.iter_mut().filter_map(|op| op.arg.as_mut().map(|a| (op.out, a)))
     }
+    /// Equations have gone, others have moved: where each of them is now.
+    pub(crate) fn moved(&mut self, places: &[Option<usize>]) {
+        self.tagged.retain_mut(|t| match places.get(t.0) {
+            Some(Some(now)) => {
+                t.0 = *now;
+                true
+            }
+            Some(None) => false,
+            // What is no equation.
+            None => true,
+        });
+    }
     /// Notes that the previous value of a variable is asked for.
     pub(crate) fn mark_state(&mut self, v: VarId) {
         self.states.push(v);

@@ -897,6 +897,11 @@ impl<'t> Flattener<'t> {
                 group.iter().filter_map(|k| self.connections.sources.get(k).map(|&span| (span, k.1))).collect();
             sources.sort_by_key(|s| (s.0.file, s.0.start));
             let [first, .., last] = &sources[..] else { continue };
+            let given: Vec<VarId> = sources.iter().map(|s| s.1).collect();
+            let all: Vec<VarId> = group.iter().map(|k| k.1).collect();
+            if self.joins_states(&given, &all) {
+                continue;
+            }
             let (a, b) = (self.dae.vars[first.1].name.clone(), self.dae.vars[last.1].name.clone());
             let mut e = self.err_hints(
                 last.0,

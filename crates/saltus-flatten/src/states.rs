@@ -17,7 +17,7 @@ use crate::modifier::NodeId;
 use crate::value::{Ty, Value};
 use crate::{Env, Flattener, Mode, R};
 use rustc_hash::FxHashMap;
-use saltus_base::Span;
+use saltus_base::{Arena, Span};
 use saltus_dae::{
     Action, EqId, Equation, Guard, HybridDae, IfGroup, IfId, Operand, Origin, VarId, VarType, Variability, When,
     WhenBranch,
@@ -76,6 +76,8 @@ pub(crate) struct StateMachines {
     reading: Option<(NodeId, bool)>,
     states: Vec<State>,
     machines: Vec<Machine>,
+    /// Connected signals to which outputs of several states give the value.
+    joined: Vec<Vec<VarId>>,
 }
 
 impl StateMachines {
@@ -320,6 +322,7 @@ impl<'t> Flattener<'t> {
             members.push(states);
         }
         self.merge_outer_outputs(&order, &mut transitions)?;
+        self.merge_connected_outputs();
         self.connections_in_states();
         self.mark_continuous();
         self.algorithms_in_states();
@@ -406,6 +409,72 @@ impl<'t> Flattener<'t> {
             self.dae.equations.push(Equation { row, guard: None, origin });
         }
         Ok(())
+    }
+
+    /// Whether connected signals get their value from these outputs of different states: then the one of the active state counts.
+    pub(crate) fn joins_states(&mut self, sources: &[VarId], all: &[VarId]) -> bool {
+        let ends = self.states.transitions.iter().flat_map(|t| [t.from, t.to]);
+        let states: BTreeSet<String> =
+            ends.chain(self.states.initial.iter().map(|i| i.1)).map(|s| self.path(s)).collect();
+        let own: BTreeSet<&str> = sources.iter().map(|&v| &*self.dae.vars[v].origin.instance).collect();
+        let joins = own.len() == sources.len() && own.iter().all(|&i| states.contains(i));
+        if joins {
+            self.states.joined.push(all.to_vec());
+        }
+        joins
+    }
+
+    /// Outputs of states that are connected to one signal (Modelica 3.6, section 17.3.6).
+    ///
+    /// before: `a.y = o; b.y = o`
+    /// after:  `o = if active == 1 then a.y elseif active == 2 then b.y else previous(o)`
+    fn merge_connected_outputs(&mut self) {
+        for group in std::mem::take(&mut self.states.joined) {
+            let state = |me: &Self, v: VarId| {
+                let instance = &*me.dae.vars[v].origin.instance;
+                me.states.states.iter().position(|s| s.path == instance)
+            };
+            let (given, others): (Vec<VarId>, Vec<VarId>) = group.iter().partition(|&&v| state(self, v).is_some());
+            let Some(machine) = given.first().and_then(|&v| state(self, v)).map(|k| self.states.states[k].machine)
+            else {
+                continue;
+            };
+            let among = |e: &Equation| e.row.args.iter().all(|a| a.variable().is_some_and(|v| group.contains(&v)));
+            let mut origin = None;
+            let (mut stay, mut places) = (Arena::default(), Vec::new());
+            for e in self.dae.equations.as_slice() {
+                let joins = e.origin.note == "connection" && among(e);
+                places.push((!joins).then_some(stay.len()));
+                if joins {
+                    origin = Some(e.origin.clone());
+                } else {
+                    stay.push(e.clone());
+                }
+            }
+            self.dae.equations = stay;
+            self.clocks.moved(&places);
+            let Some(&signal) = others.first() else { continue };
+            let active = self.states.machines[machine].active;
+            let mut value = self.before_in(machine, signal);
+            for &v in &given {
+                let Some(k) = state(self, v) else { continue };
+                let now = self.var_expr(active);
+                let here = self.is_state(now, self.states.states[k].number);
+                let output = self.var_expr(v);
+                value = self.dae.pool.select(here, output, value);
+            }
+            self.define_state(signal, value);
+            if !self.states.machines[machine].continuous {
+                self.clocks.tie(active, signal);
+            }
+            for &v in &others[1..] {
+                let (x, y) = (self.var_expr(v), self.var_expr(signal));
+                let r = self.dae.pool.intern(XNode::Binary(Binary::Sub, x, y));
+                let row = self.row(r);
+                let origin = origin.clone().unwrap_or_default();
+                self.dae.equations.push(Equation { row, guard: None, origin });
+            }
+        }
     }
 
     /// An expression with another variable in the place of one.

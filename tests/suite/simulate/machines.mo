@@ -786,3 +786,55 @@ time,s.b.x
 3.0,0.0
 3.0,0.0
 4.0,0.9999999999999991
+
+--- outputs-of-states-connected-to-one-signal simulate --stop 0.5 --intervals 1 --variables a.y,b.y,o,p ---
+// The output of the active state counts (Modelica 3.6, 17.3.6).
+model M
+  connector IntegerOutput = output Integer;
+  connector IntegerInput = input Integer;
+  block A
+    IntegerOutput y(start = 0);
+  equation
+    y = previous(y) + 1;
+  end A;
+  block B
+    IntegerOutput y(start = 0);
+  equation
+    y = previous(y) - 1;
+  end B;
+  block Twice
+    IntegerInput u;
+    IntegerOutput y;
+  equation
+    y = 2*u;
+  end Twice;
+  A a;
+  B b;
+  Twice twice;
+  IntegerOutput o, p;
+  Integer g(start = 0);
+equation
+  when Clock(1, 10) then
+    g = previous(g) + o;
+  end when;
+  connect(a.y, o);
+  connect(b.y, o);
+  connect(a.y, twice.u);
+  connect(twice.y, p);
+  initialState(a);
+  transition(a, b, a.y >= 3, immediate = false);
+  transition(b, a, b.y <= -2, immediate = false);
+end M;
+--- expect ---
+time,a.y,b.y,o,p
+0.0,1,0,1,2
+0.1,1,0,1,2
+0.1,2,0,2,4
+0.2,2,0,2,4
+0.2,3,0,3,6
+0.30000000000000004,3,0,3,6
+0.30000000000000004,3,-1,-1,-2
+0.4,3,-1,-1,-2
+0.4,3,-2,-2,-4
+0.5,3,-2,-2,-4
+0.5,1,-2,1,2
