@@ -8,7 +8,7 @@ use crate::selection::{Choice, Selection, jacobian_entry};
 use crate::system::{DiscKind, Role, System};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{Operand, Row, StateSelect, VarId, VarType, equation_text};
+use saltus_dae::{Operand, Row, StateSelect, VarId, VarType, Variable, equation_text};
 use saltus_expr::{Calls, Coefficient};
 use saltus_graph::{Bipartite, Matching, NONE, Signature, Singular, block_order, sigma_method, weighted_matching};
 use std::rc::Rc;
@@ -238,6 +238,9 @@ pub fn plan_mode(
     key: &ModeKey,
     point: &dyn Point,
 ) -> Result<StructuralPlan, Diagnostic> {
+    if let Some(d) = undetermined_discrete(sys) {
+        return Err(d);
+    }
     let plan = plan_rows(sys, ops, modes, key, point)?;
     if !key.is_empty()
         && let Some(dependent) = dependent_constraints(sys, ops, &plan)
@@ -246,6 +249,31 @@ pub fn plan_mode(
         return Err(explain_dependent(sys, ops, &mode, &plan, &dependent));
     }
     Ok(plan)
+}
+
+/// Integers, Booleans and values of enumerations that nothing determines, neither an equation nor the start.
+fn undetermined_discrete(sys: &System) -> Option<Diagnostic> {
+    let mut determined: FxHashSet<VarId> = sys.discrete.iter().map(|d| d.var).collect();
+    let read = sys.initial.iter().flat_map(|e| e.row.args.iter()).filter_map(|a| a.variable());
+    determined.extend(read);
+    let open = |(id, v): &(VarId, &Variable)| {
+        let whole = matches!(v.ty, VarType::Integer | VarType::Boolean | VarType::Enumeration(_));
+        whole
+            && !v.hidden
+            && sys.role(*id) == Role::Discrete
+            && sys.alias[*id].is_none()
+            && v.start.is_none()
+            && !determined.contains(id)
+    };
+    let open: Vec<&Variable> = sys.dae.vars.iter().filter(open).map(|(_, v)| v).collect();
+    let first = open.first()?;
+    let names: Vec<String> = open.iter().map(|v| v.name.clone()).collect();
+    let text = format!("the model is structurally singular: not determined: {}", list(&names, 8));
+    let d = Diagnostic::error(Stage::Structure, first.origin.span.unwrap_or(Span::NONE), text);
+    Some(
+        d.within(&first.origin.instance)
+            .hint("an equation is missing; what keeps its start value needs one: `start = …`"),
+    )
 }
 
 fn plan_rows(

@@ -323,3 +323,13 @@ exit: 4
 error: the model is structurally singular
 only differences of p, n are determined: a reference is missing (in a circuit, a ground)
 j + i = 0 says nothing new: the other equations imply it
+
+--- an-integer-that-nothing-determines error simulate --stop 1 ---
+model M
+  Integer k;
+  Real x = time*k;
+end M;
+--- expect ---
+exit: 4
+model.mo:2
+structurally singular: not determined: k
