@@ -25,7 +25,9 @@ pub struct Conditions {
     consequences: FxHashMap<usize, Vec<Consequence>>,
     /// Formulas by the discrete variables (indices into the model's list) they determine.
     by_discrete: FxHashMap<usize, usize>,
-    /// Relations that idle since somebody asked.
+    /// Inner relations by the slots that their formulas read; a previous value counts as its variable.
+    by_input: FxHashMap<u32, Vec<usize>>,
+    /// Relations that idle, as far as was asked: until somebody asks again their values are found anew at events.
     idle: FxHashSet<usize>,
 }
 
@@ -120,6 +122,17 @@ impl Model {
             .map(|f| f.2.iter().copied().filter(|i| readers.contains_key(i) && !timed(i)).collect::<Vec<_>>())
             .map(|open| (open.len() <= MOST_OPEN && open.iter().all(signs)).then_some(open))
             .collect();
+        let mut by_input: FxHashMap<u32, Vec<usize>> = FxHashMap::default();
+        for ((_, row, _), open) in formulas.iter().zip(&open) {
+            let inputs = row.args.iter().filter_map(|a| match *a {
+                Operand::Pre { var } => Some(var),
+                a => a.variable(),
+            });
+            for v in inputs {
+                let slot = self.layout.slot(Cell::new(v, 0));
+                by_input.entry(slot).or_default().extend(open.iter().flatten());
+            }
+        }
         let formulas: Vec<Formula> = self.compile(|c| {
             let compile = |((var, row, _), open): ((VarId, Row, Vec<usize>), Option<Vec<usize>>)| {
                 let value = c.layout.scratch();
@@ -130,7 +143,7 @@ impl Model {
         let place: FxHashMap<u32, usize> = formulas.iter().enumerate().map(|(k, f)| (f.slot, k)).collect();
         let discrete = self.discrete.iter().enumerate();
         let by_discrete = discrete.filter_map(|(d, v)| place.get(&v.0).map(|&k| (d, k))).collect();
-        self.conditions = Conditions { formulas, readers, by_discrete, ..Conditions::default() };
+        self.conditions = Conditions { formulas, readers, by_discrete, by_input, ..Conditions::default() };
     }
 
     /// Whether a relation stands in formulas only.
@@ -172,6 +185,15 @@ impl Model {
         &self.conditions.idle
     }
 
+    /// Relations that idled and may not any more, now that these slots have changed.
+    pub(crate) fn roused(&self, changed: &[u32]) -> Vec<usize> {
+        let mut found: Vec<usize> =
+            changed.iter().filter_map(|s| self.conditions.by_input.get(s)).flatten().copied().collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
     /// Finds the truth values of relations that idle and stand in formulas of these discrete variables, of all with `None`. Everything
     /// continuous has its values of the instant.
     pub(crate) fn wake(&mut self, discrete: Option<&[usize]>) {
@@ -201,7 +223,6 @@ impl Model {
                     self.machine.values[previous as usize] = value;
                 }
             }
-            self.conditions.idle.remove(&i);
         }
     }
 

@@ -731,7 +731,9 @@ impl Location {
                 self.ends.which.push(k);
             } else if !self.form(model, step, k) {
                 if model.idles(f.relation) {
-                    return true;
+                    // Until something in its conditions changes.
+                    self.sleepers.nights[k].1 = false;
+                    return false;
                 }
                 if self.unusual(model, step, k) || !self.exclusion.tries(k) {
                     self.appended.which.push(k);
@@ -990,7 +992,7 @@ impl Location {
             touched.extend(crossings.by_slot.get(s).into_iter().flatten().filter(reads));
         }
         // What idled may not do so any more.
-        for i in model.idle().clone() {
+        for i in model.roused(changed) {
             touched.extend(crossings.by_relation.get(&i).filter(|_| !model.idles(i)));
         }
         touched.sort_unstable();
@@ -1262,6 +1264,12 @@ impl Location {
                 }
             }
         }
+    }
+
+    /// These relations idled, and may not any more.
+    pub fn rouse(&mut self, program: &ModeProgram, relations: &[usize]) {
+        let functions = relations.iter().filter_map(|i| program.crossings.by_relation.get(i));
+        functions.for_each(|&k| self.sleepers.wake(k));
     }
 
     /// How far a relation's function went since its last event.

@@ -896,6 +896,7 @@ impl Runner<'_> {
         }
         let changed: Vec<u32> = new.iter().map(|n| n.0).collect();
         self.location.forget(program, Some(&changed));
+        self.location.rouse(program, &model.roused(&changed));
         for &i in fired {
             self.flip(model, program, i, t);
         }

@@ -107,6 +107,7 @@ impl Runner<'_> {
         let program_after = h.program.clone();
         let same = Rc::ptr_eq(&program_after, program) && !h.switched;
         self.location.forget(program, same.then_some(&h.changed[..]));
+        self.location.rouse(program, &model.roused(&h.changed));
         self.location.choose(model.chosen(&program_after));
         if same && h.changed.is_empty() {
             model.machine.course = course;
