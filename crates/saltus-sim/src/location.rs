@@ -97,6 +97,9 @@ const TWICE: f64 = 2.0;
 const STAYS_SMALL: f64 = 1e-3;
 const FOR_LONG: f64 = 0.25;
 
+/// Within so many of its error weights a function may be errors alone.
+const MOST_NOISE: f64 = 100.0;
+
 /// How many times what the estimated errors of steps add up to a state may be wrong by.
 const SAFE: f64 = 4.0;
 
@@ -171,17 +174,23 @@ struct Swing {
 }
 
 impl Swing {
-    /// Whether what it has been is forgotten.
-    fn note(&mut self, t: f64, far: f64) -> bool {
-        let stays = far < STAYS_SMALL * self.far && t - self.large > FOR_LONG * (self.large - self.since);
-        if stays || self.far == 0.0 {
-            *self = Swing { far: 0.0, since: t, large: t };
+    fn note(&mut self, t: f64, far: f64) {
+        if self.far == 0.0 {
+            (self.since, self.large) = (t, t);
         }
         if far >= STAYS_SMALL * self.far {
             self.large = t;
         }
         self.far = self.far.max(far).max(f64::MIN_POSITIVE);
-        stays
+    }
+
+    /// Whether the function, now `far` from zero, has been small for long: then what it was before is forgotten.
+    fn settles(&mut self, t: f64, far: f64) -> bool {
+        let settles = far < STAYS_SMALL * self.far && t - self.large > FOR_LONG * (self.large - self.since);
+        if settles {
+            *self = Swing { far, since: t, large: t };
+        }
+        settles
     }
 }
 
@@ -688,9 +697,7 @@ impl Location {
         }
         let a = &mut self.amplitude[relation];
         *a = a.max(far).max(f64::MIN_POSITIVE);
-        if self.swings[relation].note(self.now, far) {
-            self.approaching.remove(&relation);
-        }
+        self.swings[relation].note(self.now, far);
     }
 
     /// How large a function has been where steps end, while its relation had the value it has now: on the other side it may be another
@@ -1430,6 +1437,11 @@ impl Location {
         let ends = [poly::evaluate(&self.coefficients, 0.0), poly::evaluate(&self.coefficients, 1.0)];
         self.note(&mut model.machine, i, ends[0], ends[0].abs().max(ends[1].abs()));
         self.went(i, ends[0].abs());
+        let weight = self.weight(&model.machine, step, &step.program.crossings.functions[k]);
+        // What is no more than errors may be damped or not.
+        if ends[0].abs() > MOST_NOISE * weight && self.swings[i].settles(step.t0, ends[0].abs()) {
+            self.approaching.remove(&i);
+        }
         let band = self.band(&model.machine, step, &step.program.crossings.functions[k]);
         let tight = model.machine.band(i);
         let (kind, bit) = {
@@ -1438,7 +1450,6 @@ impl Location {
         };
         let rest: f64 = self.coefficients[1..].iter().map(|c| c.abs()).sum();
         let level = self.touchable(i, &kind, bit);
-        let weight = self.weight(&model.machine, step, &step.program.crossings.functions[k]);
         let mut until = 1.0f64;
         for &(offset, sigma) in sides(&kind, bit).iter() {
             let c0 = self.coefficients[0] - offset;
