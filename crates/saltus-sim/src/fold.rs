@@ -24,12 +24,29 @@ pub(crate) fn find(
     t0: f64,
     t1: f64,
 ) -> Option<(f64, usize, f64)> {
-    let last = at(t1, false)?;
     let far = |a: &[f64], b: &[f64], k: usize| (b[k] - a[k]).abs() / (a[k].abs().max(b[k].abs()) + 1e-3);
-    let worst = (0..first.len()).max_by(|&i, &j| far(first, &last, i).total_cmp(&far(first, &last, j)))?;
+    let farthest = |b: &[f64]| (0..first.len()).max_by(|&i, &j| far(first, b, i).total_cmp(&far(first, b, j)));
+    let close = INSTANT * (t1 - t0).max(t1.abs() * 1e-2);
+    let Some(last) = at(t1, false) else {
+        // There is no solution at the end: as far as there is one.
+        let (mut a, mut b, mut left) = (t0, t1, first.to_vec());
+        while b - a > close {
+            let t = 0.5 * (a + b);
+            if !(a < t && t < b) {
+                break;
+            }
+            match at(t, false).and_then(|_| at(t, true)) {
+                Some(v) => (a, left) = (t, v),
+                None => b = t,
+            }
+        }
+        let worst = farthest(&left)?;
+        return is_root(at, a, left[worst], worst, t1 - t0, f64::INFINITY).then_some((a, worst, left[worst]));
+    };
+    let worst = farthest(&last)?;
     let whole = (last[worst] - first[worst]).abs();
     let (mut a, mut b, mut left, mut right) = (t0, t1, first[worst], Some(last[worst]));
-    while b - a > INSTANT * (t1 - t0).max(t1.abs() * 1e-2) {
+    while b - a > close {
         let t = 0.5 * (a + b);
         if !(a < t && t < b) {
             break;
@@ -50,15 +67,27 @@ pub(crate) fn find(
             a = t;
         }
     }
-    let mut way = |part: f64| Some((at(a - part * (t1 - t0), false)?[worst] - left).abs());
+    is_root(at, a, left, worst, t1 - t0, whole).then_some((a, worst, left))
+}
+
+/// Whether a value ends at `a`, being `left` there, like a root: within less than half of `whole`, if it can be seen as near as that.
+fn is_root(
+    at: &mut dyn FnMut(f64, bool) -> Option<Vec<f64>>,
+    a: f64,
+    left: f64,
+    worst: usize,
+    h: f64,
+    whole: f64,
+) -> bool {
+    let mut way = |part: f64| Some((at(a - part * h, false)?[worst] - left).abs());
     // From where the branch ends, the equations being singular, the solver may not find the way back on it.
     for part in [0.5, 0.005, 5e-5] {
-        let (long, short) = (way(part)?, way(0.01 * part)?);
+        let (Some(long), Some(short)) = (way(part), way(0.01 * part)) else { return false };
         if long < 0.5 * whole {
-            return (long > 1e-9 * left.abs().max(1e-3) && long < SMOOTH * short).then_some((a, worst, left));
+            return long > 1e-9 * left.abs().max(1e-3) && long < SMOOTH * short;
         }
     }
-    Some((a, worst, left))
+    true
 }
 
 #[cfg(test)]
@@ -79,6 +108,12 @@ mod tests {
         let (at, _, value) = from(&fold, 0.7, -1e-8).expect("a fold");
         assert!((at - 0.7).abs() < 1e-9 && value == -1e-8);
         assert_eq!(ask(&jump), None);
+        // Nothing beyond it solves the equations.
+        let end = |t: f64| (t < 0.7).then(|| vec![-(0.7 - t).sqrt()]);
+        let found = find(&mut |t, _| end(t), &[-(0.7f64).sqrt()], 0.0, 1.0).expect("an end");
+        assert!((found.0 - 0.7).abs() < 1e-9);
+        let stops = |t: f64| (t < 0.7).then(|| vec![t]);
+        assert_eq!(find(&mut |t, _| stops(t), &[0.0], 0.0, 1.0), None);
         assert_eq!(ask(&fast), None);
     }
 }

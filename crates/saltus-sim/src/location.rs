@@ -86,8 +86,19 @@ const ACCUMULATED: f64 = 4.0;
 /// Up to this part of how large a function has been, the errors of all steps so far may have added up.
 const NOT_TOLD_APART: f64 = 1e-6;
 
-/// The same where the integrator's estimates add up to it.
-const ESTIMATED: f64 = 1e-5;
+/// The same where the integrator's estimates add up to it; up to so many relative tolerances, too, but not beyond that
+/// part. Estimates are taken twice.
+const ESTIMATED: f64 = 5e-6;
+const TOLERANCES: f64 = 30.0;
+const COARSE: f64 = 1e-3;
+const TWICE: f64 = 2.0;
+
+/// Which part of its size a function is at most, and for which part of the time it has been large, that stays small.
+const STAYS_SMALL: f64 = 1e-3;
+const FOR_LONG: f64 = 0.25;
+
+/// Within so many of its error weights a function may be errors alone.
+const MOST_NOISE: f64 = 100.0;
 
 /// How many times what the estimated errors of steps add up to a state may be wrong by.
 const SAFE: f64 = 4.0;
@@ -150,6 +161,37 @@ struct Doubt {
     length: f64,
     error: f64,
     noise: f64,
+}
+
+/// How large a function is: errors of that size may have been left in it. What has come down to a small part of its size and stays there is
+/// damped, and so are its errors (a current that has been switched off); what swings is small for moments only.
+#[derive(Clone, Copy, Default)]
+struct Swing {
+    far: f64,
+    /// Since when that is, and when it has been a good part of it last.
+    since: f64,
+    large: f64,
+}
+
+impl Swing {
+    fn note(&mut self, t: f64, far: f64) {
+        if self.far == 0.0 {
+            (self.since, self.large) = (t, t);
+        }
+        if far >= STAYS_SMALL * self.far {
+            self.large = t;
+        }
+        self.far = self.far.max(far).max(f64::MIN_POSITIVE);
+    }
+
+    /// Whether the function, now `far` from zero, has been small for long: then what it was before is forgotten.
+    fn settles(&mut self, t: f64, far: f64) -> bool {
+        let settles = far < STAYS_SMALL * self.far && t - self.large > FOR_LONG * (self.large - self.since);
+        if settles {
+            *self = Swing { far, since: t, large: t };
+        }
+        settles
+    }
 }
 
 /// A function that is within its band where a step begins.
@@ -319,6 +361,10 @@ pub(crate) struct Location {
     shared: Shared,
     /// Largest |g| of each relation since its last event.
     amplitude: Vec<f64>,
+    /// The same, forgotten of what has been far below it for long.
+    swings: Vec<Swing>,
+    /// Where the present step begins.
+    now: f64,
     /// Largest |g| of each relation at the ends of steps, for each of its values: between ends dense output may swing.
     at_ends: Vec<[f64; 2]>,
     /// The same since something that the function reads has changed last.
@@ -633,22 +679,25 @@ impl Location {
         }
     }
 
-    /// How close to zero a function that has been as large as it has since its last event touches it.
-    fn accumulated(&self, step: &SearchedStep<'_>, relation: usize) -> f64 {
-        let far = self.amplitude.get(relation).copied().unwrap_or(0.0);
+    /// How close to zero a function with this error weight, that has been as large as it has lately, touches it.
+    fn accumulated(&self, step: &SearchedStep<'_>, relation: usize, weight: f64) -> f64 {
+        let far = self.swings.get(relation).map_or(0.0, |s| s.far);
         let rtol = step.integrator.options().rtol;
         let steps = step.integrator.stats().steps as f64;
-        let told = (steps * rtol).min(NOT_TOLD_APART).max((self.spent.most() * rtol).min(ESTIMATED));
-        told.max(ACCUMULATED * rtol) * far
+        let told = (steps * rtol).min(NOT_TOLD_APART).max(ACCUMULATED * rtol) * far;
+        let estimated = TWICE * self.spent.most() * weight.max(rtol * far);
+        told.max(estimated.min(ESTIMATED.max((TOLERANCES * rtol).min(COARSE)) * far))
     }
 
     /// A function has gone as far as this before its next crossing.
     fn went(&mut self, relation: usize, far: f64) {
         if self.amplitude.len() <= relation {
             self.amplitude.resize(relation + 1, 0.0);
+            self.swings.resize(relation + 1, Swing::default());
         }
         let a = &mut self.amplitude[relation];
         *a = a.max(far).max(f64::MIN_POSITIVE);
+        self.swings[relation].note(self.now, far);
     }
 
     /// How large a function has been where steps end, while its relation had the value it has now: on the other side it may be another
@@ -691,6 +740,7 @@ impl Location {
         self.deferred.clear();
         self.undefined.clear();
         self.end = None;
+        self.now = step.t0;
         let functions = &step.program.crossings.functions;
         if !(step.t1 > step.t0) {
             return;
@@ -1230,8 +1280,9 @@ impl Location {
         let tight = model.machine.band(f.relation);
         let mut touches = tight;
         if self.touchable(f.relation, &r.kind, bit).is_some() {
-            let near = self.approaching.get(&f.relation).copied().unwrap_or(0.0);
-            let errors = self.weight(&model.machine, step, f).max(self.accumulated(step, f.relation));
+            let near = self.approached(f.relation);
+            let weight = self.weight(&model.machine, step, f);
+            let errors = weight.max(self.accumulated(step, f.relation, weight));
             touches = 2.0 * errors.max(TOUCHING * r.size).max(near).max(tight);
             // Far enough to see that it comes from further away.
             band = band.max(8.0 * touches);
@@ -1274,6 +1325,7 @@ impl Location {
 
     /// How far a relation's function went since its last event.
     pub fn take_amplitude(&mut self, relation: usize) -> Option<f64> {
+        self.swings.get_mut(relation).map(std::mem::take);
         let a = self.amplitude.get_mut(relation).map(std::mem::take)?;
         (a > 0.0).then_some(a)
     }
@@ -1399,6 +1451,12 @@ impl Location {
         }
         let ends = [poly::evaluate(&self.coefficients, 0.0), poly::evaluate(&self.coefficients, 1.0)];
         self.note(&mut model.machine, i, ends[0], ends[0].abs().max(ends[1].abs()));
+        self.went(i, ends[0].abs());
+        let weight = self.weight(&model.machine, step, &step.program.crossings.functions[k]);
+        // What is no more than errors may be damped or not.
+        if ends[0].abs() > MOST_NOISE * weight && self.swings[i].settles(step.t0, ends[0].abs()) {
+            self.approaching.remove(&i);
+        }
         let band = self.band(&model.machine, step, &step.program.crossings.functions[k]);
         let tight = model.machine.band(i);
         let (kind, bit) = {
@@ -1407,14 +1465,14 @@ impl Location {
         };
         let rest: f64 = self.coefficients[1..].iter().map(|c| c.abs()).sum();
         let level = self.touchable(i, &kind, bit);
-        let weight = self.weight(&model.machine, step, &step.program.crossings.functions[k]);
         let mut until = 1.0f64;
         for &(offset, sigma) in sides(&kind, bit).iter() {
             let c0 = self.coefficients[0] - offset;
             let coming =
                 self.comes(step, i, (from, sigma * c0), (tight, band)) && sigma * (ends[1] - offset) < -PASSING * band;
             let touched = level == Some(offset);
-            let errors = weight.max(self.accumulated(step, i));
+            let errors = weight.max(self.accumulated(step, i, weight));
+            let errors = errors.max(self.approached(i));
             let close = if touched { errors.max(tight).max(1e-14 * (c0.abs() + rest)) } else { 0.0 };
             // The whole step on one side: by far the most frequent case.
             if sigma * c0 > rest + band.max(close) {
@@ -1481,6 +1539,11 @@ impl Location {
         let far = back > 2.0 * m.band(i);
         self.approach(i, (!far).then_some(0.0));
         far.then_some(i)
+    }
+
+    /// Within which errors a function is on its way to zero.
+    fn approached(&self, relation: usize) -> f64 {
+        self.approaching.get(&relation).copied().unwrap_or(0.0)
     }
 
     /// Whether a function is on its way to zero, and within which errors of the integration.
@@ -1595,6 +1658,9 @@ impl Location {
                 continue;
             }
             let known = self.ahead.len();
+            if samples[0].is_finite() {
+                self.went(i, samples[0].abs());
+            }
             self.along(model, step, k, step.t0, Self::isolate_sampled);
             let until = self.ahead[known..].iter().map(|a| a.after).fold(step.t1, f64::min);
             let before = (0..PLACES.len()).filter(|&p| step.t0 + s.place(p) * (step.t1 - step.t0) <= until);
@@ -1722,10 +1788,12 @@ impl Location {
                 return true;
             }
             // What does not move with the states has no errors.
-            let errors = if noise > 0.0 { (100.0 * noise).max(self.accumulated(step, i)) } else { 0.0 };
+            let errors = if noise > 0.0 { errors.max(self.accumulated(step, i, errors)) } else { 0.0 };
+            let approached = self.approached(i);
             let mut f = |t: f64| self.seen_at(model, step, k, t, &mut seen) - offset;
             if touched {
-                let close = tight.max(errors).max(TOUCHING * size).max(rounding);
+                // As close as it was said to have come.
+                let close = tight.max(errors).max(TOUCHING * size).max(rounding).max(approached);
                 let limit = found.map_or(to, |c| c.s_after);
                 let at = touching::sampled(&mut f, sigma, close, (from, limit), found.is_some(), &mut near);
                 let crosses = found.map(|c| c.s_after);
@@ -1997,6 +2065,10 @@ impl Location {
                         if !fired.contains(&flat) && !self.goes_on(model, step, first.function, first.after) {
                             // At zero still, while others cross: looked for again after their event.
                             self.deferred.push(first.function);
+                            let r = &model.machine.relations[flat];
+                            if self.touchable(flat, &r.kind, model.machine.values[r.var as usize]).is_some() {
+                                self.approaching.entry(flat).or_insert(0.0);
+                            }
                             self.ahead.remove(0);
                             continue 'first;
                         }

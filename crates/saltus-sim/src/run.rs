@@ -104,6 +104,9 @@ const NOWHERE: f64 = 1e-12;
 /// The run gives up after so many.
 const MOST_NOWHERE: usize = 20_000;
 
+/// So many events in a row that come sooner than a fixed step each tell that it is too long.
+const MANY_IN_A_STEP: usize = 1000;
+
 /// Events at one instant, or so close together that time does not advance, before the run gives up.
 const MAX_STANDSTILL: usize = 2000;
 
@@ -192,6 +195,7 @@ pub fn run(
         coarse: false,
         standstill: (start, 0),
         crowd: (start, 0),
+        hurried: (f64::NEG_INFINITY, 0),
         vain: 0,
         off: false,
         last: Vec::new(),
@@ -275,6 +279,8 @@ struct Runner<'a> {
     standstill: (f64, usize),
     /// When the events that follow each other closely began, and how many they are.
     crowd: (f64, usize),
+    /// When the last of the events came that each follow the one before in less than a fixed step, and how many they are.
+    hurried: (f64, usize),
     /// How many steps in a row were taken again in vain.
     vain: usize,
     /// Dense output is off the equations where the present event was found.

@@ -13,6 +13,9 @@ use saltus_solver::roots::{
     poly,
 };
 
+/// Within so many times `close` a function that ends a step may have come close in the next one, where `close` may be more.
+const BESIDE: f64 = 4.0;
+
 /// The first place in [a, 1] where σ g is below a level, or above if `up`.
 fn leaves(c: &[f64], sigma: f64, level: f64, up: bool, a: f64) -> Option<f64> {
     let sign = if up { -sigma } else { sigma };
@@ -35,7 +38,7 @@ fn lowest(c: &[f64], sigma: f64, a: f64, b: f64) -> f64 {
 }
 
 /// Where the polynomial Σ c_k s^k on [0, 1] first touches zero before it crosses it. `near`: whether it has come close in an earlier
-/// step (within twice `close`), and whether it is at the end of this one.
+/// step (within [`BESIDE`] times `close`), and whether it is at the end of this one.
 pub(crate) fn polynomial(c: &[f64], sigma: f64, close: f64, crosses: Option<f64>, near: &mut bool) -> Option<f64> {
     let limit = crosses.unwrap_or(1.0);
     let came = std::mem::take(near);
@@ -50,7 +53,7 @@ pub(crate) fn polynomial(c: &[f64], sigma: f64, close: f64, crosses: Option<f64>
     }
     let Some(enters) = leaves(c, sigma, close, false, from).filter(|s| *s < limit) else {
         // The next step tells how close it comes.
-        *near = crosses.is_none() && sigma * poly::evaluate(c, 1.0) <= 2.0 * close;
+        *near = crosses.is_none() && sigma * poly::evaluate(c, 1.0) <= BESIDE * close;
         return None;
     };
     let away = leaves(c, sigma, 2.0 * close, true, enters).filter(|s| *s < limit);
@@ -80,12 +83,13 @@ pub(crate) fn sampled(
     let found = first_crossing_sampled(g, from, to, side, &options, &limits).crossing;
     // A dip beyond zero that is too shallow to be a crossing is a touch.
     let at = found.filter(|c| c.touching || !crosses).map(|c| c.s_after);
-    let at = at.filter(|t| sigma * g(0.5 * (from + t)) > 2.0 * close && sigma * g(*t) <= 2.0 * close);
-    // What has touched zero has gone away from it, before it crosses, too.
-    let mut away = |t: f64| (1..=8).any(|j| sigma * g(t + 0.125 * f64::from(j) * (to - t)) > 2.0 * close);
-    let at = at.filter(|t| away(*t));
+    let at = at.filter(|t| sigma * g(*t) <= 2.0 * close);
+    // What has touched zero has come from further away, and gone away from it, before it crosses, too.
+    let mut away = |a: f64, b: f64| (1..=8).any(|j| sigma * g(a + 0.125 * f64::from(j) * (b - a)) > 2.0 * close);
+    let at = at.filter(|t| away(*t, from) && away(*t, to));
     // What is close to zero at the end may go on: the next step tells.
-    *near = !crosses && first > 2.0 * close && last <= 2.0 * close;
+    let beside = if at.is_some() { 2.0 } else { BESIDE };
+    *near = !crosses && first > 2.0 * close && last <= beside * close;
     at.filter(|_| !*near)
 }
 
@@ -184,6 +188,17 @@ mod tests {
         // Nor does it where only the last of the step is looked at.
         let late = arrival(&mut |s: f64| (s - 1.0).powi(3), -1.0, 1e-15, (0.9999, 1.0, 1.0), None, None);
         assert_eq!(late, None);
+    }
+
+    #[test]
+    fn a_touch_shortly_after_the_beginning() {
+        // (s − 0.1)² begins a little further away than what counts as close.
+        let mut near = false;
+        let at = sampled(&mut |s: f64| (s - 0.1).powi(2), 1.0, 4e-3, (0.0, 1.0), false, &mut near).unwrap();
+        assert!((at - 0.1).abs() < 0.05 && !near);
+        // What ends a little further away than that may come closer in the next step.
+        let at = sampled(&mut |s: f64| (s - 1.1).powi(2), 1.0, 4e-3, (0.0, 1.0), false, &mut near);
+        assert!(at.is_none() && near);
     }
 
     #[test]

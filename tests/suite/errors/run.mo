@@ -559,6 +559,35 @@ exit: 6
 error: the solution ends at time 1.92450
 beyond, nothing near x = -0.57735
 
+--- a-fold-that-the-implicit-form-steps-over error simulate --fold error --solver dae --tolerance 1e-3 --stop 3 ---
+// Newton's method on the whole system ends within its tolerance a little beyond the fold.
+model M
+  Real x(start = -1), z(start = 0, fixed = true);
+equation
+  x^3 - x = 0.2*time;
+  der(z) = x;
+end M;
+--- expect ---
+exit: 6
+error: the solution ends at time 1.9245
+beyond, nothing near x = -0.577
+
+--- a-loop-far-faster-than-a-fixed-step error simulate --solver rk4 --step 1e-3 --stop 0.53 ---
+// A comparator: its output turns round within a millionth of a second.
+model M
+  Real v(start = 5, fixed = true), u;
+  Boolean high = u > 5, low = u < -5;
+equation
+  u = 1e4*(0.4*v - 4*sin(time));
+  1e-3*der(v) = (if high then 5 elseif low then -5 else u) - v;
+end M;
+--- expect ---
+exit: 6
+warning: the fixed step 0.001 is too large for rk4
+1000 events in a row, of u > 5
+have come less than a step apart
+--> model.mo:4:18
+
 --- a-fold-without-states error simulate --fold error ---
 model M
   Real x(start = -1), z(start = 1);

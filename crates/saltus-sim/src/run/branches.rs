@@ -267,8 +267,13 @@ impl Runner<'_> {
         if self.sliding.is_some() || program.iterated.is_empty() {
             return None;
         }
-        if !model.machine.course.ends_at(t1) {
-            self.evaluate_at(model, program, integrator, t1).ok()?;
+        // The implicit form is solved as far as its errors are small, which may be beyond the end of a branch.
+        if program.implicit.is_some() || !model.machine.course.ends_at(t1) {
+            match self.evaluate_at(model, program, integrator, t1) {
+                Ok(()) => {}
+                Err(Trouble::Unsolved { .. }) => return self.fold_within(model, program, integrator, t0, t1),
+                Err(_) => return None,
+            }
             let m = &mut model.machine;
             m.course.end(t1, &m.values);
         }

@@ -39,6 +39,7 @@ impl Runner<'_> {
         let arrived = model.arrive();
         self.causal = false;
         self.stands_still(model, fired, t)?;
+        self.hurries(model, fired, t, observer);
         let remembered = if self.switching.attentive() { model.discrete_now() } else { Vec::new() };
         let bits: Vec<f64> =
             fired.iter().map(|&i| model.machine.values[model.machine.relations[i].var as usize]).collect();

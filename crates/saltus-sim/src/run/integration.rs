@@ -33,6 +33,12 @@ impl Runner<'_> {
         o
     }
 
+    /// The step of a method whose steps are fixed.
+    pub(super) fn fixed_step(&self) -> Option<f64> {
+        (FIXED_STEP.contains(&self.choice.name()) && !self.options.doubling)
+            .then(|| self.options.step.unwrap_or(self.span() / self.intervals as f64))
+    }
+
     /// The integrator in force for this program.
     pub(super) fn integrator(&mut self, program: &ModeProgram) -> Result<Box<dyn Integrator>, Diagnostic> {
         let (mut o, name) = (self.integrator_options(program), self.choice.name());
@@ -40,8 +46,8 @@ impl Runner<'_> {
             let text = format!("{name} has no error estimate: it needs a step (--step H)");
             return Err(Diagnostic::error(Stage::Usage, Span::NONE, text));
         }
-        if FIXED_STEP.contains(&name) && !self.options.doubling {
-            o.fixed_step = Some(self.options.step.unwrap_or(self.span() / self.intervals as f64));
+        if let Some(h) = self.fixed_step() {
+            o.fixed_step = Some(h);
         } else if let Some(h) = self.options.step {
             o.h_max = o.h_max.min(h);
         }

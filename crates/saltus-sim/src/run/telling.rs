@@ -58,6 +58,23 @@ impl Runner<'_> {
         }
     }
 
+    /// Tells once if state events follow each other sooner than the fixed step: what switches is faster than it.
+    pub(super) fn hurries(&mut self, model: &Model, fired: &[usize], t: f64, observer: &mut dyn Observer) {
+        let (Some(h), Some(&first)) = (self.fixed_step(), fired.first()) else { return };
+        let (last, count) = self.hurried;
+        self.hurried = (t, if t - last < h { count + 1 } else { 0 });
+        if self.hurried.1 == MANY_IN_A_STEP {
+            let r = &model.sys.relations[first];
+            let text = format!(
+                "the fixed step {h:?} is too large for {}: at time {t:?}, {MANY_IN_A_STEP} events in a row, of {} the last, have come \
+                 less than a step apart; take a shorter one (--step), or a method for stiff models (--solver)",
+                self.choice.name(),
+                r.text
+            );
+            self.say(observer, &text, r.origin.span.unwrap_or(Span::NONE), "hurried");
+        }
+    }
+
     /// Takes note of what has happened at this instant.
     pub(super) fn note(&mut self, record: EventRecord) {
         match &mut self.record {
