@@ -98,6 +98,24 @@ impl Runner<'_> {
         found
     }
 
+    /// Leaves surfaces whose sides come to depend on what is remembered of them. Whether there are any.
+    pub(super) fn remembers_again(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, Diagnostic> {
+        let Some(sliding) = self.sliding.as_ref().filter(|s| s.remembers(model, program)) else { return Ok(false) };
+        sliding.settle(model);
+        let Some(sliding) = &mut self.sliding else { return Ok(false) };
+        let plain = |s: &Surface| s.memory.is_none() && s.wound.is_none();
+        let gone = sliding.surfaces.extract_if(.., |s| plain(s)).map(|s| (s.share() >= 0.5, s));
+        let gone: Vec<(Surface, bool)> = gone.map(|(second, s)| (s, second)).collect();
+        self.sliding.take_if(|s| s.surfaces.is_empty());
+        self.release(model, program, gone, observer)?;
+        Ok(true)
+    }
+
     /// Takes out the surfaces that the solution has wound into, if they hold it after an event; else they are left. Whether they are.
     pub(super) fn wound(
         &mut self,
@@ -298,8 +316,9 @@ impl Runner<'_> {
             return Ok(None);
         }
         let groups = surfaces_of(model, program, fresh, t);
-        let fresh: Vec<Surface> = groups.into_iter().filter_map(|g| model.prospect(program, g, t)).collect();
         let mut surfaces = self.sliding.as_mut().map_or(Vec::new(), |s| std::mem::take(&mut s.surfaces));
+        let prospect = |g: Vec<_>| model.prospect_beside(program, &surfaces, &g, t);
+        let fresh: Vec<Surface> = groups.into_iter().filter_map(prospect).collect();
         surfaces.extend(fresh);
         let known = surfaces.len();
         surfaces.extend(model.nearby(program, &surfaces, t, self.near(wound)));
@@ -459,10 +478,12 @@ impl Runner<'_> {
         &mut self,
         model: &mut Model,
         program: &Rc<ModeProgram>,
-        surfaces: Vec<(Surface, bool)>,
+        mut surfaces: Vec<(Surface, bool)>,
         observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
         let mut relations: Vec<(usize, f64)> = Vec::new();
+        // Of a mix of modes all but one surface are left to the first.
+        surfaces.sort_by_key(|s| s.1);
         for (surface, second) in &surfaces {
             if surface.memory.is_some() {
                 surface.set(&mut model.machine.values, *second);
