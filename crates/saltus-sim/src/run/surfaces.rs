@@ -158,7 +158,16 @@ impl Runner<'_> {
         for group in surfaces_of(model, program, switched.clone(), t) {
             let Some((surface, rate)) = model.second_order(program, group, t) else { continue };
             let Some(key) = surface.held().min() else { continue };
-            switched.retain(|s| surface.held().all(|i| i != s.0));
+            // Sides of what is slid on may turn the rate that its own ones leave alone: both may be held together.
+            let x = model.states_now(program);
+            let slides: Vec<Surface> = self.sliding.iter().flat_map(|s| &s.surfaces).cloned().collect();
+            let mut turns = |s: &Surface| {
+                let rates = model.side_rates(program, surface.relations[0].0, &s.bits, t, &x);
+                s.wound.is_none() && rates.is_some_and(|r| r[0][0] * r[1][1] < 0.0)
+            };
+            if !slides.iter().any(&mut turns) {
+                switched.retain(|s| surface.held().all(|i| i != s.0));
+            }
             let turns = self.turns.entry(key).or_insert_with(|| Turns::new(surface.held().collect()));
             turns.note(rate);
             if turns.shrunk() || program.states.len() <= FEW_STATES {
@@ -411,7 +420,8 @@ impl Runner<'_> {
             self.sliding = None;
         }
         if let Some(s) = &self.sliding {
-            if changed {
+            // One surface may be slid on and left again in each turn around where several meet.
+            if changed && s.surfaces.len() > 1 {
                 self.whirl.clear();
             }
             s.settle(model);
