@@ -30,6 +30,8 @@ pub struct Handled {
     pub changed: Vec<u32>,
     /// Only relations and definitions changed: no memory, no reinit, no mode change.
     pub memoryless: bool,
+    /// The same but for definitions that read previous values: it may be that they do not depend on these at present.
+    pub by_definition: bool,
     /// Other modes were entered, even if the last of them is the one it came from: states may have jumped.
     pub switched: bool,
     /// Relations whose impacts have accumulated: a mode of rest was entered.
@@ -571,7 +573,7 @@ impl Model {
         }
         let mut changed: Vec<(String, f64, f64)> = Vec::new();
         let mut texts: Vec<(String, String, String)> = Vec::new();
-        let mut memory = false;
+        let (mut memory, mut by_definition) = (false, true);
         let mut slots: Vec<u32> = Vec::new();
         let moved = |(k, b): &(usize, &f64)| self.machine.values[self.discrete[*k].0 as usize] != **b;
         let new: FxHashSet<VarId> =
@@ -582,6 +584,7 @@ impl Model {
             if now != *b {
                 slots.push(d.0);
                 // What reads a previous value that has changed remembers: it cannot be undone by going back.
+                by_definition &= !matches!(e.kind, saltus_structure::DiscKind::When(..));
                 memory |= match &e.kind {
                     saltus_structure::DiscKind::When(..) => true,
                     saltus_structure::DiscKind::Value(row) => {
@@ -637,7 +640,8 @@ impl Model {
             record.residual = Some(residual);
             record.worst = worst.map(|(eq, level)| brief(&self.equation(eq, level).0));
         }
-        let memoryless = !memory && reinitialized.is_empty() && mode_changes == 0 && ticked.is_empty() && !when_fired;
+        let plainly = reinitialized.is_empty() && mode_changes == 0 && ticked.is_empty() && !when_fired;
+        let (memoryless, by_definition) = (plainly && !memory, plainly && by_definition);
         let switched = mode_changes > 0;
         Ok(Handled {
             program,
@@ -646,6 +650,7 @@ impl Model {
             reinitialized,
             changed: slots,
             memoryless,
+            by_definition,
             switched,
             accumulated,
             islands,

@@ -259,7 +259,7 @@ impl Derivatives {
             groups[k].push((j, given.iter().position(|g| g.0 == j)));
         }
         Some(Derivatives {
-            partials: partials.chain(c),
+            partials: partials.chain_of_slopes(c),
             passes,
             sources: slots.iter().map(|s| number.get(s).copied()).collect(),
             groups,

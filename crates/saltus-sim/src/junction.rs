@@ -70,6 +70,12 @@ impl Corners {
         Corners::new(count, (0..1 << count).map(of).collect())
     }
 
+    /// Of these, some of which all with one surface less are among them.
+    pub fn among(mut self, mut which: impl FnMut(&[usize]) -> bool) -> Corners {
+        self.list.retain(|c| which(c));
+        Corners::new(self.count, self.list)
+    }
+
     /// Those of fields that add up but for some pairs of surfaces.
     pub fn sums(count: usize, pairs: &[(usize, usize)]) -> Corners {
         let singles = (0..count).map(|k| vec![k]);

@@ -29,7 +29,7 @@ use crate::resting::{Impact, Resting, ZenoWatch};
 use crate::resume::Recalled;
 use crate::rhs::{Rhs, place};
 use crate::sliding::{Fate, Meeting, Parting, Sliding, Surface, first_positive};
-use crate::switching::{Accumulation, End, Switch, Switching};
+use crate::switching::{Accumulation, End, MOST_SCATTER, SCATTER, Switch, Switching};
 use crate::transport::{Line, Mark};
 use crate::winding::Turns;
 use saltus_base::{Diagnostic, Span, Stage};
@@ -90,6 +90,13 @@ const MOST_RETAKES: usize = 4;
 
 /// How often a step is taken again to end where a function crosses that amplifies errors.
 const MOST_APPROACHES: usize = 12;
+
+/// How often a step is halved that ends where the equations have no values.
+const MOST_HALVINGS: usize = 60;
+
+/// How often the integration begins anew about one place (within this part of the run) from where no step leads on.
+const MOST_AFRESH: usize = 4;
+const AFRESH: f64 = 1e-8;
 
 /// How often in a row steps are taken again and end without the event that they were to end at: the crossing recedes, or dense output is
 /// wrong over long steps.
@@ -187,6 +194,7 @@ pub fn run(
         arrived: Vec::new(),
         failing: (f64::NEG_INFINITY, 0),
         edges: (0, 0),
+        afresh: (f64::NEG_INFINITY, 0),
         folded: false,
         causal: false,
         extent: Vec::new(),
@@ -262,6 +270,8 @@ struct Runner<'a> {
     failing: (f64, usize),
     /// How many steps in a row have led nowhere because the equations end right ahead, and how often they had ended before.
     edges: (usize, usize),
+    /// Where the integration began anew since no step led on, and how often.
+    afresh: (f64, usize),
     /// A branch of solutions has ended at the event just handled.
     folded: bool,
     /// The implicit form has failed since the last event (a loop that is singular, and solved all the same): the causal one
@@ -520,6 +530,12 @@ impl Runner<'_> {
                     restart = Some(Restart::Cold);
                     continue;
                 }
+                // What the last steps were like says nothing beside the end of a domain (a level that is empty).
+                if matches!(trouble, Some(Trouble::NotFinite(_))) && self.begins_afresh(model, &program, &*integrator) {
+                    now = here;
+                    restart = Some(Restart::Cold);
+                    continue;
+                }
                 if let Some(after) = self.rescue(model, &program, &*integrator, sink, observer)? {
                     now = integrator.t();
                     self.follow(after, &mut program, &mut integrator, &mut restart)?;
@@ -641,7 +657,7 @@ impl Runner<'_> {
         observer: &mut dyn Observer,
     ) -> Result<f64, Diagnostic> {
         let p = program.clone();
-        let (mut from, mut t1, mut retakes, mut approaches) = (t0, t1, 0, 0);
+        let (mut from, mut t1, mut retakes, mut approaches, mut halvings) = (t0, t1, 0, 0, 0);
         {
             let step = SearchedStep { program: &p, integrator: &**integrator, t0, t1 };
             let begun = std::time::Instant::now();
@@ -764,6 +780,11 @@ impl Runner<'_> {
                 }
                 Err(d) => {
                     let at = self.output_time(self.next_output);
+                    if from == t0 && halvings < MOST_HALVINGS && self.halves(model, &p, &mut **integrator, at) {
+                        (t1, halvings) = (integrator.t(), halvings + 1);
+                        self.location.search(model, &SearchedStep { program: &p, integrator: &**integrator, t0, t1 });
+                        continue;
+                    }
                     return self.step_back(model, program, integrator, (from, at), restart, observer)?.ok_or(d);
                 }
             }
@@ -775,6 +796,11 @@ impl Runner<'_> {
             let known = if quiet { self.location.take_end(model, end) } else { None };
             self.report.locating -= known.unwrap_or(0.0);
             if let Err(d) = self.at_event(model, &p, &**integrator, from, end, known.is_some(), observer) {
+                if from == t0 && halvings < MOST_HALVINGS && self.halves(model, &p, &mut **integrator, end) {
+                    (t1, halvings) = (integrator.t(), halvings + 1);
+                    self.location.search(model, &SearchedStep { program: &p, integrator: &**integrator, t0, t1 });
+                    continue;
+                }
                 if let Some(t) = self.step_back(model, program, integrator, (from, end), restart, observer)? {
                     return Ok(t);
                 }
@@ -823,6 +849,41 @@ impl Runner<'_> {
                 return Ok(end);
             }
         }
+    }
+
+    /// A step has gone to where the equations have no values, at `t`: multistep methods do not look at its end. It is taken again, half
+    /// as far, if it can be.
+    fn halves(&mut self, model: &mut Model, program: &ModeProgram, integrator: &mut dyn Integrator, t: f64) -> bool {
+        let no_value = match self.evaluate_at(model, program, integrator, t) {
+            Err(Trouble::NotFinite(_)) => true,
+            Ok(()) => model.not_finite(program).is_some(),
+            Err(_) => false,
+        };
+        if !no_value || !model.machine.host.lines.list.is_empty() {
+            return false;
+        }
+        let begin = integrator.t_prev();
+        let mut again = |part: &f64| integrator.retake(&mut self.rhs(model, program), begin + part * (t - begin));
+        let taken = [0.5, 0.1, 1e-2, 1e-4].iter().any(&mut again);
+        model.machine.course.cut(integrator.t());
+        taken
+    }
+
+    /// Whether the integration may begin anew where no step leads on: the equations have values there, and it has not done so often.
+    /// States that are below zero by errors begin at zero.
+    fn begins_afresh(&mut self, model: &mut Model, program: &ModeProgram, integrator: &dyn Integrator) -> bool {
+        let (t, mut x) = (integrator.t(), integrator.x().to_vec());
+        for (x, &n) in x.iter_mut().zip(&program.nominal) {
+            if *x < 0.0 && *x > -10.0 * self.absolute(n) {
+                *x = 0.0;
+            }
+        }
+        let count = if t - self.afresh.0 > AFRESH * self.span() { 0 } else { self.afresh.1 };
+        if count >= MOST_AFRESH || self.evaluate(model, program, t, &x).is_err() {
+            return false;
+        }
+        self.afresh = (if count == 0 { t } else { self.afresh.0 }, count + 1);
+        true
     }
 
     /// Relations that come to have other values exactly at the end of the run, within the errors of the integration. They have

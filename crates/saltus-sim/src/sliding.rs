@@ -13,7 +13,8 @@ use crate::resting::{Resting, hold};
 use crate::rhs::Rhs;
 use crate::switching::Memory;
 use crate::winding::{Held, Manifold, slopes};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_dae::VarId;
 use saltus_solver::ode::EvalError;
 use saltus_solver::roots::bracket::sign_change;
 use saltus_structure::RelationKind;
@@ -25,7 +26,7 @@ const REPELLING: f64 = 1e-9;
 const ALIKE: f64 = 1e-8;
 
 /// Corners that are mixed at most where more surfaces meet than all of whose corners are.
-const MOST_CORNERS: usize = 400;
+const MOST_CORNERS: usize = 1100;
 /// Corners looked at to see whether their fields follow from those of others.
 const OTHERS: usize = 4;
 /// How far a share may leave [0, 1] within a step.
@@ -142,14 +143,25 @@ impl Surface {
         Surface { share, memory, ..Surface::new(vec![lead], twins, bits, 1e-6, 0.0) }
     }
 
+    /// Another of its guards leads.
+    pub fn led_by(&mut self, lead: (usize, f64, f64)) {
+        let guards = self.memory.iter().flat_map(|m| &m.guards);
+        self.twins = guards.filter(|g| g.0 != lead.0).map(|g| (g.0, true)).collect();
+        self.relations = vec![lead];
+    }
+
+    /// The mix of modes that it belongs to.
+    pub fn mix(&self) -> Option<usize> {
+        self.memory.as_ref().map(|m| m.mix)
+    }
+
     /// The share of a series of switches that has not ended yet.
     fn averaged(&self) -> bool {
         self.memory.as_ref().is_some_and(|m| m.until.is_some())
     }
 
-    /// Gives the model the values of the side that has the larger share.
-    fn settle(&self, model: &mut Model) {
-        let second = self.share >= 0.5;
+    /// Gives the model the values of a side.
+    fn settle(&self, model: &mut Model, second: bool) {
         let values = &mut model.machine.values;
         match &self.memory {
             // Unless they differ between the sides.
@@ -174,10 +186,9 @@ impl Surface {
     }
 
     /// Whether something else than switches has changed what told the sides apart.
-    pub fn overruled(&self, model: &Model) -> bool {
-        let second = self.share >= 0.5;
+    fn overruled(&self, model: &Model, second: bool) -> bool {
         let other = |b: &(u32, f64, f64)| model.machine.values[b.0 as usize] != if second { b.2 } else { b.1 };
-        self.memory.is_some() && self.bits.chunks_exact(2).any(|b| other(&b[0]))
+        self.bits.chunks_exact(2).any(|b| other(&b[0]))
     }
 
     pub fn set(&self, values: &mut [f64], second: bool) {
@@ -204,11 +215,16 @@ impl Surface {
 
     /// How far the share is outside of what is allowed; positive: it has left.
     fn excess(&self) -> f64 {
-        (-self.share).max(self.share - 1.0) - self.margin
+        let total = self.memory.as_ref().map_or(self.share, |m| m.total);
+        (-self.share).max(total - 1.0) - self.margin
     }
 
     /// How far the surface is from holding the solution; positive: both fields lead away from it.
     fn repulsion(&self) -> f64 {
+        // Several modes that have led to where they meet do so again.
+        if self.memory.as_ref().is_some_and(|m| m.modes > 2) {
+            return f64::NEG_INFINITY;
+        }
         -self.hold / self.firmest.max(f64::MIN_POSITIVE) - REPELLING
     }
 
@@ -256,6 +272,30 @@ impl Sliding {
             self.base = free_base(&self.surfaces, &ways);
         }
         Some(())
+    }
+
+    /// Whether something has changed what the sides are, be it hidden by the sides that have the larger shares.
+    pub fn stale(&self, model: &mut Model, program: &ModeProgram) -> bool {
+        let surfaces: Vec<&Surface> = self.surfaces.iter().collect();
+        model.values_at(program, &surfaces, &self.corners.list, &[]).is_some_and(|now| now != self.values)
+    }
+
+    /// Whether what the sides are depends on what is remembered of them.
+    pub fn remembers(&self, model: &mut Model, program: &ModeProgram) -> bool {
+        let surfaces: Vec<&Surface> = self.surfaces.iter().collect();
+        let bits = surfaces.iter().filter(|s| s.memory.is_none()).flat_map(|s| &s.bits);
+        let among = |slot: u32| model.discrete.iter().filter(move |d| d.0 == slot);
+        let bits: Vec<_> = bits.filter(|b| !among(b.0).all(|d| model.memoryless(d.2))).collect();
+        if bits.is_empty() {
+            return false;
+        }
+        let previous = |s: u32| model.machine.previous.get(&s).copied();
+        let all = [false, true].map(|second| {
+            let value = |b: &&(u32, f64, f64)| Some((previous(b.0)?, if second { b.2 } else { b.1 }));
+            bits.iter().filter_map(value).collect::<Vec<_>>()
+        });
+        let [a, b] = all.map(|previous| model.values_at(program, &surfaces, &self.corners.list, &previous));
+        a != b
     }
 
     /// Where the functions of all surfaces are zero, and the rates of those of second order.
@@ -315,11 +355,21 @@ impl Sliding {
         if m == 1 {
             shares[0] = 0.5;
         }
-        junction.hold(&mut shares, &self.base, &vec![0.0; m]);
+        self.hold(&junction, &mut shares, &vec![0.0; m]);
         junction.bear(&mut shares, &self.base);
         let own = self.surfaces.iter_mut().zip(shares).filter(|(s, _)| !s.averaged());
         own.for_each(|(s, share)| s.share = share);
+        sum_mixes(&mut self.surfaces);
         Ok((junction, sides, place))
+    }
+
+    /// The shares for which functions move so fast. What is not determined of a mix of modes stays as it was on the average.
+    fn hold(&self, junction: &Junction, shares: &mut [f64], wanted: &[f64]) {
+        let mut others = (0..shares.len()).filter(|k| !self.base.contains(k));
+        match others.all(|k| self.surfaces[k].memory.is_some()) {
+            true => junction.solve(shares, &self.base, wanted),
+            false => junction.hold(shares, &self.base, wanted),
+        }
     }
 
     /// The mixed field. With `values`, these become the mix of all values of the sides, for rows of the result.
@@ -342,7 +392,7 @@ impl Sliding {
         // What is left of the functions is drawn to zero as well. A step may go beyond where a share leaves [0, 1]: the field is as
         // smooth there as before, so that the step is good up to that place.
         let mut drawn: Vec<f64> = self.surfaces.iter().map(|s| s.share).collect();
-        junction.hold(&mut drawn, &self.base, &sides.distances.iter().map(|g| -self.pull * g).collect::<Vec<f64>>());
+        self.hold(&junction, &mut drawn, &sides.distances.iter().map(|g| -self.pull * g).collect::<Vec<f64>>());
         drawn.iter_mut().for_each(|d| *d = d.clamp(-BEYOND, 1.0 + BEYOND));
         drawn.iter_mut().zip(&self.surfaces).filter(|(_, s)| s.averaged()).for_each(|(d, s)| *d = s.share);
         mix(&self.corners.weights(&drawn, None), &sides.fields, dx);
@@ -360,7 +410,7 @@ impl Sliding {
                     }
                 }
             }
-            self.surfaces.iter().for_each(|s| s.set(values, s.share >= 0.5));
+            self.larger().for_each(|(s, second)| s.set(values, second));
         }
         Ok(())
     }
@@ -396,7 +446,25 @@ impl Sliding {
 
     /// Gives the model the side of each surface that has the larger share.
     pub fn settle(&self, model: &mut Model) {
-        self.surfaces.iter().for_each(|s| s.settle(model));
+        self.larger().for_each(|(s, second)| s.settle(model, second));
+    }
+
+    /// The surfaces, each with whether its second side has the largest share; those come last.
+    fn larger(&self) -> impl Iterator<Item = (&Surface, bool)> {
+        let mut sides: Vec<(&Surface, bool)> = self.surfaces.iter().zip(larger(&self.surfaces)).collect();
+        sides.sort_by_key(|s| s.1);
+        sides.into_iter()
+    }
+
+    /// Takes out the mixes of modes of which something else has set what they switch; whether there were any.
+    pub fn overruled(&mut self, model: &Model) -> bool {
+        // Of each mix the mode with the largest share.
+        let modes: FxHashMap<usize, (&Surface, bool)> = self.larger().filter_map(|s| Some((s.0.mix()?, s))).collect();
+        let other = |(s, second): &(&Surface, bool)| s.overruled(model, *second);
+        let gone: Vec<usize> = modes.into_iter().filter(|(_, s)| other(s)).map(|(m, _)| m).collect();
+        let before = self.surfaces.len();
+        self.surfaces.retain(|s| s.mix().is_none_or(|m| !gone.contains(&m)));
+        self.surfaces.len() < before
     }
 
     /// The relations of all surfaces keep their values while an event is handled.
@@ -480,14 +548,22 @@ impl Sliding {
         let worst = if lift > worst { 0.0 } else { worst };
         let mut left = Vec::new();
         let mut k = 0;
+        let mut sides = larger(&self.surfaces);
         while k < self.surfaces.len() {
             // At the instant of leaving the share is at the edge of what is allowed.
             if self.surfaces[k].looseness() >= worst.min(0.0) {
-                let s = self.surfaces.remove(k);
-                let parting = Parting { second: s.share > 0.5 + 1e-6, repelled: s.repulsion() > s.excess() };
+                let (s, second) = (self.surfaces.remove(k), sides.remove(k));
+                let second = second && (s.memory.is_some() || s.share > 0.5 + 1e-6);
+                let parting = Parting { second, repelled: s.repulsion() > s.excess() };
                 left.push((s, parting));
             } else {
                 k += 1;
+            }
+        }
+        let mixes: Vec<usize> = left.iter().filter_map(|l| l.0.mix()).collect();
+        for k in (0..self.surfaces.len()).rev() {
+            if self.surfaces[k].mix().is_some_and(|m| mixes.contains(&m)) {
+                left.push((self.surfaces.remove(k), Parting { second: sides[k], repelled: false }));
             }
         }
         let groups: Vec<usize> = left.iter().filter_map(|l| l.0.wound).collect();
@@ -642,6 +718,36 @@ impl Sliding {
     }
 }
 
+/// Which surfaces have the larger share on their second sides, of a mix at most the one with the largest.
+fn larger(surfaces: &[Surface]) -> Vec<bool> {
+    let most = |(k, s): (usize, &Surface)| match &s.memory {
+        None => s.share >= 0.5,
+        Some(m) => {
+            let other = |(j, o): (usize, &Surface)| {
+                o.mix() == Some(m.mix) && (o.share > s.share || o.share == s.share && j < k)
+            };
+            s.share >= 1.0 - m.total && !surfaces.iter().enumerate().any(other)
+        }
+    };
+    surfaces.iter().enumerate().map(most).collect()
+}
+
+/// What the shares of each mix come to.
+fn sum_mixes(surfaces: &mut [Surface]) {
+    for k in 0..surfaces.len() {
+        let Some(mix) = surfaces[k].mix() else { continue };
+        let total = surfaces.iter().filter(|s| s.mix() == Some(mix)).map(|s| s.share).sum();
+        surfaces[k].memory.iter_mut().for_each(|m| m.total = total);
+    }
+}
+
+/// Whether a corner is one of modes: not on the second sides of two surfaces of one mix.
+fn compatible(surfaces: &[&Surface], corner: &[usize]) -> bool {
+    let mut mixes = corner.iter().filter_map(|&k| surfaces[k].mix());
+    let mut seen = FxHashSet::default();
+    mixes.all(|m| seen.insert(m))
+}
+
 /// A function that moves in no direction.
 fn is_none(way: &[f64]) -> bool {
     way.iter().all(|w| *w == 0.0)
@@ -748,7 +854,7 @@ impl Model {
     fn plain_surface(&mut self, program: &ModeProgram, relations: Vec<(usize, f64, f64)>, t: f64) -> Option<Surface> {
         let (relations, twins, bits) = self.complete(program, relations, t)?;
         let critical = bits.iter().any(|b| program.sensitivity.slots.contains(&b.0));
-        if program.states.is_empty() || !critical || !self.without_memory(program, &bits) {
+        if program.states.is_empty() || !critical || !self.without_memory(program, &relations, &bits) {
             return None;
         }
         let x = self.states_now(program);
@@ -787,7 +893,16 @@ impl Model {
             let scale = || program.nominal.iter().map(|n| n.abs().clamp(1e-12, 1e12));
             let apart = norm(&mut fields[0].iter().zip(&fields[1]).zip(scale()).map(|((a, b), s)| (a - b) / s));
             let slope = norm(&mut manifold.slopes[0].iter().zip(scale()).map(|(g, s)| g * s));
-            let alike = (rates[1] - rates[0]).abs() <= 1e-6 * apart * slope;
+            // Where sides turn states that the function follows, they turn the function, however steep it is in other states.
+            let turned = |k: usize| {
+                let (by, follows) = (fields[1][k] - fields[0][k], manifold.slopes[0][k]);
+                let n = program.nominal[k].abs().clamp(1e-12, 1e12);
+                let counts = by.abs() / n > 1e-3 * apart && follows.abs() * n > 1e-12 * slope;
+                if counts { by * follows } else { 0.0 }
+            };
+            let turned: Vec<f64> = (0..x.len()).map(turned).collect();
+            let (sum, most) = (turned.iter().sum::<f64>(), turned.iter().map(|t| t.abs()).sum::<f64>());
+            let alike = (rates[1] - rates[0]).abs() <= 1e-6 * apart * slope && sum.abs() <= 1e-6 * most;
             (alike && apart > 0.0).then_some(0.5 * (rates[0] + rates[1]))
         })?;
         surface.second = true;
@@ -835,14 +950,15 @@ impl Model {
         t: f64,
     ) -> Option<(Corners, Vec<Vec<(u32, f64)>>)> {
         let m = surfaces.len();
+        let modes = |c: &[usize]| compatible(surfaces, c);
         let corners = match m {
             0 | 1 => Corners::sums(m, &[]),
-            2..=BLENDED => Corners::all(m),
+            2..=BLENDED => Corners::all(m).among(modes),
             _ if self.follow(program, surfaces, &Corners::sums(m, &[]), t).unwrap_or(true) => Corners::sums(m, &[]),
-            ..=MOST_BLENDED => Corners::all(m),
+            ..=MOST_BLENDED => Corners::all(m).among(modes),
             _ => self.together(program, surfaces, t)?,
         };
-        let values = self.values_at(program, surfaces, &corners.list)?;
+        let values = self.values_at(program, surfaces, &corners.list, &[])?;
         Some((corners, values))
     }
 
@@ -851,6 +967,7 @@ impl Model {
         program: &ModeProgram,
         surfaces: &[&Surface],
         corners: &[Vec<usize>],
+        previous: &[(u32, f64)],
     ) -> Option<Vec<Vec<(u32, f64)>>> {
         let mut found: Vec<Vec<f64>> = Vec::new();
         for corner in corners {
@@ -860,9 +977,10 @@ impl Model {
             };
             let (own, with): (Vec<_>, Vec<_>) = surfaces.iter().enumerate().partition(|(_, s)| s.memory.is_none());
             let relations: Vec<(usize, f64)> = own.into_iter().flat_map(side).collect();
-            let mut remembered = Vec::new();
-            for (k, s) in with {
-                let second = corner.contains(&k);
+            let mut remembered = previous.to_vec();
+            let mut with: Vec<(bool, &&Surface)> = with.into_iter().map(|(k, s)| (corner.contains(&k), s)).collect();
+            with.sort_by_key(|w| w.0);
+            for (second, s) in with {
                 remembered.extend(s.bits.iter().map(|b| (b.0, if second { b.2 } else { b.1 })));
                 let guards = s.guards(self, second).into_iter();
                 remembered.extend(guards.map(|(i, v)| (self.machine.relations[i].var, v)));
@@ -880,7 +998,8 @@ impl Model {
     fn follow(&mut self, program: &ModeProgram, surfaces: &[&Surface], corners: &Corners, t: f64) -> Option<bool> {
         let m = surfaces.len();
         let random = |d: usize| (0..m).filter(|&k| scattered(k, d) > 0.0).collect();
-        let others: Vec<Vec<usize>> = std::iter::once((0..m).collect()).chain((0..OTHERS).map(random)).collect();
+        let others = std::iter::once((0..m).collect()).chain((0..OTHERS).map(random));
+        let others: Vec<Vec<usize>> = others.filter(|c: &Vec<usize>| compatible(surfaces, c)).collect();
         Some(self.unlike(program, surfaces, corners, others, t)?.is_empty())
     }
 
@@ -894,7 +1013,7 @@ impl Model {
         t: f64,
     ) -> Option<Vec<Vec<usize>>> {
         let list: Vec<Vec<usize>> = corners.list.iter().chain(&others).cloned().collect();
-        let values = self.values_at(program, surfaces, &list)?;
+        let values = self.values_at(program, surfaces, &list, &[])?;
         let fields = self.seen_from(program, surfaces, &values, t)?.fields;
         let size = fields.iter().flatten().fold(0.0f64, |s, v| s.max(v.abs()));
         let mut mixed = vec![0.0; fields[0].len()];
@@ -918,7 +1037,8 @@ impl Model {
             let without = |c: &[usize], k: usize| [&c[..k], &c[k + 1..]].concat();
             let all = |c: &Vec<usize>| (0..c.len()).all(|k| known.contains(&without(c, k)[..]));
             let more = |c: &Vec<usize>| (c[c.len() - 1] + 1..m).map(|k| [&c[..], &[k]].concat()).collect::<Vec<_>>();
-            let next: Vec<Vec<usize>> = level.iter().flat_map(more).filter(all).collect();
+            let next = level.iter().flat_map(more).filter(all);
+            let next: Vec<Vec<usize>> = next.filter(|c| compatible(surfaces, c)).collect();
             if next.is_empty() || corners.list.len() + next.len() > MOST_CORNERS {
                 corners.whole = false;
                 return Some(corners);
@@ -1034,6 +1154,36 @@ impl Model {
         Some(Surface { borne, ..Surface::new(relations, twins, bits, 1e-6, 0.0) })
     }
 
+    /// The same where surfaces are slid on already: what it does may be seen on other sides of these than those that are set.
+    pub(crate) fn prospect_beside(
+        &mut self,
+        program: &ModeProgram,
+        slides: &[Surface],
+        relations: &[(usize, f64, f64)],
+        t: f64,
+    ) -> Option<Surface> {
+        let found = self.prospect(program, relations.to_vec(), t);
+        let slides: Vec<&Surface> = slides.iter().filter(|s| s.memory.is_none() && s.wound.is_none()).collect();
+        if found.is_some() || slides.is_empty() || slides.len() > MOST_BLENDED {
+            return found;
+        }
+        let kept = self.machine.values.clone();
+        let found = Corners::all(slides.len()).list.iter().find_map(|corner| {
+            let side = |(k, s): (usize, &&Surface)| {
+                let second = corner.contains(&k);
+                s.relations.iter().map(move |r| (r.0, if second { r.2 } else { r.1 })).collect::<Vec<_>>()
+            };
+            let sides: Vec<(usize, f64)> = slides.iter().enumerate().flat_map(side).collect();
+            let there = self.discrete_with(program, sides.into_iter(), &[])?;
+            self.discrete.iter().zip(there).for_each(|(d, v)| self.machine.values[d.0 as usize] = v);
+            let found = self.prospect(program, relations.to_vec(), t);
+            self.machine.values.clone_from(&kept);
+            found
+        });
+        self.machine.values = kept;
+        found
+    }
+
     /// The other surfaces that the solution is on, within `near` (of a relation): those that the given ones hold at zero together
     /// are among them, whether they have crossed or not.
     pub(crate) fn nearby(
@@ -1078,7 +1228,7 @@ impl Model {
             }
             let bit = self.machine.values[self.machine.relations[i].var as usize];
             let surface = self.prospect(program, vec![(i, bit, f64::from(bit == 0.0))], t);
-            if let Some(surface) = surface.filter(|s| self.without_memory(program, &s.bits)) {
+            if let Some(surface) = surface.filter(|s| self.without_memory(program, &s.relations, &s.bits)) {
                 known.extend(surface.held());
                 found.push(surface);
             }
@@ -1099,7 +1249,7 @@ impl Model {
             return found;
         }
         let all: Vec<&Surface> = known.iter().chain(&found).collect();
-        let corners = self.values_at(program, &all, &Corners::sums(all.len(), &[]).list);
+        let corners = self.values_at(program, &all, &Corners::sums(all.len(), &[]).list, &[]);
         let rates = corners.and_then(|c| self.seen_from(program, &all, &c, t)).map_or(Vec::new(), |s| s.rates);
         let turned = |k: &usize| {
             let (low, high) =
@@ -1194,7 +1344,8 @@ impl Model {
             }
             let kind = &self.machine.relations[i].kind;
             relations.push((i, side_value(kind, up == alike), side_value(kind, up != alike)));
-            match self.both_sides(program, &relations).filter(|b| self.without_memory(program, b)) {
+            let sides = self.both_sides(program, &relations);
+            match sides.filter(|b| self.without_memory(program, &relations, b)) {
                 Some(more) => bits = more,
                 None => {
                     relations.pop();
@@ -1206,10 +1357,49 @@ impl Model {
     }
 
     /// Whether discrete values follow from what is there now, and leave the mode as it is.
-    fn without_memory(&self, program: &ModeProgram, bits: &[(u32, f64, f64)]) -> bool {
+    fn without_memory(
+        &mut self,
+        program: &ModeProgram,
+        relations: &[(usize, f64, f64)],
+        bits: &[(u32, f64, f64)],
+    ) -> bool {
         let key = self.modes.values(&program.plan.key);
-        let among = |slot: u32| self.discrete.iter().filter(move |d| d.0 == slot);
-        bits.iter().all(|b| among(b.0).all(|d| self.memoryless(d.2) && !key.contains_key(&d.2)))
+        let mut among = bits.iter().flat_map(|b| self.discrete.iter().filter(|d| d.0 == b.0));
+        if among.any(|d| key.contains_key(&d.2)) {
+            return false;
+        }
+        let mut among = bits.iter().flat_map(|b| self.discrete.iter().filter(|d| d.0 == b.0));
+        among.all(|d| self.memoryless(d.2)) || self.forgets(program, relations, bits)
+    }
+
+    /// The discrete values that have changed since they were these: slot, value before, value now.
+    pub(crate) fn changes(&self, before: &[f64]) -> Vec<(u32, f64, f64)> {
+        let now = |d: &(u32, u32, VarId)| self.machine.values[d.0 as usize];
+        let changes = self.discrete.iter().zip(before).map(|(d, &b)| (d.0, b, now(d)));
+        changes.filter(|c| c.1 != c.2).collect()
+    }
+
+    /// Whether what follows from some relations on either of their sides is the same whichever of two sets of values is remembered.
+    pub(crate) fn forgets(
+        &mut self,
+        program: &ModeProgram,
+        relations: &[(usize, f64, f64)],
+        values: &[(u32, f64, f64)],
+    ) -> bool {
+        let sign = |i: usize| matches!(self.machine.relations[i].kind, RelationKind::Sign(_));
+        if relations.is_empty() || !relations.iter().all(|r| sign(r.0)) {
+            return false;
+        }
+        let remembered = |second: bool| -> Vec<(u32, f64)> {
+            let previous = |s: u32| self.machine.previous.get(&s).copied();
+            values.iter().filter_map(|&(s, a, b)| Some((previous(s)?, if second { b } else { a }))).collect()
+        };
+        let remembered = [remembered(false), remembered(true)];
+        [false, true].iter().all(|&second| {
+            let side = || relations.iter().map(move |r| (r.0, if second { r.2 } else { r.1 }));
+            let [a, b] = [0, 1].map(|k| self.discrete_with(program, side(), &remembered[k]));
+            a.is_some() && a == b
+        })
     }
 
     /// Rates of a relation's function: [side whose function it is][side whose field moves the states].

@@ -10,6 +10,7 @@
 //! holds all their boundaries, what the equations say whatever is remembered, or nothing.
 
 use crate::crossings::positive_side;
+use crate::junction::{base, solve_small};
 use crate::machine::plain;
 use crate::model::{ModeProgram, Model};
 use crate::rhs::Rhs;
@@ -17,11 +18,18 @@ use crate::sliding::Surface;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_base::Span;
 use saltus_dae::VarId;
+use saltus_solver::lcp::lemke;
 use saltus_structure::RelationKind;
 use std::collections::VecDeque;
 
 /// Switches of a cycle at most.
 const LONGEST_CYCLE: usize = 8;
+/// The end of switches that do not repeat themselves is known up to this part of the run.
+pub(crate) const SCATTER: f64 = 1e-7;
+/// So much longer, each time ten times, it is waited for it where nothing fits what is there.
+pub(crate) const MOST_SCATTER: f64 = 1e-5;
+/// Modes that are mixed at most.
+const MOST_MODES: usize = 16;
 /// Cycles that are compared.
 const CYCLES: usize = 5;
 /// Switches of a window where nothing repeats itself; three of them are compared.
@@ -156,6 +164,8 @@ impl Series {
 #[derive(Default)]
 pub(crate) struct Switching {
     series: FxHashMap<(u32, bool), Series>,
+    /// The relations of series whose boundaries part again from where they met.
+    parted: FxHashSet<usize>,
 }
 
 impl Switching {
@@ -213,7 +223,12 @@ impl Switching {
         let quick = |s: &&Series| s.regular() || s.quick();
         let recent = |s: &'_ Series| if s.period > 0 { s.period } else { WINDOW };
         let of = self.series.values().filter(quick).flat_map(|s| s.switches.iter().rev().take(recent(s)));
-        of.flat_map(|s| &s.fired).map(|f| f.0).collect()
+        of.flat_map(|s| &s.fired).map(|f| f.0).chain(self.parted.iter().copied()).collect()
+    }
+
+    /// Boundaries that have met part again: what switches there does so ever more slowly.
+    pub fn part(&mut self, relations: &[usize]) {
+        self.parted.extend(relations);
     }
 
     /// The end of a series has been told, and it goes on.
@@ -243,9 +258,15 @@ impl Series {
     }
 }
 
-/// What is mixed where switches have accumulated, and what told them from each other.
+/// What is mixed where switches have accumulated, and what told them from each other. Of n modes that is a *mix* of n − 1 surfaces,
+/// which lead from the first mode to each of the others.
 #[derive(Clone)]
 pub(crate) struct Memory {
+    /// Which mix a surface belongs to.
+    pub mix: usize,
+    /// How many modes it has, and the share of all but the first, as last computed.
+    pub modes: usize,
+    pub total: f64,
     /// The relations that fired, with the values they have between.
     pub guards: Vec<(usize, f64)>,
     /// Until then the modes have the shares that they had on the average; then it is seen whether a mix holds the guards.
@@ -254,14 +275,18 @@ pub(crate) struct Memory {
     pub at: f64,
     /// How far the functions of the guards may be from zero.
     pub reach: Vec<f64>,
+    /// The switches came in no order, and t* is known less well.
+    pub scattered: bool,
+    /// The shares are those that lead away from all guards: the modes go on in turn after this.
+    pub parting: bool,
     /// How far they are, as a part of that, as last computed.
     pub spread: f64,
 }
 
 /// What becomes of a series.
 pub(crate) enum End {
-    /// Two modes alternate on the boundaries of the guards: their mix.
-    Mixed(Box<Surface>),
+    /// Modes alternate on the boundaries of the guards: their mix.
+    Mixed(Vec<Surface>),
     /// The values that change have a limit, or follow from the equations.
     Follows,
     /// The derivatives have no limit: what they depend on alternates or grows.
@@ -290,13 +315,19 @@ impl Model {
     /// What becomes of switches that accumulate, in a run over `span`.
     pub(crate) fn end_of(&mut self, program: &ModeProgram, a: &Accumulation, span: f64) -> End {
         let p = a.cycle.len();
+        // Modes that come in no order are those of several windows.
+        let windows = if a.repeats { 0 } else { 2 };
+        let seen: Vec<&Switch> = a.cycle.iter().chain(a.earlier[..windows].iter().flatten()).collect();
         let same = a.cycle.iter().all(|s| s.program == a.cycle[0].program);
         let among = |c: &[Switch], v: f64, k: usize| c.iter().any(|s| s.before[k] == v);
         let repeats = |k: usize| match a.repeats {
             true => (0..p).all(|i| a.cycle[i].before[k] == a.earlier[0][i].before[k]),
-            false => a.cycle.iter().all(|s| among(&a.earlier[0], s.before[k], k)),
+            false => {
+                a.cycle.iter().all(|s| a.earlier.iter().any(|c| among(c, s.before[k], k)))
+                    || self.tells_modes(self.discrete[k].0)
+            }
         };
-        let differs = |k: usize| a.cycle.iter().any(|s| s.before[k] != a.cycle[0].before[k]);
+        let differs = |k: usize| seen.iter().any(|s| s.before[k] != a.cycle[0].before[k]);
         let critical = |k: usize| program.sensitivity.slots.contains(&self.discrete[k].0);
         let all = 0..self.discrete.len();
         let grows = |k: usize| {
@@ -316,17 +347,15 @@ impl Model {
             return End::Nothing;
         }
         let mode = |s: &Switch| decisive.iter().map(|&k| s.before[k]).collect::<Vec<f64>>();
-        let first = mode(&a.cycle[0]);
-        let second = a.cycle.iter().position(|s| mode(s) != first);
-        let Some(second) = second.filter(|&j| a.cycle.iter().all(|s| [&first, &mode(&a.cycle[j])].contains(&&mode(s))))
-        else {
-            return if self.follows(program, a, &alternate) { End::Follows } else { End::Nothing };
-        };
-        if !a.repeats {
-            return if self.follows(program, a, &alternate) { End::Follows } else { End::Nothing };
+        // The modes, each as it is before one of the switches.
+        let mut modes: Vec<&Switch> = Vec::new();
+        for &s in &seen {
+            if !modes.iter().any(|m| mode(m) == mode(s)) {
+                modes.push(s);
+            }
         }
         let mut guards: Vec<(usize, f64)> = Vec::new();
-        for &(i, was, _) in a.cycle.iter().flat_map(|s| &s.fired) {
+        for &(i, was, _) in seen.iter().flat_map(|s| &s.fired) {
             if !guards.iter().any(|g| g.0 == i) {
                 guards.push((i, was));
             }
@@ -335,26 +364,48 @@ impl Model {
             matches!(self.machine.relations[g.0].kind, RelationKind::Sign(_))
                 && program.crossings.by_relation.contains_key(&g.0)
         };
-        if !guards.iter().all(known) {
-            return End::Nothing;
+        if !guards.iter().all(known) || modes.len() > MOST_MODES {
+            return if self.follows(program, a, &alternate) { End::Follows } else { End::Nothing };
         }
-        let mut bits = Vec::new();
-        for &k in &alternate {
-            let (slot, previous, _) = self.discrete[k];
-            let (x, y) = (a.cycle[0].before[k], a.cycle[second].before[k]);
-            bits.extend([(slot, x, y), (previous, x, y)]);
-        }
-        // The last switch that leaves the first mode leads.
-        let Some(lead) = a.cycle.iter().rev().find(|s| mode(s) == first).map(|s| s.fired[0]) else {
-            return End::Nothing;
+        let bits = |second: &Switch| {
+            let of = |k: usize| {
+                let ((slot, previous, _), x, y) = (self.discrete[k], modes[0].before[k], second.before[k]);
+                [(slot, x, y), (previous, x, y)]
+            };
+            alternate.iter().flat_map(|&k| of(k)).collect::<Vec<_>>()
         };
         let all: f64 = a.dwells.iter().sum();
-        let shared: f64 = a.dwells.iter().zip(&a.cycle).filter(|(_, s)| mode(s) != first).map(|(d, _)| d).sum();
+        let share = |m: &Switch| {
+            let own = a.dwells.iter().zip(&a.cycle).filter(|(_, s)| mode(s) == mode(m));
+            own.map(|(d, _)| d).sum::<f64>() / all
+        };
         let t = a.cycle[p - 1].t;
         let close = self.machine.instants.close(t);
-        let until = a.at.map(|at| at + (0.05 * (at - t)).max(4.0 * close).max(1e-13 * span));
-        let memory = Memory { guards, until, at: a.at.unwrap_or(t), reach: Vec::new(), spread: 0.0 };
-        End::Mixed(Box::new(Surface::remembering(lead, bits, shared / all, memory)))
+        let doubt = if a.repeats { 1e-13 } else { SCATTER };
+        let until = a.at.map(|at| at + (0.05 * (at - t)).max(4.0 * close).max(doubt * span));
+        let (mix, total) = (guards[0].0, 1.0 - share(modes[0]));
+        let memory = Memory {
+            mix,
+            modes: modes.len(),
+            total,
+            guards,
+            until,
+            at: a.at.unwrap_or(t),
+            reach: Vec::new(),
+            scattered: !a.repeats,
+            parting: false,
+            spread: 0.0,
+        };
+        // The last switch that leaves the first mode leads.
+        let Some(lead) = a.cycle.iter().rev().find(|s| mode(s) == mode(modes[0])).map(|s| s.fired[0]) else {
+            return End::Nothing;
+        };
+        let surface = |m: &&Switch| Surface::remembering(lead, bits(m), share(m), memory.clone());
+        let mut mix: Vec<Surface> = modes[1..].iter().map(surface).collect();
+        if mix.len() > 1 && self.give_leads(program, &mut mix, t).is_none() {
+            return End::Nothing;
+        }
+        End::Mixed(mix)
     }
 
     /// Whether the equations say what follows beyond the guards of several modes, whichever of these is remembered.
@@ -436,62 +487,98 @@ impl Model {
         found
     }
 
-    /// Whether a mix of the two modes of a surface holds the functions of all its guards, up to this part of their rates.
-    pub(crate) fn sustained(&mut self, program: &ModeProgram, s: &Surface, t: f64, slack: f64) -> bool {
-        let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
-        let (lead, first, _) = s.relations[0];
-        let toward = if positive_side(&self.machine.relations[lead].kind, first) { -1.0 } else { 1.0 };
-        let rates = |me: &mut Model, i: usize| {
-            me.know_rate(program, i);
-            let r = me.side_rates(program, i, &s.bits, t, &x)?;
-            Some((r[0][0], r[1][1]))
-        };
-        let Some((a, b)) = rates(self, lead).map(|(a, b)| (toward * a, -toward * b)) else { return false };
-        let size = a.abs().max(b.abs());
-        if !(a > 1e-6 * size && b > 1e-6 * size) {
-            return false;
-        }
-        let share = a / (a + b);
-        let guards: Vec<usize> = s.held().filter(|&i| i != lead).collect();
-        guards.into_iter().all(|i| {
-            let Some((a, b)) = rates(self, i) else { return false };
-            ((1.0 - share) * a + share * b).abs() <= slack * a.abs().max(b.abs())
+    /// How fast the functions of all guards of a mix move in each of its modes: [guard][mode].
+    fn guard_rates(&mut self, program: &ModeProgram, mix: &[Surface], t: f64) -> Option<Vec<Vec<f64>>> {
+        let guards: Vec<usize> = mix.first()?.memory.as_ref()?.guards.iter().map(|g| g.0).collect();
+        guards.iter().for_each(|&i| self.know_rate(program, i));
+        self.know_rests(program);
+        let x = self.states_now(program);
+        self.aside(|me| {
+            let mut rates = vec![Vec::new(); guards.len()];
+            let mut rhs = Rhs::held(&mut me.machine, program, &me.resting);
+            for k in 0..=mix.len() {
+                mix[k.saturating_sub(1)].set(&mut rhs.machine.values, k > 0);
+                let mut dx = vec![0.0; x.len()];
+                rhs.held_field(t, &x, &mut dx).ok()?;
+                for (own, &i) in rates.iter_mut().zip(&guards) {
+                    own.push(rhs.rate(i, t, &x, &dx).ok()?);
+                }
+            }
+            Some(rates)
         })
     }
 
-    /// Whether some mix of the modes of a surface leads away from where its guards fire: switches go on, with more and more time.
-    pub(crate) fn parts(&mut self, program: &ModeProgram, s: &Surface, t: f64) -> bool {
-        let Some(memory) = &s.memory else { return false };
-        let x: Vec<f64> = program.states.iter().map(|s| self.machine.values[s.0 as usize]).collect();
-        // The shares that all guards allow.
-        let (mut least, mut most) = (0.0f64, 1.0f64);
-        for &(i, hold) in &memory.guards {
-            self.know_rate(program, i);
-            let away = if positive_side(&self.machine.relations[i].kind, hold) { 1.0 } else { -1.0 };
-            let Some(r) = self.side_rates(program, i, &s.bits, t, &x) else { return false };
-            let (a, b) = (away * r[0][0], away * r[1][1]);
-            let clear = 1e-3 * a.abs().max(b.abs());
-            // (1 − λ) a + λ b ≥ clear
-            let bound = (clear - a) / (b - a);
-            match b > a {
-                true => least = least.max(bound),
-                false if a > b => most = most.min(bound),
-                false if a < clear => return false,
-                false => {}
-            }
+    /// Gives each surface of a mix a guard of its own to lead it, of guards that modes turn in different ways.
+    fn give_leads(&mut self, program: &ModeProgram, mix: &mut [Surface], t: f64) -> Option<()> {
+        let rates = self.guard_rates(program, mix, t)?;
+        let turns: Vec<Vec<f64>> = rates.iter().map(|r| r[1..].iter().map(|v| v - r[0]).collect()).collect();
+        let first = base(&turns);
+        let rest = (0..turns.len()).filter(|k| !first.contains(k));
+        let order: Vec<usize> = first.iter().copied().chain(rest).collect();
+        for (k, s) in mix.iter_mut().enumerate() {
+            let memory = s.memory.as_ref()?;
+            let (i, held) = memory.guards[order[k % order.len()]];
+            s.led_by((i, held, f64::from(held == 0.0)));
         }
-        least <= most
+        Some(())
+    }
+
+    /// Whether a mix of the modes holds the functions of all its guards, up to this part of their rates; its shares become those.
+    pub(crate) fn sustained(&mut self, program: &ModeProgram, mix: &mut [Surface], t: f64, slack: f64) -> bool {
+        let Some(rates) = self.guard_rates(program, mix, t) else { return false };
+        let guard = |i: usize| mix[0].memory.as_ref().and_then(|m| m.guards.iter().position(|g| g.0 == i));
+        let leads: Option<Vec<usize>> = mix.iter().map(|s| guard(s.relations[0].0)).collect();
+        let Some(leads) = leads else { return false };
+        let mut shares: Vec<f64> = mix.iter().map(Surface::share).collect();
+        let turn = |j: usize, k: usize| rates[j][k + 1] - rates[j][0];
+        let of = |shares: &[f64], j: usize| (0..mix.len()).map(|k| turn(j, k) * shares[k]).sum::<f64>() + rates[j][0];
+        let a = leads.iter().map(|&j| (0..mix.len()).map(|k| turn(j, k)).collect()).collect();
+        let b = leads.iter().map(|&j| -of(&shares, j)).collect();
+        // What nothing determines stays as it was on the average.
+        let step = solve_small(a, b);
+        shares.iter_mut().zip(step).for_each(|(s, d)| *s += d.unwrap_or(0.0));
+        let least = shares.iter().copied().fold(1.0 - shares.iter().sum::<f64>(), f64::min);
+        let held = |j: usize| {
+            let size = rates[j].iter().fold(0.0f64, |s, r| s.max(r.abs()));
+            of(&shares, j).abs() <= slack * size
+        };
+        // Of two modes the first one leads to the boundary, the second one back.
+        let (lead, first, _) = mix[0].relations[0];
+        let toward = if positive_side(&self.machine.relations[lead].kind, first) { -1.0 } else { 1.0 };
+        let back = mix.len() > 1 || toward * turn(leads[0], 0) < 0.0;
+        if !(least > 1e-6 && back && (0..rates.len()).all(held)) {
+            return false;
+        }
+        mix.iter_mut().zip(shares).for_each(|(s, share)| s.slides(share));
+        true
+    }
+
+    /// Whether some mix of the modes leads away from where its guards fire: switches go on, with more and more time. Its shares
+    /// become those that do so best.
+    pub(crate) fn parts(&mut self, program: &ModeProgram, mix: &mut [Surface], t: f64) -> bool {
+        let Some(rates) = self.guard_rates(program, mix, t) else { return false };
+        let Some(memory) = &mix[0].memory else { return false };
+        // What each mode gives each guard, as a part of the most that one gives it.
+        let away = |(&(i, held), r): (&(usize, f64), &Vec<f64>)| {
+            let size = r.iter().fold(f64::MIN_POSITIVE, |s, r| s.max(r.abs()));
+            let side = if positive_side(&self.machine.relations[i].kind, held) { size } else { -size };
+            r.iter().map(|r| r / side).collect()
+        };
+        let gains: Vec<Vec<f64>> = memory.guards.iter().zip(&rates).map(away).collect();
+        let Some((_, shares)) = best_mix(&gains).filter(|(value, _)| *value >= 1e-3) else { return false };
+        mix.iter_mut().zip(&shares[1..]).for_each(|(s, share)| s.slides(*share));
+        true
     }
 
     /// Whether the values of the guards alone tell what follows where no mix holds them.
-    pub(crate) fn goes_on(&mut self, program: &ModeProgram, s: &Surface) -> bool {
-        let Some(memory) = &s.memory else { return false };
+    pub(crate) fn goes_on(&mut self, program: &ModeProgram, mix: &[Surface]) -> bool {
+        let Some(memory) = &mix[0].memory else { return false };
         let guards: Vec<usize> = memory.guards.iter().map(|g| g.0).collect();
-        let pairs: Vec<_> = s.bits.chunks_exact(2).map(|b| (b[0].0, b[1].0, b[0].1, b[0].2)).collect();
-        let sides: Vec<Vec<_>> = [false, true]
-            .iter()
-            .map(|second| pairs.iter().map(|&(s, p, a, b)| (s, p, if *second { b } else { a })).collect())
-            .collect();
+        let side = |k: usize| {
+            let pairs = mix[k.saturating_sub(1)].bits.chunks_exact(2);
+            pairs.map(|b| (b[0].0, b[1].0, if k > 0 { b[0].2 } else { b[0].1 })).collect()
+        };
+        let sides: Vec<Vec<_>> = (0..=mix.len()).map(side).collect();
         self.aside(|me| me.determined(program, &guards, &sides).is_some())
     }
 
@@ -517,9 +604,35 @@ impl Model {
     }
 }
 
+/// The mix of columns that gives most to every row, and how much: max min_j Σ_k φ_k A_jk over φ ≥ 0, Σ φ = 1. Entries lie in [−1, 1].
+fn best_mix(gains: &[Vec<f64>]) -> Option<(f64, Vec<f64>)> {
+    let (rows, columns) = (gains.len(), gains.first()?.len());
+    // With positive entries: min Σ u subject to A u ≥ 1, as a complementarity problem with the prices of the rows.
+    let (n, shift) = (rows + columns, 2.0);
+    let (mut m, mut q) = (vec![0.0; n * n], vec![1.0; n]);
+    for (j, row) in gains.iter().enumerate() {
+        for (k, gain) in row.iter().enumerate() {
+            m[k + (columns + j) * n] = -(gain + shift);
+            m[columns + j + k * n] = gain + shift;
+        }
+        q[columns + j] = -1.0;
+    }
+    let u = lemke(&m, &q).ok()?.z;
+    let all: f64 = u[..columns].iter().sum();
+    Some((1.0 / all - shift, u[..columns].iter().map(|u| u / all).collect()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_best_mix_for_all() {
+        // Three tanks, each filled by one mode with 3 and emptied by 1/2: a third of the time gives each of them 1/2.
+        let gains: Vec<Vec<f64>> = (0..3).map(|j| (0..3).map(|k| if j == k { 1.0 } else { -0.2 }).collect()).collect();
+        assert!((best_mix(&gains).unwrap().0 - 0.2).abs() < 1e-12);
+        assert!((best_mix(&[vec![1.0, -1.0], vec![-1.0, 0.5]]).unwrap().0 + 1.0 / 7.0).abs() < 1e-12);
+    }
 
     fn run(times: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
         let mut watch = Switching::default();

@@ -40,7 +40,7 @@ impl Runner<'_> {
         self.causal = false;
         self.stands_still(model, fired, t)?;
         self.hurries(model, fired, t, observer);
-        let remembered = if self.switching.attentive() { model.discrete_now() } else { Vec::new() };
+        let before = model.discrete_now();
         let bits: Vec<f64> =
             fired.iter().map(|&i| model.machine.values[model.machine.relations[i].var as usize]).collect();
         if let Some(s) = &self.sliding {
@@ -113,11 +113,19 @@ impl Runner<'_> {
         if same && h.changed.is_empty() {
             model.machine.course = course;
         }
+        let fires: Vec<(usize, f64, f64)> = fired
+            .iter()
+            .zip(&bits)
+            .map(|(&i, &b)| (i, b, model.machine.values[model.machine.relations[i].var as usize]))
+            .filter(|f| f.1 != f.2)
+            .collect();
+        let memoryless =
+            h.memoryless || same && h.by_definition && model.forgets(program, &fires, &model.changes(&before));
         let arrivals: Vec<(usize, f64, f64)> = self
             .arrived
             .drain(..)
             .map(|(i, bit)| (i, bit, model.machine.values[model.machine.relations[i].var as usize]))
-            .filter(|s| s.1 != s.2 && h.memoryless)
+            .filter(|s| s.1 != s.2 && memoryless)
             .collect();
         // The field holds surfaces and what rests: what their functions read moves it, too.
         let slides = self.sliding.iter().flat_map(|s| &s.surfaces).flat_map(|s| &s.relations).map(|r| r.0);
@@ -127,7 +135,10 @@ impl Runner<'_> {
             functions.map(|&k| program.crossings.functions[k].relation).any(|i| held.contains(&i))
         };
         let touches = |s: &u32| program.sensitivity.slots.contains(s) || holds(s);
-        let critical = h.changed.iter().any(touches) || !arrivals.is_empty();
+        let mut critical = h.changed.iter().any(touches) || !arrivals.is_empty();
+        if !critical && same && !h.changed.is_empty() {
+            critical = self.sliding.as_ref().is_some_and(|s| s.stale(model, program));
+        }
         let mut restart = if !same || !h.reinitialized.is_empty() {
             Some(Restart::Cold)
         } else if critical {
@@ -145,14 +156,16 @@ impl Runner<'_> {
         if self.jumped_away(model, &program_after, &levels, &kicked, observer)? || arrived {
             restart = Some(Restart::Cold);
         }
-        let switched: Vec<(usize, f64, f64)> = fired
+        if critical && self.remembers_again(model, &program_after, observer)? {
+            restart = Some(Restart::Cold);
+        }
+        let switched: Vec<(usize, f64, f64)> = fires
             .iter()
-            .zip(&bits)
-            .map(|(&i, &b)| (i, b, model.machine.values[model.machine.relations[i].var as usize]))
-            .filter(|s| s.1 != s.2 && !touching.contains(&s.0) && h.memoryless && critical)
+            .copied()
+            .filter(|s| !touching.contains(&s.0) && memoryless && critical)
             .filter(|s| !model.machine.holds_ahead.contains(&s.0))
             .collect();
-        if h.memoryless {
+        if memoryless {
             switched.iter().for_each(|s| self.whirl.note(s.0, s.1, s.2, t));
         } else {
             self.whirl.forget(|i| model.concerns(h.islands.as_ref(), i));
@@ -200,16 +213,12 @@ impl Runner<'_> {
         if slides || lifted {
             restart = Some(Restart::Cold);
         }
-        if !h.memoryless && h.reinitialized.is_empty() && h.terminated.is_none() {
-            let fires = fired
-                .iter()
-                .zip(&bits)
-                .map(|(&i, &b)| (i, b, model.machine.values[model.machine.relations[i].var as usize]));
-            let fires: Vec<(usize, f64, f64)> = fires.filter(|f| f.1 != f.2).collect();
+        if !memoryless && h.reinitialized.is_empty() && h.terminated.is_none() {
             let decisive = |s: &&u32| !same || program.sensitivity.slots.contains(s);
             let slots: Vec<u32> = h.changed.iter().filter(decisive).copied().collect();
             let timed = h.changed.iter().copied().filter(|_| kind == EventKind::Time).collect();
-            let found = self.switches(model, program, (fires, slots, timed), remembered, t);
+            let before = if self.switching.attentive() { before } else { Vec::new() };
+            let found = self.switches(model, program, (fires, slots, timed), before, t);
             if let Some(a) = found
                 && self.switches_end(model, &program_after, &a, observer)?
             {

@@ -98,6 +98,24 @@ impl Runner<'_> {
         found
     }
 
+    /// Leaves surfaces whose sides come to depend on what is remembered of them. Whether there are any.
+    pub(super) fn remembers_again(
+        &mut self,
+        model: &mut Model,
+        program: &Rc<ModeProgram>,
+        observer: &mut dyn Observer,
+    ) -> Result<bool, Diagnostic> {
+        let Some(sliding) = self.sliding.as_ref().filter(|s| s.remembers(model, program)) else { return Ok(false) };
+        sliding.settle(model);
+        let Some(sliding) = &mut self.sliding else { return Ok(false) };
+        let plain = |s: &Surface| s.memory.is_none() && s.wound.is_none();
+        let gone = sliding.surfaces.extract_if(.., |s| plain(s)).map(|s| (s.share() >= 0.5, s));
+        let gone: Vec<(Surface, bool)> = gone.map(|(second, s)| (s, second)).collect();
+        self.sliding.take_if(|s| s.surfaces.is_empty());
+        self.release(model, program, gone, observer)?;
+        Ok(true)
+    }
+
     /// Takes out the surfaces that the solution has wound into, if they hold it after an event; else they are left. Whether they are.
     pub(super) fn wound(
         &mut self,
@@ -140,7 +158,16 @@ impl Runner<'_> {
         for group in surfaces_of(model, program, switched.clone(), t) {
             let Some((surface, rate)) = model.second_order(program, group, t) else { continue };
             let Some(key) = surface.held().min() else { continue };
-            switched.retain(|s| surface.held().all(|i| i != s.0));
+            // Sides of what is slid on may turn the rate that its own ones leave alone: both may be held together.
+            let x = model.states_now(program);
+            let slides: Vec<Surface> = self.sliding.iter().flat_map(|s| &s.surfaces).cloned().collect();
+            let mut turns = |s: &Surface| {
+                let rates = model.side_rates(program, surface.relations[0].0, &s.bits, t, &x);
+                s.wound.is_none() && rates.is_some_and(|r| r[0][0] * r[1][1] < 0.0)
+            };
+            if !slides.iter().any(&mut turns) {
+                switched.retain(|s| surface.held().all(|i| i != s.0));
+            }
             let turns = self.turns.entry(key).or_insert_with(|| Turns::new(surface.held().collect()));
             turns.note(rate);
             if turns.shrunk() || program.states.len() <= FEW_STATES {
@@ -298,8 +325,9 @@ impl Runner<'_> {
             return Ok(None);
         }
         let groups = surfaces_of(model, program, fresh, t);
-        let fresh: Vec<Surface> = groups.into_iter().filter_map(|g| model.prospect(program, g, t)).collect();
         let mut surfaces = self.sliding.as_mut().map_or(Vec::new(), |s| std::mem::take(&mut s.surfaces));
+        let prospect = |g: Vec<_>| model.prospect_beside(program, &surfaces, &g, t);
+        let fresh: Vec<Surface> = groups.into_iter().filter_map(prospect).collect();
         surfaces.extend(fresh);
         let known = surfaces.len();
         surfaces.extend(model.nearby(program, &surfaces, t, self.near(wound)));
@@ -392,7 +420,8 @@ impl Runner<'_> {
             self.sliding = None;
         }
         if let Some(s) = &self.sliding {
-            if changed {
+            // One surface may be slid on and left again in each turn around where several meet.
+            if changed && s.surfaces.len() > 1 {
                 self.whirl.clear();
             }
             s.settle(model);
@@ -459,10 +488,12 @@ impl Runner<'_> {
         &mut self,
         model: &mut Model,
         program: &Rc<ModeProgram>,
-        surfaces: Vec<(Surface, bool)>,
+        mut surfaces: Vec<(Surface, bool)>,
         observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
         let mut relations: Vec<(usize, f64)> = Vec::new();
+        // Of a mix of modes all but one surface are left to the first.
+        surfaces.sort_by_key(|s| s.1);
         for (surface, second) in &surfaces {
             if surface.memory.is_some() {
                 surface.set(&mut model.machine.values, *second);

@@ -61,22 +61,22 @@ impl Runner<'_> {
         let t = model.machine.values[model.machine.time as usize];
         let what = self.switches_text(model, a);
         let Some(at) = a.at else {
-            let End::Mixed(surface) = model.end_of(program, a, self.span()) else { return Ok(false) };
-            if self.forward.is_some() || !self.within_reach(model, &surface, 0.1 * BAND) {
+            let End::Mixed(mut mix) = model.end_of(program, a, self.span()) else { return Ok(false) };
+            if self.forward.is_some() || !self.within_reach(model, &mix[0], 0.1 * BAND) {
                 return Ok(false);
             }
-            if !model.sustained(program, &surface, t, 1e-2) {
+            if !model.sustained(program, &mut mix, t, 1e-2) {
                 return Ok(false);
             }
             let cycle = a.dwells.iter().sum::<f64>();
-            let text = match surface.held().count() {
+            let text = match mix[0].held().count() {
                 1 => format!("sliding along the boundary of {what} from time {t:?}"),
                 _ => format!(
                     "{what} switch in turn faster than can be followed, every {cycle:.1e}: sliding between their boundaries from time {t:?}"
                 ),
             };
-            self.say(observer, &text, self.switches_place(model, a), &format!("chatter {}", surface.relations[0].0));
-            self.slides_between(model, *surface);
+            self.say(observer, &text, self.switches_place(model, a), &format!("chatter {}", mix[0].relations[0].0));
+            self.slides_between(model, mix);
             self.switching.forget(a);
             return Ok(true);
         };
@@ -100,9 +100,9 @@ impl Runner<'_> {
             return Err(Diagnostic::error(Stage::Run, self.switches_place(model, a), text));
         }
         match model.end_of(program, a, self.span()) {
-            End::Mixed(surface) => {
+            End::Mixed(mix) => {
                 self.switching.forget(a);
-                self.sliding.get_or_insert_with(|| Sliding::new(self.stop - self.start)).surfaces.push(*surface);
+                self.rejoin(mix);
                 Ok(true)
             }
             End::Follows => {
@@ -131,36 +131,47 @@ impl Runner<'_> {
         };
         sliding.settle(model);
         let due = |s: &mut Surface| s.memory.as_ref().and_then(|m| m.until).is_some_and(|until| until <= t);
-        let ended: Vec<Surface> = sliding.surfaces.extract_if(.., due).collect();
+        let mut ended: Vec<Surface> = sliding.surfaces.extract_if(.., due).collect();
         self.sliding = (!sliding.surfaces.is_empty()).then_some(sliding);
         let mut fired = Vec::new();
-        for mut surface in ended {
-            let relations: Vec<usize> = surface.held().collect();
+        while let Some(mix) = ended.first().map(Surface::mix) {
+            let mut mix: Vec<Surface> = ended.extract_if(.., |s| s.mix() == mix).collect();
+            let relations: Vec<usize> = mix[0].held().collect();
             let texts: Vec<&str> = relations.iter().take(4).map(|&i| &*model.sys.relations[i].text).collect();
             let what = texts.join(", ");
             let place = model.sys.relations[relations[0]].origin.span.unwrap_or(Span::NONE);
-            let at = surface.memory.as_ref().map_or(t, |m| m.at);
-            if model.sustained(program, &surface, t, 1e-5) {
-                if let Some(m) = &mut surface.memory {
-                    m.until = None;
-                }
+            let at = mix[0].memory.as_ref().map_or(t, |m| m.at);
+            if mix[0].memory.as_ref().is_some_and(|m| m.parting) {
+                self.switching.part(&relations);
+                self.location.in_turn = self.switching.in_turn();
+                fired.extend(relations);
+            } else if model.sustained(program, &mut mix, t, 1e-5) {
+                mix.iter_mut().filter_map(|s| s.memory.as_mut()).for_each(|m| m.until = None);
                 let text =
                     format!("events of {what} accumulate at time {at:?}: sliding along their boundaries from there on");
                 self.say(observer, &text, place, &format!("switches {what}"));
-                self.slides_between(model, surface);
-            } else if model.parts(program, &surface, t) {
+                self.slides_between(model, mix);
+            } else if model.parts(program, &mut mix, t) {
                 let text =
                     format!("events of {what} accumulate at time {at:?} and part again, the modes go on in turn");
                 self.say(observer, &text, place, &format!("switches {what}"));
-                let second = surface.share() >= 0.5;
-                self.release(model, program, vec![(surface, second)], observer)?;
-            } else if model.goes_on(program, &surface) {
+                // Until the guards are clear of errors.
+                for memory in mix.iter_mut().filter_map(|s| s.memory.as_mut()) {
+                    (memory.parting, memory.until) = (true, Some(t + SCATTER * self.span()));
+                }
+                self.rejoin(mix);
+            } else if model.goes_on(program, &mix) {
                 let text = format!("events of {what} accumulate at time {at:?}: the equations say what follows");
                 self.say(observer, &text, place, &format!("switches {what}"));
                 fired.extend(relations);
+            } else if mix[0].memory.as_ref().is_some_and(|m| m.scattered && t - m.at < MOST_SCATTER * self.span()) {
+                for memory in mix.iter_mut().filter_map(|s| s.memory.as_mut()) {
+                    memory.until = Some(memory.at + 10.0 * (t - memory.at).max(SCATTER * self.span()));
+                }
+                self.rejoin(mix);
             } else {
                 self.write(model, program, t, sink)?;
-                let slots: Vec<u32> = surface.bits.iter().map(|b| b.0).collect();
+                let slots: Vec<u32> = mix[0].bits.iter().map(|b| b.0).collect();
                 return Err(nowhere(model, &relations, &slots, at, "and no mix of the modes keeps all of them there"));
             }
         }
@@ -175,8 +186,8 @@ impl Runner<'_> {
     }
 
     /// From now on the solution slides between the boundaries of switches that follow each other too fast.
-    fn slides_between(&mut self, model: &mut Model, mut surface: Surface) {
-        if let Some(memory) = &mut surface.memory {
+    fn slides_between(&mut self, model: &mut Model, mut mix: Vec<Surface>) {
+        for memory in mix.iter_mut().filter_map(|s| s.memory.as_mut()) {
             let guards: Vec<usize> = memory.guards.iter().map(|g| g.0).collect();
             let mut g = vec![0.0; guards.len()];
             model.machine.crossing_values(&guards, &mut g);
@@ -187,8 +198,7 @@ impl Runner<'_> {
             memory.reach = guards.iter().zip(&g).map(reach).collect();
             self.location.released.retain(|i, _| !guards.contains(i));
         }
-        let span = self.span();
-        self.sliding.get_or_insert_with(|| Sliding::new(span)).surfaces.push(surface);
+        self.rejoin(mix);
     }
 
     /// Whether the functions of all guards are at zero up to this part of their sizes.
@@ -202,9 +212,7 @@ impl Runner<'_> {
     /// Leaves what slides between switches where something else has set what they switch. Whether there was such a thing.
     pub(super) fn overruled(&mut self, model: &Model) -> bool {
         let Some(sliding) = &mut self.sliding else { return false };
-        let before = sliding.surfaces.len();
-        sliding.surfaces.retain(|s| !s.overruled(model));
-        let changed = sliding.surfaces.len() < before;
+        let changed = sliding.overruled(model);
         self.sliding.take_if(|s| s.surfaces.is_empty());
         changed
     }

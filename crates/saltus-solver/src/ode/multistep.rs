@@ -1129,8 +1129,8 @@ impl Integrator for Multistep {
         let mut t = t;
         for _ in 0..RETAKE_ATTEMPTS {
             match self.take_again(sys, t) {
-                Some(Failure::Error { .. }) => t = begin + 0.5 * (t - begin),
-                Some(_) => return false,
+                Some(Failure::Fatal) => return false,
+                Some(_) => t = begin + 0.5 * (t - begin),
                 None => return self.t == t,
             }
         }
