@@ -16,6 +16,7 @@
 use crate::block::SolveBlock;
 use crate::compile::{MixedBlock, Step};
 use crate::machine::{Machine, Note};
+use crate::slice::{slice, unmoved};
 use saltus_program::slot_of;
 use saltus_solver::linear::{LinearSolver, Pattern};
 use saltus_structure::RelationKind;
@@ -33,12 +34,19 @@ const CORRECTIONS: usize = 4;
 /// Discrete values of a loop with one relation flipped: slots and their values.
 type Flip = Vec<(u32, f64)>;
 
+/// What a flip does to a block: steps that compute what of its residuals depends on it, and which these are.
+struct Effect {
+    flip: Flip,
+    steps: Vec<Step>,
+    rows: Vec<usize>,
+}
+
 /// A block of equations with losses, in one mode.
 pub(crate) struct Lossy {
     /// The discrete values of the loop, and what else the coefficients depend on.
     mode: Vec<f64>,
     fixed: Vec<f64>,
-    flips: Vec<Flip>,
+    flips: Vec<Effect>,
     /// J_ε, in the pattern of the block, and its factors.
     matrix: Vec<f64>,
     lu: LinearSolver,
@@ -107,7 +115,11 @@ impl Machine {
             let seen = self.flipped(&flip, |me| me.jacobian(b, &mut flipped));
             if seen && flipped != plain {
                 matrix.iter_mut().zip(flipped.iter().zip(&plain)).for_each(|(m, (f, p))| *m += LOSS * (f - p));
-                flips.push(flip);
+                let residuals = [Step::Assign(b.residual.clone())];
+                let steps = slice(&residuals, b.residual_slots.iter().copied(), flip.iter().map(|c| c.0));
+                let still = unmoved(&steps, b.residual_slots.iter().copied());
+                let rows = (0..n).filter(|i| !still[*i]).collect();
+                flips.push(Effect { flip, steps, rows });
             }
         }
         let mut rows = vec![0.0f64; n];
@@ -166,13 +178,16 @@ impl Machine {
         let n = b.unknowns.len();
         let finite = |v: f64| if v.is_finite() { v } else { 0.0 };
         let start: Vec<f64> = b.unknowns.iter().map(|&s| finite(self.values[s as usize])).collect();
-        let (mut z, mut r, mut other, mut sum) = (start.clone(), vec![0.0; n], vec![0.0; n], vec![0.0; n]);
+        let (mut z, mut r, mut sum) = (start.clone(), vec![0.0; n], vec![0.0; n]);
         for _ in 0..2 {
             let mut good = self.residual(b, &z, &mut r);
             sum.copy_from_slice(&r);
-            for flip in &lossy.flips {
-                good &= self.flipped(flip, |me| me.residual(b, &z, &mut other));
-                sum.iter_mut().zip(other.iter().zip(&r)).for_each(|(s, (o, r))| *s += LOSS * (o - r));
+            for effect in &lossy.flips {
+                good &= self.flipped(&effect.flip, |me| me.run(&effect.steps).is_ok());
+                for &i in &effect.rows {
+                    sum[i] += LOSS * (self.values[b.residual_slots[i] as usize] - r[i]);
+                }
+                good &= self.run(&effect.steps).is_ok();
             }
             lossy.lu.solve(&mut sum);
             if !good || sum.iter().any(|v| !v.is_finite()) {
