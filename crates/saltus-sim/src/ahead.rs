@@ -19,7 +19,7 @@ use crate::pivot::Form;
 use crate::rhs::Rhs;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId};
-use saltus_structure::{Cell, DiscKind, RelationKind, Role, chosen, continuous_args};
+use saltus_structure::{Cell, DiscKind, ModeKey, RelationKind, Role, chosen, continuous_args};
 
 /// Larger problems are left to other methods.
 const MOST_RELATIONS: usize = 256;
@@ -58,6 +58,8 @@ struct Ahead {
     zeros: Vec<f64>,
     /// Discrete variables that follow from the bits, in order of the system.
     followers: Vec<(VarId, Row)>,
+    /// What does not follow for now: conditions of the mode that ends, with their values there.
+    held: Vec<(VarId, f64)>,
     /// The equations that read bits or what follows from them.
     switching: Vec<usize>,
     /// The values before the step.
@@ -98,8 +100,9 @@ impl Ahead {
 
 impl Model {
     /// The values of the open relations that hold at the end of a step of length h from the present values; `None` if the equations of the
-    /// moment are no such problem, or if it has no solution.
-    pub(crate) fn decide_ahead(&mut self, h: f64, at_zero: &[AtZero]) -> Option<Decision> {
+    /// moment are no such problem, or if it has no solution. What is at zero was so in the
+    /// mode that ends.
+    pub(crate) fn decide_ahead(&mut self, h: f64, at_zero: &[AtZero], ending: Option<&ModeKey>) -> Option<Decision> {
         let mut ahead = self.step_ahead(h)?;
         let mut point = ahead.left.clone();
         let time = Cell::new(HybridDae::TIME, 0);
@@ -112,7 +115,11 @@ impl Model {
         }
         if !at_zero.is_empty() {
             ahead.place(&mut point, &z);
+            // A gate signal that comes now was not there.
+            let conditions = ending.map(|key| self.modes.values(key)).unwrap_or_default();
+            ahead.held = conditions.into_iter().map(|(v, b)| (v, f64::from(b))).collect();
             self.correct(&mut ahead, &mut point, &bits, at_zero);
+            ahead.held.clear();
         }
         for _ in 0..MOST_LINEARIZATIONS {
             ahead.place(&mut point, &z);
@@ -353,7 +360,20 @@ impl Model {
         }
         let zeros = vec![0.0; relations.len()];
         let switching = (0..rows.len()).filter(|&i| depends(&rows[i], &moved)).collect();
-        Some(Ahead { rows, unknowns, readers, relations, bits, functions, zeros, followers, switching, left, h })
+        Some(Ahead {
+            rows,
+            unknowns,
+            readers,
+            relations,
+            bits,
+            functions,
+            zeros,
+            followers,
+            held: Vec::new(),
+            switching,
+            left,
+            h,
+        })
     }
 
     /// The bits of the open relations, and what follows from them.
@@ -364,7 +384,8 @@ impl Model {
         for _ in 0..MOST_SWEEPS {
             let mut changed = false;
             for (v, row) in &ahead.followers {
-                let (cell, value) = (Cell::new(*v, 0), self.eval_row(row, point));
+                let held = ahead.held.iter().find(|h| h.0 == *v);
+                let (cell, value) = (Cell::new(*v, 0), held.map_or_else(|| self.eval_row(row, point), |h| h.1));
                 changed |= point.get(cell) != value;
                 point.set(cell, value);
             }

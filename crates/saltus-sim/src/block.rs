@@ -2,6 +2,7 @@
 
 use crate::compile::Step;
 use crate::elimination::Elimination;
+use crate::losses::Lossy;
 use crate::machine::{BlockMethod, Findings, Machine, Note, Trouble};
 use crate::spans::Spans;
 use rustc_hash::FxHashMap;
@@ -99,6 +100,8 @@ pub struct SolveWork {
     failures: u8,
     /// Whether the Jacobian factored last for right-hand sides is that of the torn unknowns.
     reduced: bool,
+    /// With small losses, where they have been needed.
+    pub(crate) lossy: Option<Box<Lossy>>,
     /// Right-hand sides on their way through the inner rows, and one of them.
     columns: Vec<f64>,
     column: Vec<f64>,
@@ -162,6 +165,7 @@ impl SolveWork {
             start: Vec::new(),
             failures: 0,
             reduced: false,
+            lossy: None,
             columns: Vec::new(),
             column: Vec::new(),
         }
@@ -286,6 +290,12 @@ impl Machine {
     /// Factors a block's Jacobian at the present values for [`SolveBlock::solve_columns`]: that of the torn unknowns where they
     /// are iterated on.
     pub fn factor_present(&mut self, b: &SolveBlock) -> bool {
+        // What the equations determine moves with losses as it does without.
+        if let Some(matrix) = self.lossy_jacobian(b) {
+            let w = &mut *b.work.borrow_mut();
+            (w.reduced, w.full.factored) = (false, false);
+            return w.full.lu.factor(&matrix).is_ok();
+        }
         let mut guard = b.work.borrow_mut();
         let w = &mut *guard;
         w.reduced = b.torn.used && w.failures < FAILURES && self.factor(b, Form::Torn, &mut w.torn, &mut w.reduction);
@@ -363,6 +373,12 @@ impl Machine {
     fn solve_from_guess(&mut self, b: &SolveBlock) -> Result<(), Trouble> {
         if self.journal.is_some() {
             self.note(|| Note::Block { cells: b.cells.clone(), sources: b.sources.clone() });
+        }
+        if !self.lossy.is_empty() && self.solve_with_losses(b) {
+            return Ok(());
+        }
+        if !self.beside.is_empty() {
+            self.beside.retain(|s, _| !b.unknowns.contains(s));
         }
         let mut guard = b.work.borrow_mut();
         let w = &mut *guard;
@@ -566,7 +582,7 @@ impl Machine {
         false
     }
 
-    fn set_unknowns(&mut self, b: &SolveBlock, z: &[f64]) {
+    pub(crate) fn set_unknowns(&mut self, b: &SolveBlock, z: &[f64]) {
         for (&s, &v) in b.unknowns.iter().zip(z) {
             self.values[s as usize] = v;
         }
@@ -601,7 +617,7 @@ impl Machine {
         self.gather(&b.torn.residual_slots, r)
     }
 
-    fn residual(&mut self, b: &SolveBlock, z: &[f64], r: &mut [f64]) -> bool {
+    pub(crate) fn residual(&mut self, b: &SolveBlock, z: &[f64], r: &mut [f64]) -> bool {
         self.set_unknowns(b, z);
         if self.stopped() {
             return false;
@@ -610,7 +626,7 @@ impl Machine {
         self.gather(&b.residual_slots, r)
     }
 
-    fn jacobian(&mut self, b: &SolveBlock, values: &mut [f64]) -> bool {
+    pub(crate) fn jacobian(&mut self, b: &SolveBlock, values: &mut [f64]) -> bool {
         if self.stopped() {
             return false;
         }
@@ -930,6 +946,8 @@ impl Machine {
         let mut open = Vec::new();
         for step in steps {
             match step {
+                // What losses decide is not open.
+                Step::Solve(b) if self.lossy_jacobian(b).is_some() => {}
                 Step::Solve(b) if b.linear && b.unknowns.len() <= SINGULAR => self.open_of(b, &mut open),
                 Step::Mixed(m) => open.extend(self.open_unknowns(&m.continuous)),
                 _ => {}

@@ -246,7 +246,11 @@ impl Model {
         let at_zero = self.ending_at_zero(old, t);
         for moment in MOMENTS {
             self.machine.values[..base.len()].copy_from_slice(base);
-            let Some(decision) = self.decide_ahead(moment * self.machine.instants.span(), &at_zero) else { continue };
+            let Some(decision) =
+                self.decide_ahead(moment * self.machine.instants.span(), &at_zero, Some(&old.plan.key))
+            else {
+                continue;
+            };
             self.lock(&decision);
             let candidate = self.key();
             if tried.contains(&candidate) {

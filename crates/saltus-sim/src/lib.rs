@@ -55,6 +55,7 @@ pub mod jump;
 mod junction;
 pub mod layout;
 mod location;
+mod losses;
 pub mod machine;
 mod mixed;
 pub mod model;

@@ -536,13 +536,14 @@ impl Location {
             good = self.at(model, step, t);
             model.machine.chain(&crossings.values);
         }
+        let lossy = !model.machine.beside.is_empty();
         for &k in which {
             let f = &crossings.functions[k];
             let own = !most || which.len() == 1;
             if own {
                 good &= self.at_for(model, step, t, k);
             }
-            if own || f.affine() {
+            if own || lossy || f.affine() {
                 model.machine.crossing_values(&[f.relation], &mut [0.0]);
             }
         }

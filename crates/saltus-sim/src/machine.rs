@@ -15,6 +15,7 @@ use saltus_solver::nonlinear::{
     Method, PiecewiseOptions, PiecewiseOutcome, PiecewiseSystem, piecewise::LockedFailure, solve_piecewise,
 };
 use saltus_structure::{Cell, Relation, RelationKind, Role, SharedCall, WhenHead, tidy};
+use std::rc::Rc;
 
 /// Why an evaluation failed.
 #[derive(Clone, Debug)]
@@ -431,6 +432,10 @@ pub struct Machine {
     /// The values after the last event, while the equations are singular and steps are taken: what they leave open is then
     /// a function of states and time, not of what was evaluated before.
     pub held: Vec<f64>,
+    /// Loops in which shares are open and remembered, by the slots of their continuous unknowns, see [`crate::losses`].
+    pub(crate) lossy: FxHashMap<u32, Rc<MixedBlock>>,
+    /// What the unknowns of these are with losses.
+    pub(crate) beside: FxHashMap<u32, f64>,
     /// Where the unknowns of nonlinear blocks are heading.
     pub course: Course,
     /// The robust methods, in order.
@@ -574,9 +579,8 @@ impl Machine {
 
     /// Evaluates a relation into its variable.
     pub fn relation(&mut self, i: usize) {
+        let g = self.function(i);
         let r = &self.relations[i];
-        self.backend.run(&r.batch, &mut self.values, &mut self.host);
-        let g = self.values[r.g as usize];
         let old = self.values[r.var as usize];
         if self.hold_relations || r.frozen {
             return;
@@ -639,10 +643,7 @@ impl Machine {
             if self.is_idle(self.relations[i].var) {
                 continue;
             }
-            let r = &self.relations[i];
-            self.backend.run(&r.batch, &mut self.values, &mut self.host);
-            let g = self.values[self.relations[i].g as usize];
-            self.relations[i].left = g;
+            self.relations[i].left = self.function(i);
         }
         self.host.error = None;
     }
@@ -692,14 +693,13 @@ impl Machine {
     /// The values of all relations' functions, given an evaluated continuous part.
     pub fn crossing_values(&mut self, which: &[usize], out: &mut [f64]) {
         for (o, &i) in out.iter_mut().zip(which) {
-            let r = &self.relations[i];
-            self.backend.run(&r.batch, &mut self.values, &mut self.host);
-            *o = self.values[self.relations[i].g as usize];
+            *o = self.function(i);
         }
     }
 
     /// Solves a loop through discrete and continuous unknowns; at the first events, looks whether there is another solution.
-    fn mixed(&mut self, m: &MixedBlock) -> Result<(), Trouble> {
+    fn mixed(&mut self, m: &Rc<MixedBlock>) -> Result<(), Trouble> {
+        self.note_losses(m);
         self.fixed_point(m)?;
         if self.patient && !self.plain_relations && !self.hold_relations && m.looks.get() < LOOKS {
             m.looks.set(m.looks.get() + 1);
@@ -762,7 +762,7 @@ impl Machine {
     }
 
     /// Iterates a loop through discrete and continuous unknowns to a fixed point; if plain iteration cycles, searches.
-    fn fixed_point(&mut self, m: &MixedBlock) -> Result<(), Trouble> {
+    fn fixed_point(&mut self, m: &Rc<MixedBlock>) -> Result<(), Trouble> {
         let start: Vec<f64> = m.continuous_slots.iter().map(|&s| self.values[s as usize]).collect();
         let mut seen: Vec<Vec<f64>> = Vec::new();
         let mut failed = None;
@@ -789,6 +789,11 @@ impl Machine {
             }
             let singular = self.degenerate > degenerate;
             m.degenerate.set(m.degenerate.get() || singular);
+            if singular && m.remembers && !self.is_lossy(m) {
+                self.note_losses(m);
+                seen.pop();
+                continue;
+            }
             self.run(&m.discrete)?;
             settled = m.agree(&self.values, &before, ROUNDING);
             if m.agree(&self.values, &before, 0.0) {
@@ -798,7 +803,13 @@ impl Machine {
                 return Ok(());
             }
             // Where modes are singular, a regular one is as good as others with functions at zero.
-            if seen.len() == 1 && !singular && self.patient && !self.plain_relations && self.is_degenerate(m) {
+            if seen.len() == 1
+                && !singular
+                && self.patient
+                && !self.plain_relations
+                && self.is_degenerate(m)
+                && !self.is_lossy(m)
+            {
                 let found: Vec<f64> = m.slots.iter().map(|&s| self.values[s as usize]).collect();
                 m.slots.iter().zip(&before).for_each(|(&s, &v)| self.values[s as usize] = v);
                 self.slack = crate::pivot::AT_ZERO;

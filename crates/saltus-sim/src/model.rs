@@ -381,6 +381,8 @@ impl Model {
             suspected: false,
             fresh: Vec::new(),
             degenerate: 0,
+            lossy: Default::default(),
+            beside: Default::default(),
             regular_only: false,
             stranded: false,
             held: Vec::new(),

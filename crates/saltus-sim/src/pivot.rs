@@ -283,7 +283,8 @@ impl Machine {
     /// The same from a solved loop with functions at zero, so that the mode still holds a moment later: `later` moves everything that the
     /// loop reads to so many seconds from now. Whether relations have turned; those of a mode that holds are noted.
     pub(crate) fn turn_ahead(&mut self, m: &MixedBlock, later: &mut dyn FnMut(&mut Machine) -> Option<f64>) -> bool {
-        let Some(relations) = self.pairs(m) else { return false };
+        // With losses functions are seldom at zero, and those near it are so by their size.
+        let Some(relations) = self.pairs(m).filter(|_| !self.is_lossy(m)) else { return false };
         let mut g = vec![0.0; relations.len()];
         self.crossing_values(&relations, &mut g);
         let at_zero = (0..g.len()).filter(|&k| g[k].abs() <= AT_ZERO * self.band(relations[k])).count();

@@ -331,7 +331,7 @@ impl Model {
     ) -> Option<Rc<ModeProgram>> {
         for moment in MOMENTS {
             self.restore_guess(guess);
-            let Some(decision) = self.decide_ahead(moment * self.machine.instants.span(), &[]) else { continue };
+            let Some(decision) = self.decide_ahead(moment * self.machine.instants.span(), &[], None) else { continue };
             self.lock(&decision);
             let key = self.key();
             if found == Some(&key) {
