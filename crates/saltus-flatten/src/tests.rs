@@ -153,7 +153,7 @@ fn clocked_partitions_become_when_clauses() {
          $hold3 = x;
          c = $tick4;
          $clock1 = $tick4;
-         $tick4 = sample(0, 0.5);
+         $tick4 = sample(startTime + 0, 0.5);
          when {$tick4} then
          y = $sample2;
          x = pre(x) + y;
