@@ -226,6 +226,13 @@ impl Model {
         }
     }
 
+    /// The slots of a relation's truth value and of the formulas that read it.
+    pub(crate) fn decides(&self, relation: usize) -> impl Iterator<Item = u32> + '_ {
+        let c = &self.conditions;
+        let formulas = c.readers.get(&relation).into_iter().flatten().map(|&k| c.formulas[k].slot);
+        formulas.chain([self.machine.relations[relation].var])
+    }
+
     /// Whether anything comes out otherwise at present with another value of this relation. What stands behind `x > 0 and`, or in a branch that
     /// is not taken, does not matter.
     pub(crate) fn matters(&mut self, relation: usize) -> bool {

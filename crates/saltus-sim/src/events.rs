@@ -223,6 +223,21 @@ impl Model {
         turned
     }
 
+    /// Of the relations that have crossed together, those whose functions are others from now on, as the rest of them, functions of states
+    /// and time alone, decide about the branch: the new branch says what becomes of them. (`F > 0` where
+    /// `F = if x < 1 then x - 1 else 0`.)
+    fn of_another_branch(&self, program: &ModeProgram, fired: &[usize]) -> Vec<usize> {
+        if fired.len() < 2 {
+            return Vec::new();
+        }
+        let crossings = &program.crossings;
+        let function = |i: &usize| crossings.by_relation.get(i).map(|&k| &crossings.functions[k]);
+        let free = |i: &&usize| function(i).is_some_and(|f| f.discrete.is_empty());
+        let decided: FxHashSet<u32> = fired.iter().filter(free).flat_map(|&i| self.decides(i)).collect();
+        let other = |i: &&usize| function(i).is_some_and(|f| !f.discrete.is_disjoint(&decided));
+        fired.iter().filter(other).copied().collect()
+    }
+
     /// Handles the event at the present time; `fired` are relations that have just crossed, `near` some that may have
     /// within rounding.
     pub fn handle_event(
@@ -298,7 +313,10 @@ impl Model {
         }
         let mut words: Vec<String> = Vec::new();
         self.machine.fresh = fired.iter().map(|&i| self.machine.relations[i].var).collect();
-        for &i in fired {
+        let another = self.of_another_branch(&program, fired);
+        let withheld: Vec<(usize, f64)> =
+            another.iter().map(|&i| (i, self.machine.values[self.machine.relations[i].var as usize])).collect();
+        for &i in fired.iter().filter(|i| !another.contains(i)) {
             let r = &self.machine.relations[i];
             let (slot, kind) = (r.var as usize, r.kind.clone());
             // It crosses here: what locating it leaves over is no distance to jump back from.
@@ -611,6 +629,13 @@ impl Model {
             let now = self.machine.values[s as usize];
             if now != b {
                 changed.push((self.slot_name(&program, s), b, now));
+            }
+        }
+        for (i, was) in withheld {
+            let r = &self.machine.relations[i];
+            let now = self.machine.values[r.var as usize];
+            if now != was {
+                words.push(became(&self.sys.relations[i].text, &r.kind, now));
             }
         }
         self.machine.patient = false;

@@ -1044,7 +1044,13 @@ impl Location {
         }
         // What idled may not do so any more.
         for i in model.roused(changed) {
-            touched.extend(crossings.by_relation.get(&i).filter(|_| !model.idles(i)));
+            let Some(&k) = crossings.by_relation.get(&i).filter(|&&k| !crossings.functions[k].affine()) else {
+                continue;
+            };
+            match model.idles(i) {
+                true => self.ahead.retain(|a| a.function != k),
+                false => touched.push(k),
+            }
         }
         touched.sort_unstable();
         touched.dedup();
@@ -2004,6 +2010,22 @@ impl Location {
         self.deferred.extend(functions.filter(|(_, f)| fired.contains(&f.relation)).map(|(k, _)| k));
     }
 
+    /// Whether a function that touches zero is another one before it has gone from there: what decides about its branch, a function of
+    /// states and time alone, crosses meanwhile.
+    fn branch_ends(&mut self, model: &mut Model, step: &SearchedStep<'_>, touch: Ahead) -> bool {
+        let functions = &step.program.crossings.functions;
+        let touching = &functions[touch.function];
+        let decides = |a: &&Ahead| {
+            let f = &functions[a.function];
+            let mut slots = model.decides(f.relation);
+            !a.touches && f.discrete.is_empty() && slots.any(|slot| touching.discrete.contains(&slot))
+        };
+        let Some(end) = self.ahead.iter().filter(decides).map(|a| a.after).reduce(f64::min) else { return false };
+        let side = self.side(model, step, touch.function);
+        let g = self.value(model, step, touch.function, end);
+        side.reached.is_some_and(|zero| (g - zero).abs() <= side.touches)
+    }
+
     /// The earliest event ahead: its time and the relations that cross there. The time lies where the new bits hold
     /// beyond doubt.
     pub fn earliest(
@@ -2016,6 +2038,12 @@ impl Location {
         self.touching.clear();
         let mut returns = 0;
         'first: while let Some(&first) = self.ahead.first() {
+            if first.touches && self.branch_ends(model, step, first) {
+                // The new branch says whether it is at zero.
+                self.ahead.remove(0);
+                self.deferred.push(first.function);
+                continue;
+            }
             if first.at_left {
                 let t = first.after.max(from);
                 let touches = self.ahead.iter().filter(|a| a.touches && a.after <= t);

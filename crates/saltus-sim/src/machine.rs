@@ -599,8 +599,10 @@ impl Machine {
             let band = self.band(i);
             let r = &self.relations[i];
             match &r.kind {
-                // A jump across or onto zero is judged by where it ends.
-                RelationKind::Sign(_) if self.slack == 1.0 && !((g - r.left).abs() <= 4.0 * band) => {
+                // A jump across or onto zero is judged by where it ends; one onto zero itself, however small it is.
+                RelationKind::Sign(_)
+                    if self.slack == 1.0 && (!((g - r.left).abs() <= 4.0 * band) || (g == 0.0 && r.left != 0.0)) =>
+                {
                     plain(&r.kind, if g.abs() <= band { 0.0 } else { g })
                 }
                 RelationKind::Sign(op) => {

@@ -21,9 +21,9 @@ equation
 end M;
 --- expect ---
 exit: 6
-error: the run failed at time 1.0: y is not a number
+error: the run failed at time 1.0
+y is not a number, computed from y = log(x)
 --> model.mo:6:3
-computed from y = log(x)
 
 --- derivative-without-a-value-at-the-start error simulate ---
 model M
