@@ -67,6 +67,8 @@ pub struct MixedBlock {
     pub looks: std::cell::Cell<u8>,
     /// Whether several modes have been seen to share a solution: some are singular, or functions stay at zero.
     pub degenerate: std::cell::Cell<bool>,
+    /// Whether it is solved without losses although shares are open: with them nothing agrees.
+    pub lossless: std::cell::Cell<bool>,
 }
 
 impl MixedBlock {
@@ -429,6 +431,7 @@ impl Compiler<'_> {
             remembers,
             looks: Default::default(),
             degenerate: Default::default(),
+            lossless: Default::default(),
         })));
     }
 

@@ -51,6 +51,8 @@ const MAX_ITERATIONS: usize = 200;
 /// Iterations after which everything is looked at: what an event does not touch may have been left on a side that it is not
 /// on, within the errors of the integration, and contradict what it touches.
 const MOST_TOUCHED: usize = 40;
+/// Iterations from which on loops are solved without losses: where they lead from mode to mode and back, the equations alone may not.
+const MOST_LOSSY: usize = 40;
 
 /// How often in one event a loop in which relations and values do not agree may be led to the next instant.
 const MOST_LEADS: u8 = 8;
@@ -312,6 +314,7 @@ impl Model {
             self.machine.values[s as usize] = 1.0;
         }
         let mut words: Vec<String> = Vec::new();
+        let mut crossed: Vec<(u32, f64)> = Vec::new();
         self.machine.fresh = fired.iter().map(|&i| self.machine.relations[i].var).collect();
         let another = self.of_another_branch(&program, fired);
         let withheld: Vec<(usize, f64)> =
@@ -325,6 +328,7 @@ impl Model {
             }
             let new = self.crossed(i);
             self.machine.values[slot] = new;
+            crossed.push((slot as u32, new));
             words.push(became(&self.sys.relations[i].text, &kind, new));
         }
         if kind == EventKind::Time {
@@ -366,6 +370,9 @@ impl Model {
             self.machine.led = false;
             if micro > MAX_ITERATIONS {
                 return Err(self.no_fixed_point(t, &restless));
+            }
+            if micro > MOST_LOSSY {
+                self.machine.forgo_all_losses();
             }
             let conditions = fresh.then(|| self.discrete_values());
             // Guards first: if they end the mode, its equations are not solved again.
@@ -550,7 +557,10 @@ impl Model {
             if let Some((next, jump)) = entered {
                 mode_changes += 1;
                 if mode_changes > 64 || (!changed && keys.contains(&next.plan.key) && mode_changes > 8) {
-                    return Err(self.no_end(t, &keys));
+                    if !self.machine.forgo_all_losses() {
+                        return Err(self.no_end(t, &keys));
+                    }
+                    mode_changes = 0;
                 }
                 keys.push(next.plan.key.clone());
                 accumulated.extend(jump.accumulated);
@@ -569,6 +579,16 @@ impl Model {
                     continue;
                 }
                 if tick == 0 {
+                    // What crosses and changes nothing crosses again at once.
+                    let mut still = may_change.iter().zip(&before);
+                    if program.plan.key == keys[0]
+                        && still.all(|(k, b)| self.machine.values[self.discrete[k].0 as usize] == *b)
+                        && self.machine.takes_back(&crossed)
+                        && self.machine.forgo_all_losses()
+                    {
+                        crossed.iter().for_each(|&(s, v)| self.machine.values[s as usize] = v);
+                        continue;
+                    }
                     break;
                 }
             }

@@ -71,7 +71,7 @@ impl Machine {
 
     /// Takes note of which loops have shares that are open and remembered, as they begin to be solved.
     pub(crate) fn note_losses(&mut self, m: &Rc<MixedBlock>) {
-        if !m.remembers {
+        if !m.remembers || m.lossless.get() {
             return;
         }
         for s in &m.continuous_slots {
@@ -81,6 +81,30 @@ impl Machine {
                 self.lossy.remove(s);
             }
         }
+    }
+
+    /// Whether relations of loops with losses are what they were before they crossed here: they would cross again at once.
+    pub(crate) fn takes_back(&self, crossed: &[(u32, f64)]) -> bool {
+        let lossy = |s: u32| self.lossy.values().any(|m| m.slots.contains(&s));
+        !crossed.is_empty() && crossed.iter().all(|&(s, v)| self.values[s as usize] != v && lossy(s))
+    }
+
+    /// Solves a loop without losses from now on. Those of the form (9f) need not be passive (a gear whose friction grows with what it
+    /// transmits), and then no mode may agree with what follows from it.
+    pub(crate) fn forgo_losses(&mut self, m: &MixedBlock) {
+        m.lossless.set(true);
+        for s in &m.continuous_slots {
+            self.lossy.remove(s);
+            self.beside.remove(s);
+        }
+    }
+
+    /// The same for all loops; false if there are none with losses.
+    pub(crate) fn forgo_all_losses(&mut self) -> bool {
+        let some = !self.lossy.is_empty();
+        self.lossy.drain().for_each(|(_, m)| m.lossless.set(true));
+        self.beside.clear();
+        some
     }
 
     /// Whether a loop is solved with losses.

@@ -702,7 +702,7 @@ impl Machine {
     /// Solves a loop through discrete and continuous unknowns; at the first events, looks whether there is another solution.
     fn mixed(&mut self, m: &Rc<MixedBlock>) -> Result<(), Trouble> {
         self.note_losses(m);
-        self.fixed_point(m)?;
+        self.settle(m)?;
         if self.patient && !self.plain_relations && !self.hold_relations && m.looks.get() < LOOKS {
             m.looks.set(m.looks.get() + 1);
             if let Some(other) = self.another(m) {
@@ -712,6 +712,23 @@ impl Machine {
             }
         }
         Ok(())
+    }
+
+    /// Takes a loop to a consistent mode: without losses where with them there is none.
+    fn settle(&mut self, m: &Rc<MixedBlock>) -> Result<(), Trouble> {
+        let of = |me: &Machine, slots: &[u32]| -> Vec<f64> { slots.iter().map(|&s| me.values[s as usize]).collect() };
+        let (first, start) = (of(self, &m.slots), of(self, &m.continuous_slots));
+        let found = self.fixed_point(m);
+        if found.is_ok() || !self.is_lossy(m) {
+            return found;
+        }
+        self.forgo_losses(m);
+        m.slots.iter().zip(&first).for_each(|(&s, &v)| self.values[s as usize] = v);
+        m.continuous_slots.iter().zip(&start).for_each(|(&s, &v)| self.values[s as usize] = v);
+        let without = self.fixed_point(m);
+        // What fails either way says nothing about losses.
+        m.lossless.set(without.is_ok());
+        without
     }
 
     /// Another consistent mode of a solved loop, in which unknowns have other values. The loop keeps its own.
@@ -791,7 +808,7 @@ impl Machine {
             }
             let singular = self.degenerate > degenerate;
             m.degenerate.set(m.degenerate.get() || singular);
-            if singular && m.remembers && !self.is_lossy(m) {
+            if singular && m.remembers && !m.lossless.get() && !self.is_lossy(m) {
                 self.note_losses(m);
                 seen.pop();
                 continue;
