@@ -2010,20 +2010,25 @@ impl Location {
         self.deferred.extend(functions.filter(|(_, f)| fired.contains(&f.relation)).map(|(k, _)| k));
     }
 
-    /// Whether a function that touches zero is another one before it has gone from there: what decides about its branch, a function of
-    /// states and time alone, crosses meanwhile.
-    fn branch_ends(&mut self, model: &mut Model, step: &SearchedStep<'_>, touch: Ahead) -> bool {
+    /// Whether a function that comes to zero is another one before it has gone from there, or beyond it by more than rounding: what
+    /// decides about its branch, a function of states and time alone, crosses meanwhile.
+    fn branch_ends(&mut self, model: &mut Model, step: &SearchedStep<'_>, coming: Ahead) -> bool {
         let functions = &step.program.crossings.functions;
-        let touching = &functions[touch.function];
+        let touching = &functions[coming.function];
+        if touching.discrete.is_empty()
+            || !matches!(model.machine.relations[touching.relation].kind, RelationKind::Sign(_))
+        {
+            return false;
+        }
         let decides = |a: &&Ahead| {
             let f = &functions[a.function];
             let mut slots = model.decides(f.relation);
             !a.touches && f.discrete.is_empty() && slots.any(|slot| touching.discrete.contains(&slot))
         };
         let Some(end) = self.ahead.iter().filter(decides).map(|a| a.after).reduce(f64::min) else { return false };
-        let side = self.side(model, step, touch.function);
-        let g = self.value(model, step, touch.function, end);
-        side.reached.is_some_and(|zero| (g - zero).abs() <= side.touches)
+        let side = self.side(model, step, coming.function);
+        let close = if coming.touches { side.touches } else { 8.0 * side.tight };
+        self.value(model, step, coming.function, end).abs() <= close
     }
 
     /// The earliest event ahead: its time and the relations that cross there. The time lies where the new bits hold
@@ -2038,10 +2043,14 @@ impl Location {
         self.touching.clear();
         let mut returns = 0;
         'first: while let Some(&first) = self.ahead.first() {
-            if first.touches && self.branch_ends(model, step, first) {
-                // The new branch says whether it is at zero.
-                self.ahead.remove(0);
-                self.deferred.push(first.function);
+            // Where the branch ends, too, the new one says what becomes of them.
+            let soon: Vec<Ahead> =
+                self.ahead.iter().take_while(|a| a.after <= first.after + 1e-10 * span).copied().collect();
+            let ending: Vec<usize> =
+                soon.into_iter().filter(|a| self.branch_ends(model, step, *a)).map(|a| a.function).collect();
+            if !ending.is_empty() {
+                self.ahead.retain(|a| !ending.contains(&a.function));
+                self.deferred.extend(ending);
                 continue;
             }
             if first.at_left {
