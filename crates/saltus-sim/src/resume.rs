@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! begun 0.5               when the run, or the first of those it goes on from, began: clocks tick from there
-//! text s	b                a discrete variable that is text, and what it is, after a tabulator
+//! text s⇥b                a discrete variable that is text, and what it is, after a tabulator
 //! relation 0 x > 0        the relations of the model in order: value and text
 //! rest 3 1 0.5 inert v    events of relation 3 accumulated, its function is positive outside, they push the state v with a share
 //!                         of 0.5 (`inert`, `as-such`: see `Pushed`; `still`: they have brought it to where it stays)
