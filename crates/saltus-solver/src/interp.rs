@@ -74,6 +74,14 @@ impl StepPolynomial {
         self.degree = 4;
     }
 
+    /// A cubic becomes a quartic without a fourth power.
+    pub fn lift(&mut self) {
+        if self.degree < 4 {
+            self.degree = 4;
+            self.coefficient_mut(4).fill(0.0);
+        }
+    }
+
     /// Degree of the current polynomial.
     pub fn degree(&self) -> usize {
         self.degree

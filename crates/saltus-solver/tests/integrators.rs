@@ -251,6 +251,56 @@ fn dense_output_is_as_good_as_the_steps() {
     }
 }
 
+#[test]
+fn dense_output_follows_layers_and_settled_components() {
+    // x is put beside cos t by an amount far above the tolerance and comes back within 1/λ, while y moves slowly: a step may go
+    // over that, what lies between its ends must not tell of it later.
+    for name in ["radau", "esdirk", "rosenbrock"] {
+        for (lambda, tol) in [(1e3, 1e-5), (1e4, 1e-6), (1e5, 1e-7), (1e7, 1e-6)] {
+            let mut s = sys(2, |t, x, d| {
+                d[0] = -lambda * (x[0] - t.cos()) - t.sin();
+                d[1] = x[0] - t.cos() - t.sin();
+            });
+            let mut m = make_integrator(name, 2, Options::new(2, tol, tol)).unwrap();
+            let off = 1e3 * tol;
+            m.restart(&mut s, 0.0, &[1.0 + off, 1.0], Restart::Cold).unwrap();
+            let (mut worst, mut x) = (0.0f64, [0.0; 2]);
+            while m.step(&mut s, 3.0).unwrap() == StepOutcome::Step {
+                for th in 1..20 {
+                    let t = m.t_prev() + th as f64 / 20.0 * (m.t() - m.t_prev());
+                    m.interpolate(t, &mut x);
+                    worst = worst.max((x[0] - t.cos() - off * (-lambda * t).exp()).abs());
+                }
+            }
+            println!("{name} {lambda:.0e} {tol:.0e}: {:.1} in {} steps", worst / tol, m.stats().steps);
+            assert!(worst < 150.0 * tol, "{name} λ = {lambda:e}: {worst:e}");
+        }
+    }
+}
+
+#[test]
+fn a_step_taken_again_has_the_dense_output_of_its_length() {
+    for name in ["radau", "esdirk"] {
+        let tol = 1e-6;
+        let mut s = smooth();
+        let mut m = make_integrator(name, 2, Options::new(2, tol, tol)).unwrap();
+        m.restart(&mut s, 0.0, &smooth_exact(0.0), Restart::Cold).unwrap();
+        let (mut worst, mut x) = (0.0f64, [0.0; 2]);
+        for _ in 0..12 {
+            m.step(&mut s, 10.0).unwrap();
+            let begin = m.t_prev();
+            assert!(m.retake(&mut s, begin + 0.5 * (m.t() - begin)));
+            for th in 1..10 {
+                let t = begin + th as f64 / 10.0 * (m.t() - begin);
+                m.interpolate(t, &mut x);
+                worst = worst.max((x[0] - t.cos()).abs());
+            }
+        }
+        println!("{name}: {:.2}", worst / tol);
+        assert!(worst < 1.0 * tol, "{name}: {worst:e}");
+    }
+}
+
 const ADAPTIVE: &[&str] = &[
     "bdf",
     "dae",

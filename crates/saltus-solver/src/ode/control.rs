@@ -6,6 +6,12 @@ use crate::interp::StepPolynomial;
 /// How many times as long as the last step the next one may be.
 const GROWTH: f64 = 8.0;
 
+/// How often a step is shortened for its dense output.
+const LAYERS: usize = 8;
+
+/// In error weights: how far dense output of stiff components may be off.
+pub(crate) const FAR: f64 = 20.0;
+
 /// How often a step that is taken again is shortened until it passes the error test.
 pub(crate) const RETAKE_ATTEMPTS: usize = 16;
 
@@ -22,6 +28,8 @@ pub(crate) enum Failure {
     Newton { component: usize },
     /// The error test failed.
     Error { component: usize },
+    /// The end is good enough, dense output is not.
+    Between { component: usize },
 }
 
 impl Failure {
@@ -32,13 +40,13 @@ impl Failure {
             Failure::Fatal => StepError::Eval { t, h, fatal: true },
             Failure::NonFinite { t, component } => StepError::NonFinite { t, component },
             Failure::Newton { component } => StepError::NewtonFailed { t, h, component },
-            Failure::Error { component } => StepError::TooSmall { t, h, component },
+            Failure::Error { component } | Failure::Between { component } => StepError::TooSmall { t, h, component },
         }
     }
 
     pub fn count(self, stats: &mut Stats) {
         match self {
-            Failure::Error { .. } => stats.error_test_failures += 1,
+            Failure::Error { .. } | Failure::Between { .. } => stats.error_test_failures += 1,
             Failure::Newton { .. } => stats.conv_failures += 1,
             _ => stats.eval_failures += 1,
         }
@@ -210,6 +218,10 @@ pub(crate) struct Core {
     /// 1/W.
     pub w: Vec<f64>,
     pub poly: StepPolynomial,
+    /// Dense output of stiff components of this step is not what the slopes at its ends, or its stages, say.
+    pub doubt: bool,
+    /// For a look at the dense output between the ends of a step.
+    between: [Vec<f64>; 2],
     /// Steps accepted when the last restart came.
     restarted: usize,
 }
@@ -232,34 +244,51 @@ impl Core {
     }
 }
 
-/// Where the last step began, for dense output that looks back.
-#[derive(Default)]
+/// Where this step and the one before began, for dense output that looks back.
 pub(crate) struct Trail {
+    behind: Mark,
+    present: Mark,
+}
+
+/// A beginning of a step, if there is one.
+struct Mark {
+    t: Option<f64>,
     x: Vec<f64>,
-    h: f64,
 }
 
 impl Trail {
     pub fn new(n: usize) -> Self {
-        Trail { x: vec![0.0; n], h: 0.0 }
+        let mark = || Mark { t: None, x: vec![0.0; n] };
+        Trail { behind: mark(), present: mark() }
     }
 
     /// After a restart nothing is behind.
     pub fn forget(&mut self) {
-        self.h = 0.0;
+        (self.behind.t, self.present.t) = (None, None);
     }
 
     /// Raises the Hermite cubic in `core.poly` of the step [core.t, t_new] by one order, if the step before is of much the
-    /// same size; then that step is the one behind.
+    /// same size. A step taken again has the same one behind it.
     pub fn raise(&mut self, core: &mut Core, t_new: f64) {
-        let h = t_new - core.t;
-        let r = self.h / h;
-        if (0.3..=4.0).contains(&r) {
+        self.mark(core);
+        if let Some((before, r)) = self.behind(core, t_new) {
             let w = &core.w;
-            core.poly.raise(&self.x, r, |i| 20.0 / w[i]);
+            core.poly.raise(before, r, |i| 20.0 / w[i]);
         }
-        self.x.copy_from_slice(&core.x);
-        self.h = h;
+    }
+
+    /// Beginning of the step before, in lengths of this one before it, if the two are of much the same size.
+    pub fn behind(&self, core: &Core, t_new: f64) -> Option<(&[f64], f64)> {
+        let r = (core.t - self.behind.t?) / (t_new - core.t);
+        (0.3..=4.0).contains(&r).then_some((&self.behind.x, r))
+    }
+
+    fn mark(&mut self, core: &Core) {
+        if self.present.t != Some(core.t) {
+            std::mem::swap(&mut self.behind, &mut self.present);
+            self.present.t = Some(core.t);
+            self.present.x.copy_from_slice(&core.x);
+        }
     }
 }
 
@@ -287,6 +316,8 @@ pub(crate) trait Method {
     fn attempt(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, h: f64) -> Result<f64, Failure>;
     /// The error test passed: set `core.dx_new` and `core.poly`.
     fn finish(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, h: f64, t_new: f64) -> Result<(), Failure>;
+    /// v ← (σI − J)⁻¹ v with the matrix of the last attempt, σ of the size of 1/h: what a defect v has put stiff components off by.
+    fn settle(&mut self, _v: &mut [f64]) {}
     /// Limit on growth after the last attempt (many Newton iterations ask for caution).
     fn safety(&self) -> f64 {
         0.9
@@ -377,6 +408,8 @@ impl<M: Method> Driver<M> {
             err: v(),
             w: v(),
             poly: StepPolynomial::new(n, method.degree()),
+            doubt: false,
+            between: [v(), v()],
             restarted: 0,
         };
         Driver {
@@ -454,7 +487,7 @@ impl<M: Method> Driver<M> {
         self.fresh = false;
         let mut h = fixed.unwrap_or(self.h_next.min(c.opts.h_max).max(floor_step(&c.opts, t)));
         let wish = h;
-        let mut rejected = false;
+        let (mut rejected, mut layers) = (false, LAYERS);
         loop {
             if self.attempts >= c.opts.max_steps {
                 return Err(StepError::TooMuchWork { t });
@@ -469,13 +502,16 @@ impl<M: Method> Driver<M> {
                 (h, lands) = fit_step(h, left);
                 t_new = if lands { tstop } else { t + h };
             }
-            match try_step(&mut self.method, c, sys, h, t_new, fixed.is_none()) {
+            let outcome = try_step(&mut self.method, c, sys, h, t_new, fixed.is_none())
+                .and_then(|err| seen_between(&mut self.method, c, sys, t_new, layers).map(|()| err));
+            match outcome {
                 Ok(err) => {
                     self.accept(h, t_new, err, wish, rejected, lands);
                     return Ok(if lands { StepOutcome::ReachedStop } else { StepOutcome::Step });
                 }
                 Err((failure, shrink)) => {
                     failure.count(&mut c.stats);
+                    layers -= usize::from(matches!(failure, Failure::Between { .. }));
                     self.method.rejected();
                     h *= shrink;
                     if failure == Failure::Fatal || too_small(&c.opts, t, h) {
@@ -511,7 +547,7 @@ impl<M: Method> Driver<M> {
                     failure.count(&mut c.stats);
                     self.method.rejected();
                     // The longer step has passed the test by chance: a shorter one is better all the same.
-                    if !matches!(failure, Failure::Error { .. }) {
+                    if !matches!(failure, Failure::Error { .. } | Failure::Between { .. }) {
                         break;
                     }
                     h *= shrink;
@@ -603,8 +639,40 @@ fn try_step<M: Method>(
         return Err((Failure::Error { component: worst(&c.err, &c.w) }, shrink));
     }
     keep_bounds(&c.opts, &mut c.x_new, &c.w).map_err(|f| (f, 0.5))?;
+    c.doubt = false;
     method.finish(sys, c, h, t_new).map_err(|f| (f, 0.25))?;
     Ok(err)
+}
+
+/// Whether dense output agrees with the equations soon after a restart, where the method doubts it. A stiff component that an event has put
+/// beside its course comes back within its own time; an implicit step goes over that and ends where it should, but its polynomial begins
+/// beside the course and swings. Such a step is taken again, a tenth as long, up to `layers` times.
+fn seen_between<M: Method>(
+    method: &mut M,
+    c: &mut Core,
+    sys: &mut dyn OdeSystem,
+    t_new: f64,
+    layers: usize,
+) -> Result<(), (Failure, f64)> {
+    if layers == 0 || !c.doubt || !c.young() {
+        return Ok(());
+    }
+    let [x, f] = &mut c.between;
+    for s in [0.03, 0.4] {
+        let t = c.t + s * (t_new - c.t);
+        c.poly.eval(t, x);
+        // What cannot be evaluated there says nothing.
+        if eval_rhs(sys, &mut c.stats, t, x, f).is_err() {
+            continue;
+        }
+        c.poly.eval_derivative(t, x);
+        x.iter_mut().zip(f.iter()).for_each(|(d, f)| *d = f - *d);
+        method.settle(x);
+        if x.iter().zip(&c.w).any(|(d, w)| d.abs() * w > FAR) {
+            return Err((Failure::Between { component: worst(x, &c.w) }, 0.1));
+        }
+    }
+    Ok(())
 }
 
 /// Implements [`super::Integrator`] for a public wrapper around a [`Driver`] in field 0.

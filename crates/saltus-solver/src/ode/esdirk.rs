@@ -1,7 +1,7 @@
 //! ESDIRK 4(3): the implicit half of ARK4(3)6L[2]SA of Kennedy and Carpenter (2003). Six stages, the first explicit,
 //! γ = 1/4, L-stable and stiffly accurate; as a one-step method it loses nothing at an event.
 
-use super::control::{Controller, Core, Driver, Failure, Method, Trail, integrator_by_driver};
+use super::control::{Controller, Core, Driver, FAR, Failure, Method, Trail, integrator_by_driver};
 use super::embedded::combine;
 use super::iteration::StageNewton;
 use super::{OdeSystem, Options, Restart};
@@ -63,25 +63,31 @@ impl Stages {
         for m in 0..core.n {
             self.off[m] = self.value(core, h, 1, m) - self.off[m];
         }
-        let far = |(off, w): (&f64, &f64)| !(off.abs() * w <= 20.0);
+        let far = |(off, w): (&f64, &f64)| !(off.abs() * w <= FAR);
         if !self.off.iter().zip(&core.w).any(far) {
             return;
         }
+        core.doubt = true;
         self.base.copy_from_slice(&self.off);
         self.newton.filter(&mut self.base);
         for m in 0..core.n {
             if !far((&self.off[m], &core.w[m])) || self.base[m].abs() > 0.2 * GAMMA * h * self.off[m].abs() {
                 continue;
             }
-            // x₀ + d₁ s + d₂ s(s − a) + d₃ s(s − a)(s − b) through two stages and the end.
-            let (a, b) = (C[2], C[3]);
-            let [ya, yb] = [2, 3].map(|i| self.value(core, h, i, m) - core.x[m]);
-            let end = core.x_new[m] - core.x[m];
-            let (d1, slope) = (ya / a, (yb - ya) / (b - a));
-            let d2 = (slope - d1) / b;
-            let d3 = ((end - yb) / (1.0 - b) - slope) / (1.0 - a) - d2;
-            let c = [core.x[m], d1 - a * d2 + a * b * d3, d2 - (a + b) * d3, d3, 0.0];
-            (0..=core.poly.degree()).for_each(|j| core.poly.coefficient_mut(j)[m] = c[j]);
+            // Through the beginning, three stages and the end, in Newton's form, then in powers of s.
+            let nodes = [0.0, C[2], C[3], C[4], 1.0];
+            let [ya, yb, yc] = [2, 3, 4].map(|i| self.value(core, h, i, m));
+            let mut c = [core.x[m], ya, yb, yc, core.x_new[m]];
+            for k in 1..5 {
+                for j in (k..5).rev() {
+                    c[j] = (c[j] - c[j - 1]) / (nodes[j] - nodes[j - k]);
+                }
+            }
+            for k in (0..4).rev() {
+                (k..4).for_each(|j| c[j] -= nodes[k] * c[j + 1]);
+            }
+            core.poly.lift();
+            (0..5).for_each(|j| core.poly.coefficient_mut(j)[m] = c[j]);
         }
     }
 
@@ -124,6 +130,9 @@ impl Method for Stages {
     }
     fn degree(&self) -> usize {
         4
+    }
+    fn settle(&mut self, v: &mut [f64]) {
+        self.newton.filter(v);
     }
     fn start(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, kind: Restart) {
         self.newton.start(sys, &core.opts, kind);

@@ -1,7 +1,9 @@
 //! Radau IIA with three stages, order 5 (Hairer and Wanner IV.8): collocation at c₁, c₂, 1, simplified Newton
 //! decoupled into one real and one complex system by the eigenvectors of A⁻¹, predictive step control.
 
-use super::control::{Controller, Core, Driver, Failure, Method, Trail, eval_rhs, integrator_by_driver, worst, wrms};
+use super::control::{
+    Controller, Core, Driver, FAR, Failure, Method, Trail, eval_rhs, integrator_by_driver, worst, wrms,
+};
 use super::iteration::{IterationMatrix, Jacobian, NOISE};
 use super::{OdeSystem, Options, Restart};
 use crate::linear::C64;
@@ -221,6 +223,9 @@ impl Method for Collocation {
         self.after_rejection = true;
     }
 
+    fn settle(&mut self, v: &mut [f64]) {
+        self.e1.solve(v);
+    }
     fn start(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, kind: Restart) {
         let new = self.jac.set_up(sys);
         if new {
@@ -267,9 +272,10 @@ impl Method for Collocation {
     fn finish(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, _: f64, t_new: f64) -> Result<(), Failure> {
         eval_rhs(sys, &mut core.stats, t_new, &core.x_new, &mut core.dx_new)?;
         // The ends are more accurate than the stages: their cubic is taken, raised by the step before, unless slopes are
-        // those of stiff components, which tell nothing; there the collocation polynomial.
+        // those of stiff components, which tell nothing; there the collocation polynomial, raised likewise once transients are over.
         core.poly.set_hermite(core.t, t_new, &core.x, &core.dx, &core.x_new, &core.dx_new);
         self.trail.raise(core, t_new);
+        let past = self.trail.behind(core, t_new).filter(|_| !core.young());
         let h = t_new - core.t;
         for i in 0..core.n {
             let c = |j: usize| {
@@ -279,12 +285,19 @@ impl Method for Collocation {
             let c = [c(0), c(1), c(2)];
             let middle = core.x[i] + 0.5 * c[0] + 0.25 * c[1] + 0.125 * c[2];
             let cubic = 0.5 * (core.x[i] + core.x_new[i]) + 0.125 * h * (core.dx[i] - core.dx_new[i]);
-            if !((middle - cubic).abs() * core.w[i] <= 20.0) {
-                c.iter().enumerate().for_each(|(j, c)| core.poly.coefficient_mut(j + 1)[i] = *c);
-                if core.poly.degree() > 3 {
-                    core.poly.coefficient_mut(4)[i] = 0.0;
-                }
+            if (middle - cubic).abs() * core.w[i] <= FAR {
+                continue;
             }
+            core.doubt = true;
+            let mut all = [c[0], c[1], c[2], 0.0];
+            if let Some((before, r)) = past {
+                // b s (s − c₁)(s − c₂)(s − 1), zero where the cubic is known.
+                let cubic = -r * (c[0] - r * (c[1] - r * c[2]));
+                let b = (before[i] - core.x[i] - cubic) / (r * (r + self.c[0]) * (r + self.c[1]) * (r + 1.0));
+                let (sum, product) = (self.c[0] + self.c[1], self.c[0] * self.c[1]);
+                [-product, product + sum, -1.0 - sum, 1.0].iter().zip(&mut all).for_each(|(k, c)| *c += b * k);
+            }
+            (1..=core.poly.degree()).for_each(|j| core.poly.coefficient_mut(j)[i] = all[j - 1]);
         }
         (self.history, self.first, self.after_rejection, self.jac_current) = (true, false, false, false);
         if self.theta > 1e-3 {

@@ -1,7 +1,7 @@
 //! Rodas5P (Steinebach 2023): a stiffly accurate Rosenbrock method of order 5 with eight stages, one Jacobian and one
 //! factorization per step, no iteration, dense output of order 4; keeps its order on index-1 systems.
 
-use super::control::{Controller, Core, Driver, Failure, Method, eval_rhs, integrator_by_driver};
+use super::control::{Controller, Core, Driver, FAR, Failure, Method, eval_rhs, integrator_by_driver};
 use super::iteration::{IterationMatrix, Jacobian};
 use super::{OdeSystem, Options, Restart};
 
@@ -159,6 +159,9 @@ impl Method for Rodas {
         4
     }
 
+    fn settle(&mut self, v: &mut [f64]) {
+        self.matrix.solve(v);
+    }
     fn start(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, _: Restart) {
         if self.jac.set_up(sys) {
             self.matrix.set_up(&self.jac.matrix, &core.opts);
@@ -204,7 +207,7 @@ impl Method for Rodas {
         Ok(core.error_norm())
     }
 
-    fn finish(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, _: f64, t_new: f64) -> Result<(), Failure> {
+    fn finish(&mut self, sys: &mut dyn OdeSystem, core: &mut Core, h: f64, t_new: f64) -> Result<(), Failure> {
         eval_rhs(sys, &mut core.stats, t_new, &core.x_new, &mut core.dx_new)?;
         // (1−θ) x₀ + θ (x₁ + (1−θ)(K₁ + θ (K₂ + θ K₃))) in powers of θ.
         core.poly.begin(core.t, t_new, 4);
@@ -221,6 +224,8 @@ impl Method for Rodas {
                 };
             }
         }
+        let slope = core.poly.coefficient_mut(1);
+        core.doubt = (0..core.n).any(|i| !((slope[i] - h * core.dx[i]).abs() * core.w[i] <= FAR));
         self.current = false;
         Ok(())
     }
