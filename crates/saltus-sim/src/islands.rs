@@ -158,6 +158,12 @@ impl Model {
         slots.iter().map(|&s| self.islands.slots[s as usize]).filter(|&i| i != NONE).collect()
     }
 
+    /// The island of a relation, if it reads anything that changes.
+    pub(crate) fn island_of(&mut self, relation: usize) -> Option<u32> {
+        let slot = self.machine.relations[relation].var;
+        self.islands_of(&[slot]).into_iter().next()
+    }
+
     /// Whether two relations are on one island.
     pub(crate) fn neighbours(&mut self, a: usize, b: usize) -> bool {
         let slots = [a, b].map(|i| self.machine.relations[i].var);

@@ -7,6 +7,7 @@
 
 use crate::model::{ModeProgram, Model};
 use crate::rhs::Rhs;
+use rustc_hash::FxHashMap;
 use saltus_solver::linear::LinearSolver;
 use saltus_solver::ode::EvalError;
 
@@ -46,6 +47,8 @@ pub(crate) struct Resting {
     pub pushed: Vec<Pushed>,
     /// States that infinitely many impacts have brought to where they stay.
     pub still: Vec<usize>,
+    /// Bodies on other islands have nothing to do with it.
+    island: Option<u32>,
     /// Step of differences in time.
     step: f64,
     /// Rate at which what is left of g is drawn to zero.
@@ -54,8 +57,15 @@ pub(crate) struct Resting {
 
 impl Resting {
     /// A body on which impacts of a relation act, in a run over `span` of time.
-    pub fn new(relation: usize, away: f64, pushed: Vec<Pushed>, still: Vec<usize>, span: f64) -> Resting {
-        Resting { relation, away, pushed, still, step: 1e-4 * span.min(1.0), pull: 10.0 / span.min(10.0) }
+    pub fn new(
+        relation: usize,
+        away: f64,
+        pushed: Vec<Pushed>,
+        still: Vec<usize>,
+        island: Option<u32>,
+        span: f64,
+    ) -> Resting {
+        Resting { relation, away, pushed, still, island, step: 1e-4 * span.min(1.0), pull: 10.0 / span.min(10.0) }
     }
 
     /// The same body in another mode, if its states and its support are part of that.
@@ -105,52 +115,75 @@ pub(crate) fn hold(rhs: &mut Rhs<'_>, t: f64, x: &[f64], dx: &mut [f64]) -> Resu
     rests.iter().flat_map(|r| &r.still).for_each(|&k| dx[k] = 0.0);
     let mut scratch = vec![0.0; x.len()];
     rhs.field(t, x, &mut scratch)?;
-    let mut wanted = Vec::with_capacity(m);
-    for r in rests {
-        let (g, now) = (rhs.value(r.relation), rhs.rate(r.relation, t, x, dx)?);
-        wanted.push(-2.0 * r.pull * now - r.pull * r.pull * g);
-    }
+    let relations = || rests.iter().map(|r| r.relation);
+    let now = rhs.rates(relations(), t, x, dx)?;
+    let wanted = |r: &Resting, g: f64, now: f64| -2.0 * r.pull * now - r.pull * r.pull * g;
+    let wanted: Vec<f64> = rests.iter().zip(now).map(|(r, now)| wanted(r, rhs.value(r.relation), now)).collect();
     let directions = rests.iter().map(|r| r.direction(rhs, t, x)).collect::<Result<Vec<_>, _>>()?;
-    // d²g/dt² of all from a moment before to a moment later, if one of them is pushed by one.
+    // d²g/dt² of all from a moment before to a moment later, if these are pushed by one.
     let step = rests.iter().map(|r| r.step).fold(f64::INFINITY, f64::min);
-    let mut turns = |which: Option<usize>| -> Result<Vec<f64>, EvalError> {
+    let mut turns = |which: &[usize]| -> Result<Vec<f64>, EvalError> {
         let mut out = vec![0.0; m];
         for h in [step, -step] {
             let mut moved: Vec<f64> = x.iter().zip(dx.iter()).map(|(x, d)| x + h * d).collect();
             let push = which.iter().flat_map(|&i| &directions[i]);
             push.for_each(|&(k, share)| moved[k] += h * share);
             rhs.field(t + h, &moved, &mut scratch)?;
-            for (out, r) in out.iter_mut().zip(rests) {
-                *out += rhs.rate(r.relation, t + h, &moved, &scratch)? / (2.0 * h);
-            }
+            let rates = rhs.rates(relations(), t + h, &moved, &scratch)?;
+            out.iter_mut().zip(rates).for_each(|(out, rate)| *out += rate / (2.0 * h));
         }
         Ok(out)
     };
-    let free = turns(None)?;
-    // By columns.
-    let mut matrix = vec![0.0; m * m];
-    for i in 0..m {
-        for (j, (with, without)) in turns(Some(i))?.iter().zip(&free).enumerate() {
-            matrix[i * m + j] = with - without;
+    let free = turns(&[])?;
+    // Those of different islands do not feel each other: one of each is pushed at a time.
+    let groups = neighbourhoods(rests);
+    let mut matrices: Vec<Vec<f64>> = groups.iter().map(|g| vec![0.0; g.len() * g.len()]).collect();
+    for i in 0..groups.iter().map(Vec::len).max().unwrap_or(0) {
+        let which: Vec<usize> = groups.iter().filter_map(|g| g.get(i).copied()).collect();
+        let with = turns(&which)?;
+        for (group, matrix) in groups.iter().zip(&mut matrices).filter(|g| i < g.0.len()) {
+            // By columns.
+            group.iter().enumerate().for_each(|(j, &k)| matrix[i * group.len() + j] = with[k] - free[k]);
         }
     }
-    let own: Vec<f64> = (0..m).map(|i| matrix[i * (m + 1)]).collect();
-    // Relations of the same support share what holds it.
-    let size = own.iter().fold(0.0f64, |a, v| a.max(v.abs()));
-    let mut pushes: Vec<f64> = wanted.iter().zip(&free).map(|(w, f)| w - f).collect();
-    (0..m).for_each(|i| matrix[i * (m + 1)] += 1e-12 * size * own[i].signum());
-    let mut lu = LinearSolver::dense(m);
-    if size > 1e-9 && lu.factor(&matrix).is_ok() {
-        lu.solve(&mut pushes);
-    } else {
-        pushes.fill(0.0);
-    }
-    for (d, push) in directions.iter().zip(&pushes).filter(|p| p.1.is_finite()) {
-        d.iter().for_each(|&(k, share)| dx[k] += push * share);
+    let mut lifts = vec![0.0; m];
+    for (group, matrix) in groups.iter().zip(&mut matrices) {
+        let n = group.len();
+        let own: Vec<f64> = (0..n).map(|i| matrix[i * (n + 1)]).collect();
+        // Relations of the same support share what holds it.
+        let size = own.iter().fold(0.0f64, |a, v| a.max(v.abs()));
+        let mut pushes: Vec<f64> = group.iter().map(|&k| wanted[k] - free[k]).collect();
+        (0..n).for_each(|i| matrix[i * (n + 1)] += 1e-12 * size * own[i].signum());
+        let mut lu = LinearSolver::dense(n);
+        if size > 1e-9 && lu.factor(matrix).is_ok() {
+            lu.solve(&mut pushes);
+        } else {
+            pushes.fill(0.0);
+        }
+        for ((&k, push), own) in group.iter().zip(&pushes).zip(own) {
+            lifts[k] = -rests[k].away * push * own - NO_PULL;
+            if push.is_finite() {
+                directions[k].iter().for_each(|&(i, share)| dx[i] += push * share);
+            }
+        }
     }
     // The values of the moment again.
     rhs.field(t, x, &mut scratch)?;
-    Ok(rests.iter().zip(&pushes).zip(&own).map(|((r, p), a)| -r.away * p * a - NO_PULL).collect())
+    Ok(lifts)
+}
+
+/// Bodies by islands, in the order of the first of each.
+fn neighbourhoods(rests: &[Resting]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut of = FxHashMap::default();
+    for (k, r) in rests.iter().enumerate() {
+        let group = *of.entry(r.island).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[group].push(k);
+    }
+    groups
 }
 
 impl Model {
@@ -244,7 +277,8 @@ impl Model {
         if pushed.is_empty() {
             return None;
         }
-        let rest = Resting::new(impact.relation, impact.away, pushed, still, span);
+        let island = self.island_of(impact.relation);
+        let rest = Resting::new(impact.relation, impact.away, pushed, still, island, span);
         let mut rhs = self.free(program);
         let mut dx = vec![0.0; x.len()];
         let direction = rest.direction(&mut rhs, t, &x).ok()?;
@@ -326,8 +360,8 @@ impl Model {
 /// Detects accumulation points: impacts of each relation.
 #[derive(Default)]
 pub(crate) struct ZenoWatch {
-    times: rustc_hash::FxHashMap<usize, Vec<f64>>,
-    last: rustc_hash::FxHashMap<usize, Impact>,
+    times: FxHashMap<usize, Vec<f64>>,
+    last: FxHashMap<usize, Impact>,
 }
 
 impl ZenoWatch {

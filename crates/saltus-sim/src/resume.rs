@@ -135,9 +135,9 @@ impl Model {
     }
 
     /// The bodies that rest on.
-    pub(crate) fn resting_still(&self, program: &ModeProgram, recalled: &Recalled, span: f64) -> Vec<Resting> {
+    pub(crate) fn resting_still(&mut self, program: &ModeProgram, recalled: &Recalled, span: f64) -> Vec<Resting> {
         let names: Vec<String> = program.plan.states.iter().map(|c| cell_name(&self.sys, *c)).collect();
-        let rest = |(i, away, held): &(usize, f64, Vec<(f64, String, String)>)| {
+        let mut rest = |(i, away, held): &(usize, f64, Vec<(f64, String, String)>)| {
             let (mut pushed, mut still) = (Vec::new(), Vec::new());
             for (share, kind, name) in held {
                 let state = names.iter().position(|n| n == name)?;
@@ -146,8 +146,8 @@ impl Model {
                     kind => pushed.push(Pushed { state, share: *share, inert: kind == "inert" }),
                 }
             }
-            Some(Resting::new(*i, *away, pushed, still, span))
+            Some(Resting::new(*i, *away, pushed, still, self.island_of(*i), span))
         };
-        recalled.rests.iter().filter_map(rest).collect()
+        recalled.rests.iter().filter_map(&mut rest).collect()
     }
 }

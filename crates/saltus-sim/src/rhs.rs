@@ -108,20 +108,45 @@ impl Rhs<'_> {
 
     /// The rate of g along dx: exact where g is a function of states and time, else a difference.
     pub fn rate(&mut self, relation: usize, t: f64, x: &[f64], dx: &[f64]) -> Result<f64, EvalError> {
+        place(self.machine, self.program, t, x);
+        self.exact_rate(relation, dx).map_or_else(|| self.difference(relation, t, x, dx), Ok)
+    }
+
+    /// The same of several.
+    pub fn rates(
+        &mut self,
+        relations: impl Iterator<Item = usize>,
+        t: f64,
+        x: &[f64],
+        dx: &[f64],
+    ) -> Result<Vec<f64>, EvalError> {
+        let mut placed = false;
+        let mut one = |relation| {
+            if !placed {
+                place(self.machine, self.program, t, x);
+            }
+            let exact = self.exact_rate(relation, dx);
+            placed = exact.is_some();
+            exact.map_or_else(|| self.difference(relation, t, x, dx), Ok)
+        };
+        relations.map(&mut one).collect()
+    }
+
+    /// At the states in place.
+    fn exact_rate(&mut self, relation: usize, dx: &[f64]) -> Option<f64> {
         let program = self.program;
-        let function = program.crossings.functions.iter().find(|f| f.relation == relation);
+        let function = program.crossings.by_relation.get(&relation).map(|&k| &program.crossings.functions[k]);
         let totals = program.totals.borrow();
         let direct = function.and_then(|f| f.gradient.as_ref());
-        if let Some(gradient) = direct.or_else(|| totals.get(&relation).and_then(Option::as_ref)) {
-            place(self.machine, program, t, x);
-            self.machine.chain(&gradient.slopes);
-            let value = |slot: u32| self.machine.values[slot as usize];
-            let along: f64 = gradient.states.iter().map(|&(k, slot, sign)| sign * value(slot) * dx[k]).sum();
-            let alone: f64 = gradient.time.iter().map(|&(slot, sign)| sign * value(slot)).sum();
-            if (along + alone).is_finite() {
-                return Ok(along + alone);
-            }
-        }
+        let gradient = direct.or_else(|| totals.get(&relation).and_then(Option::as_ref))?;
+        self.machine.chain(&gradient.slopes);
+        let value = |slot: u32| self.machine.values[slot as usize];
+        let along: f64 = gradient.states.iter().map(|&(k, slot, sign)| sign * value(slot) * dx[k]).sum();
+        let alone: f64 = gradient.time.iter().map(|&(slot, sign)| sign * value(slot)).sum();
+        Some(along + alone).filter(|rate| rate.is_finite())
+    }
+
+    fn difference(&mut self, relation: usize, t: f64, x: &[f64], dx: &[f64]) -> Result<f64, EvalError> {
         let scale = x.iter().zip(dx).map(|(x, d)| (x.abs() + 1.0) / (d.abs() + 1e-30)).fold(1e3f64, f64::min);
         // As far as time tells apart, at large times.
         let h = t + (1e-7 * scale).max(64.0 * f64::EPSILON * t.abs()) - t;

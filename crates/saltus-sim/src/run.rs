@@ -187,6 +187,7 @@ pub fn run(
         turns: Default::default(),
         finest: 1.0,
         warned: Default::default(),
+        told: Default::default(),
         location: Location::default(),
         flips: Default::default(),
         leaps: (f64::NEG_INFINITY, 0),
@@ -257,6 +258,8 @@ struct Runner<'a> {
     /// The part of their absolute tolerances that states are integrated with, while turns grow from below these.
     finest: f64,
     warned: rustc_hash::FxHashSet<String>,
+    /// How often, by kind and place.
+    told: rustc_hash::FxHashMap<(String, Span), usize>,
     location: Location,
     /// The recent events of each relation.
     flips: rustc_hash::FxHashMap<usize, Flips>,

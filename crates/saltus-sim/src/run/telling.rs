@@ -125,9 +125,19 @@ impl Runner<'_> {
         }
     }
 
+    /// Tells something once; of the same kind (the first word of the key) and line three times, where the line stands for many.
     pub(super) fn say(&mut self, observer: &mut dyn Observer, text: &str, span: Span, key: &str) {
-        if self.warned.insert(key.to_string()) {
+        const MOST: usize = 3;
+        if !self.warned.insert(key.to_string()) {
+            return;
+        }
+        let kind = key.split(' ').next().unwrap_or_default().to_string();
+        let told = self.told.entry((kind, span)).or_insert(0);
+        *told += 1;
+        if span == Span::NONE || *told <= MOST {
             observer.message(text, span);
+        } else if *told == MOST + 1 {
+            observer.message("the same of others on this line: told no more, `--trace events` lists all", span);
         }
     }
 
