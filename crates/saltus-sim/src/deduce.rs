@@ -24,6 +24,7 @@ const FEW: usize = 4;
 #[derive(Clone, Copy)]
 enum Clause {
     Equation(usize),
+    Initial(usize),
     Discrete(usize),
 }
 
@@ -54,10 +55,12 @@ impl Model {
             }
             known.queue.push(clause);
         };
-        for (k, eq) in self.sys.equations.iter().enumerate() {
-            note(&mut known, Clause::Equation(k), &eq.row, &self.sys);
+        let equations = self.sys.equations.iter().enumerate().map(|(k, eq)| (Clause::Equation(k), eq));
+        let initial = self.sys.initial.iter().enumerate().map(|(k, eq)| (Clause::Initial(k), eq));
+        for (clause, eq) in equations.chain(initial) {
+            note(&mut known, clause, &eq.row, &self.sys);
             for (v, _) in self.path(eq.guard) {
-                known.readers.entry(v).or_default().push(Clause::Equation(k));
+                known.readers.entry(v).or_default().push(clause);
             }
         }
         for (k, d) in self.sys.discrete.iter().enumerate() {
@@ -86,7 +89,7 @@ impl Model {
         known.queue.reverse();
         while let Some(clause) = known.queue.pop() {
             match clause {
-                Clause::Equation(k) => self.propagate(k, &mut known, &mut *calls),
+                Clause::Equation(_) | Clause::Initial(_) => self.propagate(clause, &mut known, &mut *calls),
                 Clause::Discrete(k) => self.evaluate(k, &mut known, &mut *calls),
             }
         }
@@ -147,8 +150,12 @@ impl Model {
         self.known_row(known, row, calls).is_some_and(|(r, size)| r.abs() > CLEAR * size.max(1e-300))
     }
 
-    fn propagate(&mut self, k: usize, known: &mut Known, calls: &mut dyn Calls) {
-        let eq = &self.sys.equations[k];
+    fn propagate(&mut self, clause: Clause, known: &mut Known, calls: &mut dyn Calls) {
+        let eq = match clause {
+            Clause::Equation(k) => &self.sys.equations[k],
+            Clause::Initial(k) => &self.sys.initial[k],
+            Clause::Discrete(_) => return,
+        };
         let mut open: Vec<VarId> = Vec::new();
         for &a in &eq.row.args {
             if self.known(known, a).is_none()
