@@ -52,8 +52,9 @@ pub(crate) fn polynomial(c: &[f64], sigma: f64, close: f64, crosses: Option<f64>
         from = away?;
     }
     let Some(enters) = leaves(c, sigma, close, false, from).filter(|s| *s < limit) else {
-        // The next step tells how close it comes.
-        *near = crosses.is_none() && sigma * poly::evaluate(c, 1.0) <= BESIDE * close;
+        // The next step tells how close it comes, if it is on its way: what rises is not, least of all from a crossing.
+        let slope: f64 = c.iter().enumerate().map(|(k, v)| k as f64 * v).sum();
+        *near = crosses.is_none() && sigma * slope < 0.0 && sigma * poly::evaluate(c, 1.0) <= BESIDE * close;
         return None;
     };
     let away = leaves(c, sigma, 2.0 * close, true, enters).filter(|s| *s < limit);
@@ -72,6 +73,7 @@ pub(crate) fn sampled(
 ) -> Option<f64> {
     let came = std::mem::take(near);
     let (first, last) = (sigma * g(from), sigma * g(to));
+    let falls = last < sigma * g(to - 0.01 * (to - from));
     if came && first <= 2.0 * close {
         *near = !crosses && !(last > 2.0 * close);
         return (!crosses && last > 2.0 * close).then(|| lowest_seen(g, sigma, from, to));
@@ -89,7 +91,7 @@ pub(crate) fn sampled(
     let at = at.filter(|t| away(*t, from) && away(*t, to));
     // What is close to zero at the end may go on: the next step tells.
     let beside = if at.is_some() { 2.0 } else { BESIDE };
-    *near = !crosses && first > 2.0 * close && last <= beside * close;
+    *near = !crosses && first > 2.0 * close && (falls || last <= 2.0 * close) && last <= beside * close;
     at.filter(|_| !*near)
 }
 
