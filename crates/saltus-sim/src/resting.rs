@@ -116,9 +116,10 @@ pub(crate) fn hold(rhs: &mut Rhs<'_>, t: f64, x: &[f64], dx: &mut [f64]) -> Resu
     let mut scratch = vec![0.0; x.len()];
     rhs.field(t, x, &mut scratch)?;
     let relations = || rests.iter().map(|r| r.relation);
+    let levels: Vec<f64> = relations().map(|i| rhs.value(i)).collect();
     let now = rhs.rates(relations(), t, x, dx)?;
-    let wanted = |r: &Resting, g: f64, now: f64| -2.0 * r.pull * now - r.pull * r.pull * g;
-    let wanted: Vec<f64> = rests.iter().zip(now).map(|(r, now)| wanted(r, rhs.value(r.relation), now)).collect();
+    let wanted = |((r, g), now): ((&Resting, f64), f64)| -2.0 * r.pull * now - r.pull * r.pull * g;
+    let wanted: Vec<f64> = rests.iter().zip(levels).zip(now).map(wanted).collect();
     let directions = rests.iter().map(|r| r.direction(rhs, t, x)).collect::<Result<Vec<_>, _>>()?;
     // d²g/dt² of all from a moment before to a moment later, if these are pushed by one.
     let step = rests.iter().map(|r| r.step).fold(f64::INFINITY, f64::min);

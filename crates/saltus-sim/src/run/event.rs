@@ -235,11 +235,16 @@ impl Runner<'_> {
         if !h.reinitialized.is_empty() {
             let turned = model.states_now(&program_after);
             let reset: Vec<(u32, f64)> = came.into_iter().filter(|c| h.reinitialized.contains(&c.0)).collect();
+            // All are judged before one of them comes to rest: what strikes in the same instant may have nothing to do with it.
+            let mut impacts = Vec::new();
             for (&i, &bit) in fired.iter().zip(&bits) {
-                let size = model.machine.relations[i].size.max(1e-6);
                 let away = if positive_side(&model.machine.relations[i].kind, bit) { 1.0 } else { -1.0 };
                 let Some(impact) = model.impact(&program_after, i, away, &reset, t) else { continue };
                 let rebound = model.rebound(&program_after, &impact, t, self.span());
+                impacts.push((i, away, impact, rebound));
+            }
+            for (i, away, impact, rebound) in impacts {
+                let size = model.machine.relations[i].size.max(1e-6);
                 let small = rebound.is_some_and(|(height, _)| height < 10.0 * self.tolerance * size);
                 let accumulates = self.zeno.record(i, t, self.span(), small);
                 let sticks = rebound.and_then(|r| self.sticks(model, &program_after, i, r, t));
