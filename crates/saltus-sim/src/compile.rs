@@ -1,13 +1,14 @@
 //! Sequences ⇒ steps over the value array.
 
 use crate::block::{SolveBlock, SolveWork, Torn};
+use crate::edges::{self, Edges};
 use crate::elimination::{Elimination, Eliminator, Entry, Unknown};
 use crate::formula::Formula;
 use crate::layout::{Layout, Lent};
 use crate::spans::Spans;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{Operand, Row, VarType};
-use saltus_expr::{Binary, Coefficient, ExprId, Node, Pool, Unary};
+use saltus_expr::{Coefficient, ExprId, Node};
 use saltus_graph::{Bipartite, Matching, block_order};
 use saltus_program::{Backend, Batch, Chain, NEGATE, Rows, slot_of};
 use saltus_solver::linear::{LinearSolver, Pattern};
@@ -142,51 +143,8 @@ pub struct Compiler<'a> {
     pub backend: &'a mut dyn Backend,
     /// The rows of explicit assignments by their destination, if they are to be kept.
     pub assigned: Option<FxHashMap<u32, Row>>,
-}
-
-/// Roots with arguments hardly below zero count as roots of (almost) zero: a tank runs empty, two levels meet,
-/// and no step can end exactly there. Further below they stay outside their domain, which cuts the step.
-pub(crate) fn round_edges(pool: &mut Pool, template: ExprId) -> ExprId {
-    const BELOW: f64 = 1e-7;
-    // Its root is small, and the slope there is finite.
-    const ALMOST_ZERO: f64 = 1e-24;
-    let mut roots = false;
-    pool.visit(template, |_, n| roots |= matches!(n, Node::Unary(Unary::Sqrt, _)));
-    if !roots {
-        return template;
-    }
-    pool.rewrite(template, &mut |pool, e| {
-        let &Node::Unary(Unary::Sqrt, a) = pool.node(e) else { return None };
-        let a = round_edges(pool, a);
-        let [zero, below, almost] = [0.0, -BELOW, ALMOST_ZERO].map(|v| pool.num(v));
-        let negative = pool.bin(Binary::Lt, a, zero);
-        let near = pool.bin(Binary::Gt, a, below);
-        let edge = pool.bin(Binary::And, negative, near);
-        let safe = pool.select(edge, almost, a);
-        Some(pool.un(Unary::Sqrt, safe))
-    })
-}
-
-/// The same of a slope: where a root counts as one of almost zero it does not move, and neither does what is divided by it.
-pub(crate) fn flat_edges(pool: &mut Pool, template: ExprId) -> ExprId {
-    let flat = pool.rewrite(template, &mut |pool, e| {
-        let &Node::Binary(Binary::Div, over, under) = pool.node(e) else { return None };
-        let mut roots = Vec::new();
-        pool.visit(under, |_, n| {
-            if let &Node::Unary(Unary::Sqrt, a) = n {
-                roots.push(a);
-            }
-        });
-        let zero = pool.num(0.0);
-        let (over, under) = (flat_edges(pool, over), flat_edges(pool, under));
-        let slope = pool.bin(Binary::Div, over, under);
-        let flat = roots.into_iter().fold(slope, |slope, a| {
-            let below = pool.bin(Binary::Lt, a, zero);
-            pool.select(below, zero, slope)
-        });
-        Some(flat)
-    });
-    round_edges(pool, flat)
+    /// Roots of what is continuous go on past the end of their domain, as somebody looks at where they are; what is zero to them.
+    pub past: Option<f64>,
 }
 
 /// Partial derivatives to be computed, equal ones once.
@@ -224,15 +182,17 @@ impl Partials {
 
     /// What computes them.
     pub fn chain(self, c: &mut Compiler<'_>) -> Chain {
-        self.chain_by(c, round_edges)
+        let edges = c.edges(Edges::Solved);
+        self.chain_by(c, edges)
     }
 
     /// The same of slopes of what is evaluated, and not solved for.
     pub fn chain_of_slopes(self, c: &mut Compiler<'_>) -> Chain {
-        self.chain_by(c, flat_edges)
+        let past = c.past;
+        self.chain_by(c, Edges::Slopes { past })
     }
 
-    fn chain_by(mut self, c: &mut Compiler<'_>, edges: fn(&mut Pool, ExprId) -> ExprId) -> Chain {
+    fn chain_by(mut self, c: &mut Compiler<'_>, edges: Edges) -> Chain {
         self.rows.sort_by_key(|r| r.0);
         self.rows.chunk_by_mut(|a, b| a.0 == b.0).for_each(|round| gather(round, |r| r.2.template));
         let batches: Chain =
@@ -266,33 +226,30 @@ impl Compiler<'_> {
     /// One assignment as a batch of one row.
     pub fn batch(&mut self, dest: u32, row: &Row) -> Batch {
         let words: Vec<u32> = row.args.iter().map(|&a| self.layout.word(self.sys, a)).collect();
-        self.batch_of(dest, row.template, &words)
+        self.batch_by(dest, row.template, &words, Edges::Ended)
     }
 
-    /// The same for a template and the words of its holes.
-    fn batch_of(&mut self, dest: u32, template: ExprId, holes: &[u32]) -> Batch {
-        self.batch_by(dest, template, holes, round_edges)
+    /// How roots of what is continuous end.
+    fn edges(&self, past: Edges) -> Edges {
+        if self.past.is_some() { past } else { Edges::Ended }
     }
 
-    fn batch_by(
-        &mut self,
-        dest: u32,
-        template: ExprId,
-        holes: &[u32],
-        edges: fn(&mut Pool, ExprId) -> ExprId,
-    ) -> Batch {
-        let template = edges(&mut self.sys.dae.pool, template);
+    fn batch_by(&mut self, dest: u32, template: ExprId, holes: &[u32], edges: Edges) -> Batch {
+        let template = edges::rounded(&mut self.sys.dae.pool, template, edges);
         let kernel = self.backend.kernel(&self.sys.dae.pool, template, holes.len());
         let words = [&[dest], holes].concat();
         Batch { kernel, rows: Rows::new(words, holes.len() + 1) }
     }
 
     /// Appends an assignment, joining it to those before it.
-    fn push(&mut self, steps: &mut Vec<Step>, dest: u32, row: &Row) {
+    fn push(&mut self, steps: &mut Vec<Step>, cell: Cell, row: &Row) {
+        let dest = self.layout.slot(cell);
         if let Some(rows) = &mut self.assigned {
             rows.insert(dest, row.clone());
         }
-        let b = self.batch(dest, row);
+        let edges = if self.is_discrete(cell) { Edges::Ended } else { self.edges(Edges::Assigned) };
+        let words: Vec<u32> = row.args.iter().map(|&a| self.layout.word(self.sys, a)).collect();
+        let b = self.batch_by(dest, row.template, &words, edges);
         match steps.last_mut() {
             Some(Step::Assign(chain)) => chain.push(b),
             _ => steps.push(Step::Assign(Chain::from(vec![b]))),
@@ -302,6 +259,17 @@ impl Compiler<'_> {
     /// Assignments in order, as far as it matters; neighbours with the same template share a batch.
     pub fn chain<'r>(&mut self, rows: impl Iterator<Item = (u32, &'r Row)>) -> Chain {
         let chain: Chain = rows.map(|(dest, row)| self.batch(dest, row)).collect();
+        chain.gathered(|k| self.backend.calls(k))
+    }
+
+    /// The same for equations that are solved together.
+    fn chain_solved<'r>(&mut self, rows: impl Iterator<Item = (u32, &'r Row)>) -> Chain {
+        let edges = self.edges(Edges::Solved);
+        let batch = |(dest, row): (u32, &Row)| {
+            let words: Vec<u32> = row.args.iter().map(|&a| self.layout.word(self.sys, a)).collect();
+            self.batch_by(dest, row.template, &words, edges)
+        };
+        let chain: Chain = rows.map(batch).collect();
         chain.gathered(|k| self.backend.calls(k))
     }
 
@@ -370,8 +338,7 @@ impl Compiler<'_> {
             let plain: Vec<Row> = rows.iter().map(|r| r.0.clone()).collect();
             if let Some(values) = self.explicit(&plain, unknowns) {
                 for (cell, row) in values {
-                    let slot = self.layout.slot(cell);
-                    self.push(steps, slot, &row);
+                    self.push(steps, cell, &row);
                 }
                 return;
             }
@@ -441,7 +408,7 @@ impl Compiler<'_> {
             Item::Value { cell: target, row } if *target == cell => {
                 let depends = row.args.iter().any(|&a| Cell::of(self.sys.resolve(a)) == Some(cell));
                 if !depends || self.is_discrete(cell) {
-                    self.push(steps, slot, row);
+                    self.push(steps, cell, row);
                     return;
                 }
             }
@@ -472,7 +439,7 @@ impl Compiler<'_> {
             )
             && let Some(value) = solved(self.sys, self.ops, &row, k)
         {
-            self.push(steps, slot, &value);
+            self.push(steps, cell, &value);
             return;
         }
         let block = self.solve_block(&[(row, eq, level)], &[cell]);
@@ -510,7 +477,7 @@ impl Compiler<'_> {
         let mut rows: Vec<(Row, usize, u8)> = rows.to_vec();
         gather(&mut rows, |r| r.0.template);
         let residual_slots: Vec<u32> = rows.iter().map(|_| self.layout.scratch()).collect();
-        let residual = self.chain(residual_slots.iter().copied().zip(rows.iter().map(|r| &r.0)));
+        let residual = self.chain_solved(residual_slots.iter().copied().zip(rows.iter().map(|r| &r.0)));
         let mut linear = true;
         let mut fixed = Some(FxHashSet::default());
         let mut partials = Partials::default();
@@ -611,8 +578,8 @@ impl Compiler<'_> {
         let plain: Vec<Row> = rows.iter().map(|r| r.0.clone()).collect();
         let l = Loop::new(self.sys, self.ops, &plain, unknowns);
         let targets: Vec<u32> = l.inner.iter().map(|&(_, j, _)| self.layout.slot(unknowns[j])).collect();
-        let inner = self.chain(targets.into_iter().zip(l.inner.iter().map(|(_, _, row)| row)));
-        let residual = self.chain(l.residuals.iter().map(|&i| (slots[i], &rows[i].0)));
+        let inner = self.chain_solved(targets.into_iter().zip(l.inner.iter().map(|(_, _, row)| row)));
+        let residual = self.chain_solved(l.residuals.iter().map(|&i| (slots[i], &rows[i].0)));
         let evaluation = inner.iter().chain(&residual).cloned().collect();
         // Where each unknown stands: an inner assignment or a tear.
         let mut role = vec![(false, 0u32); unknowns.len()];

@@ -5,7 +5,8 @@
 //! y := k*(a - b), k := c*b*b   ⇒   ∂y/∂b = -k + (a - b)*(2*c*b)
 //! ```
 
-use crate::compile::{Compiler, flat_edges};
+use crate::compile::Compiler;
+use crate::edges::{self, Edges};
 use rustc_hash::FxHashMap;
 use saltus_dae::Row;
 use saltus_expr::{Binary, ExprId, Node, Pool, Unary};
@@ -187,7 +188,8 @@ impl Together {
             k.first.iter().for_each(|f| joint.add(f));
             let pool = &mut c.sys.dae.pool;
             let templates: Vec<ExprId> = k.first.iter().map(|f| joint.template(pool, f)).collect();
-            let templates: Vec<ExprId> = templates.into_iter().map(|t| flat_edges(pool, t)).collect();
+            let slopes = Edges::Slopes { past: c.past };
+            let templates: Vec<ExprId> = templates.into_iter().map(|t| edges::rounded(pool, t, slopes)).collect();
             let kernel: KernelId = c.backend.joint(pool, &templates, k.holes)?;
             let (results, stride) = (templates.len(), templates.len() + k.holes);
             k.words.chunks_exact_mut(stride).for_each(|row| row[..results].iter_mut().for_each(|w| *w += base));

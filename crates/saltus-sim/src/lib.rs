@@ -40,6 +40,7 @@ pub mod crossings;
 mod deduce;
 mod dependence;
 mod difference;
+mod edges;
 pub mod elimination;
 pub mod enclosure;
 pub mod events;

@@ -1497,7 +1497,9 @@ impl Location {
             let options = CrossingOptions { tol: if coming { tight } else { band }, touching: false, s_tol: 0.0 };
             self.coefficients[0] = c0;
             let mut found = poly::first_crossing(&self.coefficients, side, &options).filter(|c| !c.touching);
-            if found.is_some_and(|c| c.at_left) && self.released.contains_key(&i) {
+            // What begins beyond that, and beyond errors where it has to get to its side yet, has left it before.
+            let clear = if model.machine.relations[i].floor > 0.0 { band.max(weight) } else { band };
+            if found.is_some_and(|c| c.at_left) && self.released.contains_key(&i) && sigma * c0 >= -2.0 * clear {
                 // Released to a side that it does not get to: it crosses where it leaves what it was released within.
                 self.coefficients[0] = c0 + sigma * band;
                 found = poly::first_crossing(&self.coefficients, side, &options).filter(|c| !c.touching && !c.at_left);

@@ -4,6 +4,7 @@ use crate::compile::{CompiledBlock, CompiledParts, Compiler, Step};
 use crate::conditions::Conditions;
 use crate::crossings::{Crossings, Gradient, Sensitivity};
 use crate::dependence;
+use crate::edges;
 use crate::implicit::{ImplicitForm, Wanted, is_large};
 use crate::islands::Islands;
 use crate::layout::{Layout, Lent};
@@ -74,6 +75,11 @@ pub struct ModeProgram {
     pub iterated: Vec<u32>,
     /// Whether the derivatives leave some of these out.
     pub iterated_aside: bool,
+    /// The least argument of the roots that an equation evaluates: its slot, what the equation determines, and whether branches decide
+    /// on the roots.
+    pub roots: Vec<(u32, Cell, bool)>,
+    /// What computes these.
+    pub arguments: Chain,
     /// Crossing functions that must be searched for.
     pub crossings: Crossings,
     /// Which discrete values the derivatives depend on.
@@ -269,6 +275,10 @@ pub struct Model {
     pub left_states: Vec<Cell>,
     /// Whether modes get their implicit form.
     pub implicit: Wanted,
+    /// Whether somebody looks at where arguments of roots are ([`ModeProgram::roots`]): roots of modes may then go on past zero.
+    pub watched: bool,
+    /// What is zero to the roots of such a mode, while it is compiled.
+    past: Option<f64>,
     /// A parameter that is off its value by so much.
     pub shift: Option<(VarId, f64)>,
 }
@@ -434,6 +444,8 @@ impl Model {
             left: Vec::new(),
             left_states: Vec::new(),
             implicit: Wanted::default(),
+            watched: false,
+            past: None,
             shift: None,
         };
         m.fixed_parts();
@@ -448,6 +460,7 @@ impl Model {
             layout: &mut self.layout,
             backend: &mut *self.machine.backend,
             assigned: None,
+            past: self.past,
         };
         let r = f(&mut c);
         self.machine.backend.finish();
@@ -954,6 +967,13 @@ impl Model {
     }
 
     pub(crate) fn program(&mut self, plan: StructuralPlan) -> Rc<ModeProgram> {
+        self.past = self.watched.then(|| edges::least(self.machine.tolerance));
+        let program = self.program_of(plan);
+        self.past = None;
+        program
+    }
+
+    fn program_of(&mut self, plan: StructuralPlan) -> Rc<ModeProgram> {
         // States and derivatives in the same order, each next to each other: rows of one template then form runs.
         for s in &plan.states {
             self.layout.slot(*s);
@@ -1048,6 +1068,7 @@ impl Model {
             })
             .collect();
         let active: FxHashSet<VarId> = plan.vars.iter().copied().collect();
+        let (arguments, roots) = self.arguments_of_roots(&plan);
         let crossings = self.crossings(&plan);
         let sensitivity = self.sensitivity(&plan);
         let mut moving: Vec<u32> = states.iter().map(|s| s.0).collect();
@@ -1120,6 +1141,8 @@ impl Model {
             pattern,
             iterated,
             iterated_aside,
+            roots,
+            arguments,
             crossings,
             sensitivity,
             active,
@@ -1135,6 +1158,25 @@ impl Model {
             self.forget_parts();
         }
         program
+    }
+
+    fn arguments_of_roots(&mut self, plan: &StructuralPlan) -> (Chain, Vec<(u32, Cell, bool)>) {
+        let mut rows = Vec::new();
+        for block in &plan.continuous.blocks {
+            for (&i, &cell) in block.items.iter().zip(&block.unknowns) {
+                if let Item::Residual { row, .. } | Item::Value { row, .. } = &plan.continuous.items[i]
+                    && let Some(template) = edges::depth(&mut self.sys.dae.pool, row.template)
+                {
+                    let guarded = edges::guarded(&self.sys.dae.pool, row.template);
+                    rows.push((Row { template, args: row.args.clone() }, cell, guarded));
+                }
+            }
+        }
+        self.compile(|c| {
+            let slots: Vec<u32> = rows.iter().map(|_| c.layout.scratch()).collect();
+            let chain = c.chain(slots.iter().copied().zip(rows.iter().map(|r| &r.0)));
+            (chain, slots.into_iter().zip(&rows).map(|(slot, r)| (slot, r.1, r.2)).collect())
+        })
     }
 
     /// Forgets what only modes needed that are forgotten.

@@ -1,6 +1,7 @@
 //! The run loop: integrate, find the events of the step, write, handle, go on.
 
 mod branches;
+mod domain;
 mod event;
 mod integration;
 mod rests;
@@ -111,7 +112,7 @@ const NOWHERE: f64 = 1e-12;
 /// The run gives up after so many.
 const MOST_NOWHERE: usize = 20_000;
 
-/// So many events in a row that come sooner than a fixed step each tell that it is too long.
+/// So many events in a row that come sooner than a fixed step each tell that it is too long; within one step, they end the run.
 const MANY_IN_A_STEP: usize = 1000;
 
 /// Events at one instant, or so close together that time does not advance, before the run gives up.
@@ -158,6 +159,7 @@ pub fn run(
         forward = Some(f);
     }
     model.implicit = choice.implicit();
+    model.watched = true;
     let program = model.initialize(start)?;
     let (chosen, open) = (model.chosen_values(), model.open_values());
     model.hold_objects();
@@ -205,6 +207,7 @@ pub fn run(
         standstill: (start, 0),
         crowd: (start, 0),
         hurried: (f64::NEG_INFINITY, 0),
+        outrun: (f64::NEG_INFINITY, 0),
         vain: 0,
         off: false,
         last: Vec::new(),
@@ -294,6 +297,8 @@ struct Runner<'a> {
     crowd: (f64, usize),
     /// When the last of the events came that each follow the one before in less than a fixed step, and how many they are.
     hurried: (f64, usize),
+    /// When the events that come within one fixed step began, and how many they are.
+    outrun: (f64, usize),
     /// How many steps in a row were taken again in vain.
     vain: usize,
     /// Dense output is off the equations where the present event was found.
@@ -367,6 +372,9 @@ impl Runner<'_> {
         self.warnings(model, observer);
         self.parameters_within(model, observer);
         self.check_assertions(model, t, observer)?;
+        if let Some(bad) = self.outside(model, &first.program, t) {
+            return Err(model.explain(&bad, Stage::Initialization, t, "initialization failed"));
+        }
         let relations: Vec<usize> = model.timed.iter().copied().chain(first.program.crossings.relations()).collect();
         defined(model, &relations, t, Stage::Initialization)?;
         Ok(first.program)
@@ -857,7 +865,14 @@ impl Runner<'_> {
     /// A step has gone to where the equations have no values, at `t`: multistep methods do not look at its end. It is taken again, half
     /// as far, if it can be.
     fn halves(&mut self, model: &mut Model, program: &ModeProgram, integrator: &mut dyn Integrator, t: f64) -> bool {
-        let no_value = match self.evaluate_at(model, program, integrator, t) {
+        let known = self.evaluate_at(model, program, integrator, t);
+        // A root below zero within the step may be an error of dense output: a step that ends there tells.
+        if known.is_ok() && t < integrator.t() && self.outside(model, program, t).is_some() {
+            let taken = integrator.retake(&mut self.rhs(model, program), t);
+            model.machine.course.cut(integrator.t());
+            return taken;
+        }
+        let no_value = match known {
             Err(Trouble::NotFinite(_)) => true,
             Ok(()) => model.not_finite(program).is_some(),
             Err(_) => false,

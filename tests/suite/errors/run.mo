@@ -35,7 +35,7 @@ equation
 end M;
 --- expect ---
 exit: 5
-error: initialization failed at time 0.0: der(x), der(y) is not a number, computed from der(x) + sqrt(x - 2) = 0
+error: initialization failed at time 0.0: der(x) is not a number, computed from der(x) + sqrt(x - 2) = 0
 --> model.mo:5:3
 
 --- solutions-end-at-the-start error simulate --stop 1 ---
@@ -390,7 +390,7 @@ end M;
 --- expect ---
 exit: 0
 state event: sin(a)*cos(a)*exp(-a) + sin(2*a)
- … 
+ …
 + sin(6*a) > 0.9 became true
 
 --- relations-in-while-loops-make-no-events error check ---
@@ -583,10 +583,26 @@ equation
 end M;
 --- expect ---
 exit: 6
-warning: the fixed step 0.001 is too large for rk4
+error: the fixed step 0.001 is too large for rk4
 1000 events in a row, of u > 5
-have come less than a step apart
+have come within one step
 --> model.mo:4:18
+
+--- a-root-that-leaves-its-domain error simulate --tolerance 1e-3 --stop 3 ---
+// Told as of when its argument went below zero.
+model M
+  Real x(start = 1, fixed = true), y, z(start = 0, fixed = true);
+  Boolean late = time > 0.5;
+equation
+  der(x) = -1;
+  y = if late then sqrt(x) else 0;
+  der(z) = y;
+end M;
+--- expect ---
+exit: 6
+the run failed at time 1.0000001
+y is not a number, computed from y = if late then sqrt(x) else 0
+--> model.mo:7:3
 
 --- a-fold-without-states error simulate --fold error ---
 model M
@@ -640,7 +656,7 @@ equation
 end M;
 --- expect ---
 exit: 6
-could not be solved
+q is not a number, computed from q = sqrt(p)
 
 --- an-Integer-divided-by-zero error simulate --stop 1 --intervals 2 ---
 model M

@@ -171,6 +171,9 @@ impl Runner<'_> {
                 .structural_explanation(program)
                 .unwrap_or_else(|| model.explain(&e, Stage::Run, t, "the run failed")));
         }
+        if let Some(d) = self.leaves_domain(model, program, integrator, t) {
+            return Err(d);
+        }
         model.write_lines(t, false)?;
         if self.doubted(model, program, integrator, from, t, observer) {
             let _ = self.evaluate_at(model, program, integrator, t);

@@ -39,7 +39,7 @@ impl Runner<'_> {
         let arrived = model.arrive();
         self.causal = false;
         self.stands_still(model, fired, t)?;
-        self.hurries(model, fired, t, observer);
+        self.hurries(model, program, fired, t, observer)?;
         let before = model.discrete_now();
         let bits: Vec<f64> =
             fired.iter().map(|&i| model.machine.values[model.machine.relations[i].var as usize]).collect();
@@ -265,6 +265,9 @@ impl Runner<'_> {
         self.mask(model);
         model.write_lines(t, true)?;
         self.check_assertions(model, t, observer)?;
+        if let Some(bad) = self.outside(model, &program_after, t) {
+            return Err(model.explain(&bad, Stage::Run, t, "the run failed"));
+        }
         self.warnings(model, observer);
         self.write(model, &program_after, t, sink)?;
         if restart.is_none() {
@@ -323,7 +326,7 @@ impl Runner<'_> {
     }
 
     /// What the states may be wrong by.
-    fn errors(&self, program: &ModeProgram, x: &[f64]) -> Vec<f64> {
+    pub(super) fn errors(&self, program: &ModeProgram, x: &[f64]) -> Vec<f64> {
         let o = self.integrator_options(program);
         x.iter().zip(&o.atol).map(|(v, a)| o.rtol * v.abs() + a).collect()
     }

@@ -139,6 +139,9 @@ impl Runner<'_> {
             if let Some(bad) = model.not_finite(program) {
                 return Err(model.explain(&bad, Stage::Run, t, "the run failed"));
             }
+            if let Some(d) = self.leaves_domain(model, program, i, t) {
+                return Err(d);
+            }
             model.machine.chain(&model.assertions);
             if failing(model).is_some() {
                 return Ok(Some(t));

@@ -58,21 +58,39 @@ impl Runner<'_> {
         }
     }
 
-    /// Tells once if state events follow each other sooner than the fixed step: what switches is faster than it.
-    pub(super) fn hurries(&mut self, model: &Model, fired: &[usize], t: f64, observer: &mut dyn Observer) {
-        let (Some(h), Some(&first)) = (self.fixed_step(), fired.first()) else { return };
+    /// Tells once if state events follow each other sooner than the fixed step: what switches is faster than it. Where they outrun
+    /// the step of an explicit method, the run ends, unless all states move evenly: then no step is too long.
+    pub(super) fn hurries(
+        &mut self,
+        model: &Model,
+        program: &ModeProgram,
+        fired: &[usize],
+        t: f64,
+        observer: &mut dyn Observer,
+    ) -> Result<(), Diagnostic> {
+        let (Some(h), Some(&first)) = (self.fixed_step(), fired.first()) else { return Ok(()) };
         let (last, count) = self.hurried;
         self.hurried = (t, if t - last < h { count + 1 } else { 0 });
-        if self.hurried.1 == MANY_IN_A_STEP {
-            let r = &model.sys.relations[first];
-            let text = format!(
-                "the fixed step {h:?} is too large for {}: at time {t:?}, {MANY_IN_A_STEP} events in a row, of {} the last, have come \
-                 less than a step apart; take a shorter one (--step), or a method for stiff models (--solver)",
-                self.choice.name(),
-                r.text
-            );
-            self.say(observer, &text, r.origin.span.unwrap_or(Span::NONE), "hurried");
+        let (begun, count) = self.outrun;
+        self.outrun = if t - begun < h { (begun, count + 1) } else { (t, 0) };
+        let explicit = !["backward-euler", "trapezoid"].contains(&self.choice.name());
+        let outrun = explicit && self.outrun.1 >= MANY_IN_A_STEP && !program.uniform.iter().all(|u| *u);
+        if !outrun && self.hurried.1 != MANY_IN_A_STEP {
+            return Ok(());
         }
+        let (r, name) = (&model.sys.relations[first], self.choice.name());
+        let close = if outrun { "within one step" } else { "less than a step apart" };
+        let text = format!(
+            "the fixed step {h:?} is too large for {name}: at time {t:?}, {MANY_IN_A_STEP} events in a row, of {} the last, have come {close}; \
+             take a shorter one (--step), or a method for stiff models (--solver)",
+            r.text
+        );
+        let span = r.origin.span.unwrap_or(Span::NONE);
+        if outrun {
+            return Err(Diagnostic::error(Stage::Run, span, text).within(&r.origin.instance));
+        }
+        self.say(observer, &text, span, "hurried");
+        Ok(())
     }
 
     /// Takes note of what has happened at this instant.
