@@ -17,6 +17,7 @@ mod clocked;
 mod connect;
 mod declare;
 mod derivative;
+mod discretize;
 mod equation;
 mod eval;
 mod instance;
