@@ -46,7 +46,7 @@ use branches::unvouched;
 use event::recedes;
 use rests::out_of_reach;
 use results::io;
-use telling::{defined, failing, unknown_solver};
+use telling::{defined, failing, failing_but, unknown_solver};
 
 /// Steps are not longer than this part of the run, unless `--max-step` says so.
 const LEAST_STEPS: f64 = 50.0;
@@ -362,8 +362,8 @@ impl Runner<'_> {
         observer.event(&first.record);
         self.terminated(&first.terminated);
         self.warnings(model, observer);
-        self.parameters_within(model, observer);
-        self.check_assertions(model, t, observer)?;
+        self.about_parameters(model, observer);
+        self.check_assertions(model, &first.program, t, &[], observer)?;
         let relations: Vec<usize> = model.timed.iter().copied().chain(first.program.crossings.relations()).collect();
         defined(model, &relations, t, Stage::Initialization)?;
         Ok(first.program)

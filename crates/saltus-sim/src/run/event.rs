@@ -259,7 +259,7 @@ impl Runner<'_> {
         self.tell(observer);
         self.mask(model);
         model.write_lines(t, true)?;
-        self.check_assertions(model, t, observer)?;
+        self.check_assertions(model, &program_after, t, &[1.0], observer)?;
         self.warnings(model, observer);
         self.write(model, &program_after, t, sink)?;
         if restart.is_none() {
