@@ -851,7 +851,8 @@ impl Workbench {
         let outcome = model.initialize(self.scenario.time);
         self.write_back(&model, None);
         let key = model.key();
-        let outside = model.outside_bounds();
+        let mut told = model.outside_bounds();
+        told.extend(outcome.is_ok().then(|| model.undetermined_parameters()).unwrap_or_default());
         let name = |c: &Cell| cell_name(&model.sys, *c);
         let report = model.started.clone();
         let reduced: Vec<String> = report.reduced.iter().map(name).collect();
@@ -859,7 +860,7 @@ impl Workbench {
         let restless = outcome.is_ok().then(|| self.restless(&model)).flatten();
         let steady = restless.is_none();
         engine.diagnostics.extend(restless);
-        let warnings = outside.into_iter().map(|(span, text)| Diagnostic::warning(Stage::Initialization, span, text));
+        let warnings = told.into_iter().map(|(span, text)| Diagnostic::warning(Stage::Initialization, span, text));
         engine.diagnostics.extend(warnings);
         let (found, index) = match outcome {
             Ok(p) => (steady, Some(p.plan.index)),

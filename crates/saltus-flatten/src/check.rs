@@ -75,6 +75,14 @@ pub(crate) enum Wanted<'t> {
 /// A number by instance path.
 type PerInstance = FxHashMap<Arc<str>, usize>;
 
+/// Unknowns of the whole, and equations.
+pub(crate) struct Census {
+    per: PerInstance,
+    unknowns: usize,
+    /// Of what is written alone, without what is generated for it.
+    written: bool,
+}
+
 /// How many instances of a class are counted.
 const INSTANCES: usize = 16;
 
@@ -105,7 +113,28 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    pub(crate) fn finish_checks(&mut self) {
+    /// What is to be found and the equations for it, by the instance they stand in; none if branches of an if differ. Of models with
+    /// clocks or state machines it is taken before those are built, of what the modeller has written alone.
+    pub(crate) fn census(&self) -> Option<Census> {
+        let written = self.clocks.any() || self.states.any();
+        let counts = |v: VarId| !written || !self.is_generated(v);
+        let per = self.equations_per_instance(&counts, written)?;
+        let unknowns = self.dae.vars.iter().filter(|(id, v)| {
+            !HybridDae::is_builtin(*id)
+                && v.variability >= Variability::Discrete
+                && v.causality != DaeCausality::Input
+                && v.origin.note != "complementarity"
+                && counts(*id)
+        });
+        let unknowns = unknowns.count();
+        Some(Census { per, unknowns, written })
+    }
+
+    fn is_generated(&self, v: VarId) -> bool {
+        self.dae.vars[v].name.starts_with('$')
+    }
+
+    pub(crate) fn finish_checks(&mut self, census: Option<Census>) {
         self.check_plugs();
         self.check_foreign();
         self.check_streams();
@@ -118,7 +147,7 @@ impl<'t> Flattener<'t> {
         }
         self.check_doubtful();
         self.check_equations();
-        self.check_balance();
+        self.check_balance(census);
     }
 
     /// Only what is replaceable can be redeclared, and only by something that offers as much.
@@ -619,22 +648,23 @@ impl<'t> Flattener<'t> {
     // ---- balance -------------------------------------------------------------------------------------------------
 
     /// Names the classes that are not balanced, if the whole is not.
-    fn check_balance(&mut self) {
+    fn check_balance(&mut self, census: Option<Census>) {
         if self.diagnostics.iter().any(|d| d.severity == saltus_base::Severity::Error) {
             return;
         }
-        let Some(per) = self.equations_per_instance() else { return };
-        let unknowns = self
-            .dae
-            .vars
-            .iter()
-            .filter(|(id, v)| {
-                !HybridDae::is_builtin(*id)
-                    && v.variability >= Variability::Discrete
-                    && v.causality != DaeCausality::Input
-                    && v.origin.note != "complementarity"
-            })
-            .count();
+        let Some(Census { mut per, mut unknowns, written }) = census else { return };
+        // What states give to the class around them is an unknown of each, and an equation of that class: the value of the active one.
+        let outputs = &self.states.outputs;
+        if outputs.composite {
+            return;
+        }
+        unknowns += outputs.nameless;
+        for &v in &outputs.given {
+            *per.entry(self.dae.vars[v].origin.instance.clone()).or_default() += 1;
+        }
+        if let Some(n) = per.get_mut(CONNECTIONS) {
+            *n = n.saturating_sub(outputs.joined);
+        }
         let equations: usize = per.values().sum();
         if unknowns == equations {
             self.check_local_balance(&per);
@@ -652,7 +682,8 @@ impl<'t> Flattener<'t> {
         }
         let mut found: Vec<(NodeId, Count, bool)> = Vec::new();
         let mut own = per;
-        for (instance, count) in self.generated_per_instance() {
+        let generated = if written { PerInstance::default() } else { self.generated_per_instance() };
+        for (instance, count) in generated {
             if let Some(n) = own.get_mut(&instance) {
                 *n = n.saturating_sub(count);
             }
@@ -819,7 +850,7 @@ impl<'t> Flattener<'t> {
     }
 
     /// The number of equations by the instance they stand in; nothing if branches of an if differ.
-    fn equations_per_instance(&self) -> Option<PerInstance> {
+    fn equations_per_instance(&self, counts: &dyn Fn(VarId) -> bool, written: bool) -> Option<PerInstance> {
         let mut per = PerInstance::default();
         let mut branches: FxHashMap<(usize, u32), usize> = FxHashMap::default();
         let connections: Arc<str> = CONNECTIONS.into();
@@ -827,6 +858,9 @@ impl<'t> Flattener<'t> {
         for eq in self.dae.equations.as_slice() {
             if eq.origin.is_dummy() {
                 return None;
+            }
+            if written && (eq.origin.note == "clock" || self.oriented(&eq.row).is_some_and(|v| !counts(v))) {
+                continue;
             }
             // One equation for its class: two, and the unknown that they share.
             odd = eq.origin.note == "complementarity" && !odd;
@@ -856,15 +890,15 @@ impl<'t> Flattener<'t> {
             }
         }
         for c in &self.dae.calls {
-            *per.entry(c.origin.instance.clone()).or_default() += c.outputs.len();
+            *per.entry(c.origin.instance.clone()).or_default() += c.outputs.iter().filter(|&&v| counts(v)).count();
         }
         let mut seen: FxHashSet<VarId> = FxHashSet::default();
         for w in &self.dae.whens {
             let vars = assigned(&w.branches.iter().flat_map(|b| b.actions.iter()).collect::<Vec<_>>());
-            let fresh = vars.into_iter().filter(|&v| seen.insert(v)).count();
+            let fresh = vars.into_iter().filter(|&v| counts(v) && seen.insert(v)).count();
             *per.entry(w.origin.instance.clone()).or_default() += fresh;
         }
-        let rest = self.dae.samplers.len();
+        let rest = self.dae.samplers.iter().filter(|s| counts(s.var)).count();
         *per.entry(connections).or_default() += rest;
         Some(per)
     }
@@ -895,6 +929,7 @@ impl<'t> Flattener<'t> {
     /// Adds what a component declared in a class contributes to the class; whether it is no model itself.
     fn own(&mut self, n: NodeId, per: &PerInstance, c: &mut Count) -> bool {
         if self.node(n).outer.is_some() {
+            c.unknowns += self.states.outputs.sizes.get(&n).copied().unwrap_or(0);
             return true;
         }
         let Ok(t) = self.template(n) else { return true };

@@ -6,6 +6,7 @@
 //! y = sample(u);  x = previous(x) + y;   ⇒   when $tick then  y = pre(u);  x = pre(x) + y;  end when;
 //! ```
 
+use crate::discretize::FIRST;
 use crate::value::{Ty, Value};
 use crate::{Env, Flattener, Mode, R};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -14,15 +15,12 @@ use saltus_dae::{
     Action, Assertion, Equation, Guard, HybridDae, Message, Operand, Origin, Piece, Sampler, VarId, VarType,
     Variability, When, WhenBranch,
 };
-use saltus_expr::{Binary, Coefficient, ExprId, Node as XNode, RelOp, Unary, affine_in, classify};
+use saltus_expr::{Binary, Coefficient, ExprId, Node as XNode, RelOp, Unary, affine_in, inverted};
 use saltus_syntax::ast::{Call, Equation as AstEquation, Expr};
 use std::collections::hash_map::Entry;
 
-/// Marks the equations by which a clock's method of integration moves states.
-const STEP: &str = "step of a clock's method";
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Rational {
+pub(crate) struct Rational {
     n: i128,
     d: i128,
 }
@@ -52,7 +50,7 @@ impl Rational {
     fn div(self, o: Self) -> Self {
         Rational::new(self.n * o.d, self.d * o.n)
     }
-    fn value(self) -> f64 {
+    pub(crate) fn value(self) -> f64 {
         self.n as f64 / self.d as f64
     }
     fn gcd(self, o: Self) -> Self {
@@ -66,7 +64,7 @@ fn gcd(a: i128, b: i128) -> i128 {
 
 /// Where ticks come from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Base {
+pub(crate) enum Base {
     /// Multiples of this many seconds.
     Periodic(f64),
     /// Rising edges of a Boolean.
@@ -76,9 +74,9 @@ enum Base {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Clock {
-    base: Base,
-    period: Rational,
+pub(crate) struct Clock {
+    pub(crate) base: Base,
+    pub(crate) period: Rational,
     offset: Rational,
 }
 
@@ -197,6 +195,10 @@ impl Clocks {
 }
 
 impl Clocks {
+    /// What operators give.
+    pub(crate) fn results(&self) -> impl Iterator<Item = VarId> {
+        self.ops.iter().map(|op| op.out)
+    }
     /// The arguments of operators, with the variables they give.
     pub(crate) fn arguments(&mut self) -> impl Iterator<Item = (VarId, &mut ExprId)> {
         self.ops.iter_mut().filter_map(|op| op.arg.as_mut().map(|a| (op.out, a)))
@@ -573,7 +575,7 @@ impl<'t> Flattener<'t> {
 
     // ---- the end: partitions -------------------------------------------------------------------------------------
 
-    fn varies(&self, v: VarId) -> bool {
+    pub(crate) fn varies(&self, v: VarId) -> bool {
         !HybridDae::is_builtin(v) && self.dae.vars[v].variability >= Variability::Discrete
     }
 
@@ -1384,9 +1386,10 @@ impl<'t> Flattener<'t> {
             if method.is_none() {
                 self.warn_time(&eqs);
             }
-            self.discretize(&mut eqs, clock[&p], method)?;
-            let mut actions =
-                self.solve_partition(eqs, &taken, &|v: VarId| of.get(v.index()).is_none_or(|&q| q == p))?;
+            let unknown =
+                |me: &Self, v: VarId| me.varies(v) && !taken.contains(&v) && of.get(v.index()).is_none_or(|&q| q == p);
+            self.discretize(&mut eqs, clock[&p], method, &unknown)?;
+            let mut actions = self.solve_partition(eqs, &unknown)?;
             actions.extend(calls.remove(&p).unwrap_or_default());
             if actions.is_empty() {
                 continue;
@@ -1449,7 +1452,7 @@ impl<'t> Flattener<'t> {
     }
 
     /// The variables that stand alone in a residual, each with the value it then has. The one on the left comes first.
-    fn values_given(&mut self, e: ExprId) -> Vec<(VarId, ExprId)> {
+    pub(crate) fn values_given(&mut self, e: ExprId) -> Vec<(VarId, ExprId)> {
         let p = &mut self.dae.pool;
         let pairs = match *p.node(e) {
             XNode::Binary(Binary::Sub, a, b) => vec![(a, b), (b, a)],
@@ -1528,7 +1531,7 @@ impl<'t> Flattener<'t> {
 
     /// The time since the tick before, with the equations that it needs in its partition; at the first tick what the clock
     /// says, or the time since zero.
-    fn since_last_tick(
+    pub(crate) fn since_last_tick(
         &mut self,
         clock: Option<Clock>,
         origin: &Origin,
@@ -1568,209 +1571,8 @@ impl<'t> Flattener<'t> {
         self.dae.pool.select(begun, since, first)
     }
 
-    /// Continuous equations in a clocked partition: one step of the clock's method of integration per tick (Modelica 3.6,
-    /// section 16.8.2). `d` below is the derivative at a tick, `p` the tick before:
-    ///
-    /// ```text
-    /// ExplicitEuler        x = p.x + h p.d
-    /// ExplicitMidPoint2    x = p.x + h f(p.x + h/2 p.d)
-    /// ExplicitRungeKutta4  x = p.x + h/6 (p.d + 2 k2 + 2 k3 + k4)
-    /// ImplicitEuler        x = p.x + h d
-    /// ImplicitTrapezoid    x = p.x + h/2 (p.d + d)
-    /// ```
-    ///
-    /// A stage k is a copy of the partition's equations with variables of its own.
-    fn discretize(
-        &mut self,
-        eqs: &mut Vec<(ExprId, Origin)>,
-        clock: Clock,
-        method: Option<(VarId, String, Span)>,
-    ) -> R<()> {
-        // States, each with its derivative's hole and the variable that takes its place.
-        let mut states: Vec<(u32, VarId, VarId, Origin)> = Vec::new();
-        for (e, origin) in eqs.iter() {
-            for k in self.dae.pool.holes(*e) {
-                if let Some(Operand::Var { var, order: 1, .. }) = self.hole(k)
-                    && !states.iter().any(|s| s.0 == k)
-                {
-                    let d = self.hidden("der", VarType::Real, Variability::Discrete, origin.clone());
-                    states.push((k, var, d, origin.clone()));
-                }
-            }
-        }
-        let Some((_, _, _, origin)) = states.first().cloned() else { return Ok(()) };
-        let Some(method) = method else {
-            let x = &self.dae.vars[states[0].1];
-            let message = format!("{} is differentiated, but its clock has no method of integration", x.name);
-            let hint = "name one: Clock(c, solverMethod = \"ExplicitEuler\")".to_string();
-            return Err(self.err_hints(origin.span.unwrap_or(Span::NONE), message, vec![hint]));
-        };
-        let mut new = Vec::new();
-        let h = match clock.base {
-            Base::Periodic(t) => self.dae.pool.num(t * clock.period.value()),
-            _ => self.since_last_tick(Some(clock), &origin, &mut new),
-        };
-        let half = self.dae.pool.num(0.5);
-        let half = self.dae.pool.mul(half, h);
-        let before: Vec<ExprId> = states.iter().map(|s| self.previous_value(s.1)).collect();
-        let slope: Vec<ExprId> = states.iter().map(|s| self.previous_value(s.2)).collect();
-        let now: Vec<ExprId> = states.iter().map(|s| self.var_expr(s.2)).collect();
-        // The sum of weighted derivatives that a step of h goes along.
-        let name = method.1.as_str();
-        let along: Vec<ExprId> = match name {
-            "ExplicitEuler" => slope.clone(),
-            "ImplicitEuler" => now.clone(),
-            // "External" leaves the choice to the tool.
-            "ImplicitTrapezoid" | "External" => self.weighted(&[(0.5, &slope), (0.5, &now)]),
-            "ExplicitMidPoint2" => self.stage(eqs, &states, &before, &slope, half, Some(half), &mut new),
-            "ExplicitRungeKutta4" => {
-                let k2 = self.stage(eqs, &states, &before, &slope, half, Some(half), &mut new);
-                let k3 = self.stage(eqs, &states, &before, &k2, half, Some(half), &mut new);
-                let k4 = self.stage(eqs, &states, &before, &k3, h, None, &mut new);
-                let (sixth, third) = (1.0 / 6.0, 1.0 / 3.0);
-                self.weighted(&[(sixth, &slope), (third, &k2), (third, &k3), (sixth, &k4)])
-            }
-            other => {
-                let span = method.2;
-                let known =
-                    ["ExplicitEuler", "ExplicitMidPoint2", "ExplicitRungeKutta4", "ImplicitEuler", "ImplicitTrapezoid"];
-                let mut hints = crate::eval::suggest(other, known.into_iter());
-                hints.push(format!("there are {}", known.join(", ")));
-                return Err(self.err_hints(
-                    span,
-                    format!("not supported yet: the solver method {other} of a clock"),
-                    hints,
-                ));
-            }
-        };
-        // The first tick begins at the start value; with the derivative of the tick before it does so by itself.
-        let begun = (name != "ExplicitEuler").then(|| {
-            let v = self.hidden("begun", VarType::Boolean, Variability::Discrete, origin.clone());
-            let (x, one) = (self.var_expr(v), self.dae.pool.num(1.0));
-            new.push((self.dae.pool.intern(XNode::Binary(Binary::Sub, x, one)), origin.clone()));
-            self.previous_value(v)
-        });
-        for (k, (_, var, _, origin)) in states.iter().enumerate() {
-            let x = self.var_expr(*var);
-            let p = &mut self.dae.pool;
-            let step = p.mul(h, along[k]);
-            let mut next = p.add(before[k], step);
-            if let Some(b) = begun {
-                next = p.select(b, next, before[k]);
-            }
-            let origin = Origin { note: STEP, ..origin.clone() };
-            new.push((p.intern(XNode::Binary(Binary::Sub, x, next)), origin));
-        }
-        for (e, _) in eqs.iter_mut() {
-            *e = self.dae.pool.substitute(*e, |p, k| match states.iter().position(|s| s.0 == k) {
-                Some(i) => now[i],
-                None => p.hole(k),
-            });
-        }
-        eqs.extend(new);
-        Ok(())
-    }
-
-    /// The value of a clocked variable at the tick before.
-    fn previous_value(&mut self, var: VarId) -> ExprId {
-        self.rows.operand(&mut self.dae.pool, Operand::Pre { var })
-    }
-
-    /// Sums of derivatives, state by state.
-    fn weighted(&mut self, terms: &[(f64, &[ExprId])]) -> Vec<ExprId> {
-        let p = &mut self.dae.pool;
-        let count = terms.first().map_or(0, |t| t.1.len());
-        (0..count)
-            .map(|k| {
-                terms.iter().fold(p.num(0.0), |sum, (weight, values)| {
-                    let w = p.num(*weight);
-                    let v = p.mul(w, values[k]);
-                    p.add(sum, v)
-                })
-            })
-            .collect()
-    }
-
-    /// The derivatives at `before + h along`, `back` earlier than this tick: a copy of the equations. What is sampled or
-    /// depends on previous values is an input; between two ticks it is their mean.
-    fn stage(
-        &mut self,
-        eqs: &[(ExprId, Origin)],
-        states: &[(u32, VarId, VarId, Origin)],
-        before: &[ExprId],
-        along: &[ExprId],
-        h: ExprId,
-        back: Option<ExprId>,
-        new: &mut Vec<(ExprId, Origin)>,
-    ) -> Vec<ExprId> {
-        let mut at: FxHashMap<VarId, ExprId> = FxHashMap::default();
-        for (k, s) in states.iter().enumerate() {
-            let p = &mut self.dae.pool;
-            let step = p.mul(h, along[k]);
-            at.insert(s.1, p.add(before[k], step));
-        }
-        let sampled: FxHashSet<VarId> = self.clocks.ops.iter().map(|o| o.out).collect();
-        let mut copied: Vec<usize> = Vec::new();
-        for (i, (e, _)) in eqs.iter().enumerate() {
-            let holes = self.dae.pool.holes(*e);
-            let past = holes.iter().any(|&k| matches!(self.hole(k), Some(Operand::Pre { .. })));
-            let own = self.sides(*e).and_then(|s| self.as_var(s.0));
-            match own {
-                Some(v) if past || sampled.contains(&v) => {
-                    let now = self.var_expr(v);
-                    let value = if back.is_none() {
-                        now
-                    } else if self.dae.vars[v].ty == VarType::Real {
-                        let old = self.previous_value(v);
-                        let p = &mut self.dae.pool;
-                        let half = p.num(0.5);
-                        let sum = p.add(now, old);
-                        p.mul(half, sum)
-                    } else {
-                        self.previous_value(v)
-                    };
-                    at.insert(v, value);
-                }
-                _ => copied.push(i),
-            }
-        }
-        let time = self.var_expr(HybridDae::TIME);
-        let then = back.map_or(time, |b| self.dae.pool.sub(time, b));
-        at.insert(HybridDae::TIME, then);
-        let slopes: Vec<ExprId> = states
-            .iter()
-            .map(|s| {
-                let d = self.hidden("stage", VarType::Real, Variability::Discrete, s.3.clone());
-                self.var_expr(d)
-            })
-            .collect();
-        for i in copied {
-            let (e, origin) = eqs[i].clone();
-            let mut map: FxHashMap<u32, ExprId> = FxHashMap::default();
-            for k in self.dae.pool.holes(e) {
-                let value = match self.hole(k) {
-                    Some(Operand::Var { order: 1, .. }) => states.iter().position(|s| s.0 == k).map(|s| slopes[s]),
-                    Some(Operand::Var { var, order: 0, neg }) => {
-                        if !at.contains_key(&var) && self.varies(var) {
-                            let ty = self.dae.vars[var].ty.clone();
-                            let copy = self.hidden("stage", ty, Variability::Discrete, origin.clone());
-                            let x = self.var_expr(copy);
-                            at.insert(var, x);
-                        }
-                        at.get(&var).map(|&x| if neg { self.dae.pool.neg(x) } else { x })
-                    }
-                    _ => None,
-                };
-                map.extend(value.map(|v| (k, v)));
-            }
-            let e = self.dae.pool.substitute(e, |p, k| map.get(&k).copied().unwrap_or_else(|| p.hole(k)));
-            new.push((e, origin));
-        }
-        slopes
-    }
-
     /// Both sides of a residual; a lone variable equals zero.
-    fn sides(&self, e: ExprId) -> Option<(ExprId, Option<ExprId>)> {
+    pub(crate) fn sides(&self, e: ExprId) -> Option<(ExprId, Option<ExprId>)> {
         match *self.dae.pool.node(e) {
             XNode::Binary(Binary::Sub, a, b) => Some((a, Some(b))),
             XNode::Hole(_) => Some((e, None)),
@@ -1801,41 +1603,29 @@ impl<'t> Flattener<'t> {
     fn solve_partition(
         &mut self,
         eqs: Vec<(ExprId, Origin)>,
-        taken: &FxHashSet<VarId>,
-        member: &dyn Fn(VarId) -> bool,
+        unknown: &dyn Fn(&Self, VarId) -> bool,
     ) -> R<Vec<Action>> {
         let eqs: Vec<(ExprId, Origin)> = eqs.into_iter().map(|(e, o)| (self.plain_relations(e), o)).collect();
         let mut edges: Vec<Vec<(Coefficient, u32, VarId)>> = Vec::new();
-        for (e, _) in &eqs {
+        for (e, origin) in &eqs {
             let mut list = Vec::new();
             // Discrete variables are determined where they stand alone.
             let given = self.values_given(*e);
             for k in self.dae.pool.holes(*e) {
                 let Some(Operand::Var { var, order: 0, neg: false }) = self.hole(k) else { continue };
-                if !self.varies(var) || taken.contains(&var) || !member(var) {
+                if !unknown(self, var) {
                     continue;
                 }
                 let lone = given.iter().any(|g| g.0 == var);
                 if self.dae.vars[var].ty != VarType::Real && !lone {
                     continue;
                 }
-                let c = if lone {
-                    Coefficient::Unit
-                } else {
-                    let parameter: FxHashSet<u32> = self
-                        .dae
-                        .pool
-                        .holes(*e)
-                        .into_iter()
-                        .filter(|&j| {
-                            self.hole(j)
-                                .and_then(Operand::variable)
-                                .is_some_and(|v| self.dae.vars[v].variability <= Variability::Parameter)
-                        })
-                        .collect();
-                    classify(&mut self.dae.pool, *e, k, |j| parameter.contains(&j))
+                let c = match (lone, origin.note == FIRST) {
+                    (true, _) => Coefficient::Unit,
+                    (_, true) => Coefficient::Nonlinear,
+                    _ => self.coefficient(*e, var, 0),
                 };
-                if c < Coefficient::Nonlinear {
+                if c < Coefficient::Absent {
                     list.push((c, k, var));
                 }
             }
@@ -1868,32 +1658,37 @@ impl<'t> Flattener<'t> {
         }
         let mut by_choice: Vec<usize> = (0..eqs.len()).collect();
         by_choice.sort_by_key(|&i| edges[i].len());
-        // Coefficients that may vanish (at the first tick, say) are divided by only where nothing else is left.
-        let solid: Vec<Vec<_>> =
-            edges.iter().map(|l| l.iter().filter(|x| x.0 < Coefficient::Varying).copied().collect()).collect();
-        by_choice.retain(|&i| !augment(i, &solid, &mut owner, &mut FxHashSet::default()));
-        for i in by_choice {
-            if !augment(i, &edges, &mut owner, &mut FxHashSet::default()) {
-                let span = eqs[i].1.span.unwrap_or(Span::NONE);
-                let mut d = self.err(span, "this clocked equation determines no variable: the clocked partition has too many equations, or one that cannot be solved");
-                d.instance = eqs[i].1.instance.to_string();
-                if eqs.iter().any(|e| e.1.note == STEP) {
-                    d.hints.push("not supported yet: equations that determine a state as its explicit method of integration does (an inverse model)".into());
-                    d.hints.push("an implicit method can do: Clock(c, solverMethod = \"ImplicitEuler\")".into());
-                }
-                return Err(d);
-            }
+        // Coefficients that may vanish (at the first tick, say) are divided by only where nothing else is left, and what stands
+        // in no sum is found by iteration.
+        for worst in [Coefficient::Parameter, Coefficient::Varying, Coefficient::Nonlinear] {
+            let good: Vec<Vec<_>> =
+                edges.iter().map(|l| l.iter().filter(|x| x.0 <= worst).copied().collect()).collect();
+            by_choice.retain(|&i| !augment(i, &good, &mut owner, &mut FxHashSet::default()));
+        }
+        if let Some(&i) = by_choice.first() {
+            let span = eqs[i].1.span.unwrap_or(Span::NONE);
+            let mut d = self.err(span, "this clocked equation determines no variable: the clocked partition has too many equations, or one that cannot be solved");
+            d.instance = eqs[i].1.instance.to_string();
+            return Err(d);
         }
         let mut out: Vec<(usize, Action)> = Vec::new();
         for (v, i) in owner {
-            let Some(&(_, k, _)) = edges[i].iter().find(|x| x.2 == v) else { continue };
+            let Some(&(c, k, _)) = edges[i].iter().find(|x| x.2 == v) else { continue };
             let e = eqs[i].0;
             let given = self.values_given(e).into_iter().find(|g| g.0 == v);
             let value = match given {
                 Some((_, value)) => value,
+                // v = v - e, which the tick iterates.
+                None if c == Coefficient::Nonlinear => {
+                    let x = self.var_expr(v);
+                    self.dae.pool.sub(x, e)
+                }
                 None => match affine_in(&mut self.dae.pool, e, k) {
                     Some(a) => self.solved_at_tick(v, a.slope, a.rest),
-                    None => continue,
+                    None => match inverted(&mut self.dae.pool, e, k) {
+                        Some(value) => value,
+                        None => continue,
+                    },
                 },
             };
             if self.dae.vars[v].variability > Variability::Discrete {

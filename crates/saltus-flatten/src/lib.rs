@@ -17,6 +17,7 @@ mod clocked;
 mod connect;
 mod declare;
 mod derivative;
+mod discretize;
 mod equation;
 mod eval;
 mod instance;
@@ -445,11 +446,13 @@ impl<'t> Flattener<'t> {
             }
         }
         self.connection_equations();
+        let written = (self.clocks.any() || self.states.any()).then(|| self.census());
         self.finish_states();
         self.finish_clocks();
         self.finish_structural();
         self.drop_initial(class);
-        self.finish_checks();
+        let census = written.unwrap_or_else(|| self.census());
+        self.finish_checks(census);
         self.check_imports(class);
         Ok(())
     }

@@ -78,6 +78,22 @@ pub(crate) struct StateMachines {
     machines: Vec<Machine>,
     /// Connected signals to which outputs of several states give the value.
     joined: Vec<Vec<VarId>>,
+    pub(crate) outputs: OuterOutputs,
+}
+
+/// Outputs of states to what is around them, for the balance of classes.
+#[derive(Default)]
+pub(crate) struct OuterOutputs {
+    /// Of how many scalars each is.
+    pub sizes: FxHashMap<NodeId, usize>,
+    /// What they give a value.
+    pub given: BTreeSet<VarId>,
+    /// How many of them are no variables of their own.
+    pub nameless: usize,
+    /// How many equations connections are more than what they mean: of several outputs one counts.
+    pub joined: usize,
+    /// Whether there are any that are not scalars or arrays.
+    pub composite: bool,
 }
 
 impl StateMachines {
@@ -321,6 +337,7 @@ impl<'t> Flattener<'t> {
             }
             members.push(states);
         }
+        self.note_outer_outputs(&order)?;
         self.merge_outer_outputs(&order, &mut transitions)?;
         self.merge_connected_outputs();
         self.connections_in_states();
@@ -411,6 +428,31 @@ impl<'t> Flattener<'t> {
         Ok(())
     }
 
+    fn note_outer_outputs(&mut self, states: &[NodeId]) -> R<()> {
+        for &state in states {
+            for own in self.below(state) {
+                if self.node(own).outer.is_none() || self.node(own).causality != Causality::Output {
+                    continue;
+                }
+                let outside = self.real(own)?;
+                let Some(w) = self.node(outside).var.filter(|_| self.template(own).is_ok_and(|t| t.builtin.is_some()))
+                else {
+                    self.states.outputs.composite = true;
+                    continue;
+                };
+                let count: usize = self.dims(own)?.iter().product();
+                let name = self.node(own).name;
+                let named = |&n: &NodeId| self.node(n).parent == Some(state) && self.node(n).name == name;
+                let named = self.extra_order.iter().any(named);
+                let outputs = &mut self.states.outputs;
+                outputs.sizes.insert(own, count);
+                outputs.given.extend((0..count).map(|k| VarId::new(w.index() + k)));
+                outputs.nameless += if named { 0 } else { count };
+            }
+        }
+        Ok(())
+    }
+
     /// Whether connected signals get their value from these outputs of different states: then the one of the active state counts.
     pub(crate) fn joins_states(&mut self, sources: &[VarId], all: &[VarId]) -> bool {
         let ends = self.states.transitions.iter().flat_map(|t| [t.from, t.to]);
@@ -419,6 +461,7 @@ impl<'t> Flattener<'t> {
         let own: BTreeSet<&str> = sources.iter().map(|&v| &*self.dae.vars[v].origin.instance).collect();
         let joins = own.len() == sources.len() && own.iter().all(|&i| states.contains(i));
         if joins {
+            self.states.outputs.joined += sources.len() - 1;
             self.states.joined.push(all.to_vec());
         }
         joins

@@ -47,7 +47,7 @@ use branches::unvouched;
 use event::recedes;
 use rests::out_of_reach;
 use results::io;
-use telling::{defined, failing, unknown_solver};
+use telling::{defined, failing, failing_but, unknown_solver};
 
 /// Steps are not longer than this part of the run, unless `--max-step` says so.
 const LEAST_STEPS: f64 = 50.0;
@@ -370,8 +370,8 @@ impl Runner<'_> {
         observer.event(&first.record);
         self.terminated(&first.terminated);
         self.warnings(model, observer);
-        self.parameters_within(model, observer);
-        self.check_assertions(model, t, observer)?;
+        self.about_parameters(model, observer);
+        self.check_assertions(model, &first.program, t, &[], observer)?;
         if let Some(bad) = self.outside(model, &first.program, t) {
             return Err(model.explain(&bad, Stage::Initialization, t, "initialization failed"));
         }

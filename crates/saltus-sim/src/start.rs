@@ -6,7 +6,7 @@ use crate::machine::{BlockMethod, Trouble};
 use crate::model::{ModeProgram, Model};
 use rustc_hash::FxHashMap;
 use saltus_base::{Diagnostic, Span, Stage};
-use saltus_dae::{HybridDae, Operand, Row, VarId};
+use saltus_dae::{HybridDae, Operand, Row, VarId, Variability};
 use saltus_program::Batch;
 use saltus_solver::nonlinear::{
     DomainError, LeastSquaresOptions, Method, NewtonOptions, ResidualSystem, least_squares,
@@ -377,9 +377,30 @@ impl Model {
         found.map(|f| f.0)
     }
 
+    /// Parameters that initialization should have found and that nothing determines: where they are declared, and what to do.
+    pub fn undetermined_parameters(&self) -> Vec<(Span, String)> {
+        let dae = &self.sys.dae;
+        let parameters = self.started.chosen.iter().filter(|c| dae.vars[c.var].variability == Variability::Parameter);
+        parameters
+            .filter_map(|c| {
+                let (v, x) = (&dae.vars[c.var], self.value(c.var, 0)?);
+                let text = format!(
+                    "nothing determines parameter {} (fixed = false): it keeps its start value {x:?}; an initial equation \
+                     or a fixed start value would determine it",
+                    v.name
+                );
+                Some((v.origin.span.unwrap_or(Span::NONE), text))
+            })
+            .collect()
+    }
+
     /// What took its start value because nothing else determines it, with that value.
     pub fn chosen_values(&self) -> Vec<(String, f64)> {
-        let visible = |c: &&Cell| !self.sys.dae.vars[c.var].name.starts_with('$');
+        let dae = &self.sys.dae;
+        let visible = |c: &&Cell| {
+            let v = &dae.vars[c.var];
+            !v.name.starts_with('$') && v.variability != Variability::Parameter
+        };
         let value = |c: &Cell| self.layout.find(*c).map_or(f64::NAN, |s| self.machine.values[s as usize]);
         self.started.chosen.iter().filter(visible).map(|c| (cell_name(&self.sys, *c), value(c))).collect()
     }

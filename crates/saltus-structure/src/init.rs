@@ -277,17 +277,17 @@ pub fn plan_initialization(
             let cell = problem.unknowns[j as usize];
             let var = &sys.dae.vars[cell.var];
             let preference = if sys.role(cell.var) == Role::Discrete {
-                if cell.order < 0 { 0 } else { 8 }
+                if cell.order < 0 { 0 } else { 9 }
             } else if sys.role(cell.var) == Role::Known {
-                7
+                if var.binding.is_none() { 4 } else { 8 }
             } else {
                 match (states.contains(&cell), cell.order == 0, var.start.is_some()) {
                     (true, true, true) => 1,
                     (true, true, false) => 2,
                     (true, false, _) => 3,
-                    (false, true, true) => 4,
-                    (false, true, false) => 5,
-                    (false, false, _) => 6,
+                    (false, true, true) => 5,
+                    (false, true, false) => 6,
+                    (false, false, _) => 7,
                 }
             };
             // Among states, those asked for come first; among equals, those with a nominal value.

@@ -813,3 +813,49 @@ end M;
 exit: 3
 error: delayMax must be a parameter expression
 --> model.mo:2:12
+
+--- states-with-algebraic-variables-are-balanced check ---
+model M
+  inner Real x(start = 0, fixed = true);
+  block Up
+    outer output Real x;
+    Real a;
+  equation
+    a = 2 - x;
+    der(x) = a;
+  end Up;
+  block Down
+    outer output Real x;
+    Real b, z(start = 1);
+  equation
+    b = -x;
+    der(x) = b;
+    der(z) = 1;
+  end Down;
+  Up up;
+  Down down;
+equation
+  initialState(up);
+  transition(up, down, x > 1, immediate = false);
+  transition(down, up, x < 0.5, immediate = false);
+end M;
+--- expect ---
+M: no errors
+
+--- unbalanced-on-a-clock error check ---
+model M
+  model Part
+    Real x(start = 1, fixed = true), a, miss;
+    input Real u;
+  equation
+    a = -x + u;
+    der(x) = a;
+  end Part;
+  Part p;
+  Real y = hold(p.x);
+equation
+  p.u = sample(time, Clock(Clock(1,10), solverMethod = "ExplicitRungeKutta4"));
+end M;
+--- expect ---
+exit: 4
+warning: M.Part is not balanced: 3 unknowns, 2 equations, one equation too few

@@ -396,3 +396,28 @@ end M;
 time,x,y
 0.0,-3.0,-5.0
 1.0,-3.0,-5.0
+
+--- a-parameter-that-nothing-determines simulate --stop 1 --intervals 1 --variables p ---
+model M
+  parameter Real p(fixed = false, start = 2);
+  Real x(start = 1, fixed = true);
+equation
+  der(x) = -p*x;
+end M;
+--- expect ---
+time,p
+0.0,2.0
+1.0,2.0
+
+--- a-parameter-that-nothing-determines-is-named error simulate --stop 1 ---
+model M
+  parameter Real p(fixed = false, start = 2);
+  Real x(start = 1, fixed = true);
+equation
+  der(x) = -p*x;
+end M;
+--- expect ---
+exit: 0
+warning: nothing determines parameter p (fixed = false): it keeps its start value 2.0
+--> model.mo:2
+an initial equation or a fixed start value would determine it

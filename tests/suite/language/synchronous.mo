@@ -315,6 +315,68 @@ equation
 end M;
 --- expect ---
 exit: 3
-error: this clocked equation determines no variable: the clocked partition has too many equations, or one that cannot be solved
+error: the clock's explicit method needs the derivative of this value, which has values at ticks only
+--> model.mo:4:3
+filter it first
+Clock(c, solverMethod = "ImplicitEuler")
+
+--- filtered-inverse-model-on-a-clock simulate --stop 1 --intervals 1 ---
+// y = x = 0, 1/2, 3/4 by Euler, u = der(y) + 2 y = 1 + y.
+model M
+  Real r, y(start = 0, fixed = true), x, u;
+equation
+  r = sample(1.0, Clock(Clock(0.5), solverMethod = "ExplicitEuler"));
+  der(y) = r - y;
+  der(x) = -2*x + u;
+  x = y;
+end M;
+--- expect ---
+time,r,y,x,u
+0.0,1.0,0.0,0.0,1.0
+0.5,1.0,0.0,0.0,1.0
+0.5,1.0,0.5,0.5,1.5
+1.0,1.0,0.5,0.5,1.5
+1.0,1.0,0.75,0.75,1.75
+
+--- start-values-of-what-is-no-state-on-a-clock simulate --stop 0.5 --intervals 1 ---
+// x = 2 makes y = 8 at first, and der(y) = 1 - y = -7 makes y = 4.5 of it.
+model M
+  Real r, y(start = 1), x(start = 2, fixed = true, stateSelect = StateSelect.never), u;
+equation
+  r = sample(1.0, Clock(Clock(0.5), solverMethod = "ExplicitEuler"));
+  der(y) = r - y;
+  der(x) = u;
+  y = x^3;
+end M;
+--- expect ---
+time,r,y,x,u
+0.0,1.0,8.0,2.0,-0.5833333333333334
+0.5,1.0,8.0,2.0,-0.5833333333333334
+0.5,1.0,4.5,1.6509636244473134,-0.42802760633819237
+
+--- nonlinear-equation-on-a-clock simulate --stop 1 --intervals 1 ---
+// x^3 + x = 2, 10
+model M
+  Real u, x(start = 0.5);
+equation
+  u = sample(2 + 8*time, Clock(1));
+  x^3 + x = u;
+end M;
+--- expect ---
+time,u,x
+0.0,2.0,1.0
+1.0,2.0,1.0
+1.0,10.0,2.0
+
+--- an-algorithm-section-in-stages-of-a-clocks-method error check ---
+model M
+  Real x(start = 1), d, u = sample(1.0, Clock(Clock(0.5), solverMethod = "ExplicitRungeKutta4"));
+algorithm
+  d := -x*u;
+equation
+  der(x) = d;
+end M;
+--- expect ---
+exit: 3
+not supported yet: d comes from an algorithm section
 --> model.mo:6:3
-not supported yet: equations that determine a state as its explicit method of integration does (an inverse model)

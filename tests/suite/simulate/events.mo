@@ -846,3 +846,28 @@ end M;
 exit: 6
 is 4, which is not between 1 and 3
 model.mo:7
+
+--- remainders-are-not-negative error simulate --stop 30 ---
+// At its events a remainder is zero but for rounding, and is so before them where what is divided falls.
+model M
+  parameter Real p = 0.3;
+  Real x(start = 0, fixed = true);
+  Real rising = mod(time, p), falling = mod(-time, p), moved = mod(x, p), rest = rem(x, p);
+equation
+  der(x) = 1;
+  assert(rising >= 0 and falling >= 0 and moved >= 0 and rest >= 0, "negative");
+  assert(rising < p and moved < p and rest < p, "too large");
+end M;
+--- expect ---
+exit: 0
+
+--- an-assertion-that-fails-from-an-event-on error simulate --stop 2 ---
+model M
+  Real x(start = 0, fixed = true), y = mod(x, 1);
+equation
+  der(x) = 1;
+  assert(y >= 0.1 or x < 1, "too small");
+end M;
+--- expect ---
+exit: 6
+assertion failed at time 1.0

@@ -188,7 +188,9 @@ impl Runner<'_> {
         }
         let m = &mut model.machine;
         m.course.end(t, &m.values);
-        self.check_assertions(model, t, observer)?;
+        // Between two events of one instant some of what changes has done so.
+        let within = t - from <= model.machine.instants.close(t);
+        self.check_assertions(model, program, t, if within { &[-1.0, 1.0] } else { &[-1.0] }, observer)?;
         self.warnings(model, observer);
         Ok(())
     }
@@ -210,7 +212,11 @@ impl Runner<'_> {
                 && !model.sys.dae.assertions[model.sys.assertions[*k].1].error
                 && !self.warned.contains(&format!("assert {k}"))
         };
-        let doubted: Vec<usize> = (0..model.assertion_slots.len()).filter(new).collect();
+        let mut doubted: Vec<usize> = (0..model.assertion_slots.len()).filter(new).collect();
+        if !doubted.is_empty() {
+            let beside = self.assertions_beside(model, program, to, &[-1.0]);
+            doubted.retain(|&k| !beside[k]);
+        }
         for &k in &doubted {
             let holds = |model: &Model| model.machine.values[model.assertion_slots[k] as usize] != 0.0;
             let at = self.ceases(model, program, integrator, (from, to), holds).unwrap_or(to);
@@ -255,7 +261,7 @@ impl Runner<'_> {
         if self.doubted(model, program, integrator, from, t, observer) {
             self.evaluate_at(model, program, integrator, t).ok()?;
         }
-        self.check_assertions(model, t, observer).err()
+        self.check_assertions(model, program, t, &[], observer).err()
     }
 
     /// Where in a step the branch of solutions ends that it began on, and of which unknown that was seen.

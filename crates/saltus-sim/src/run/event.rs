@@ -264,7 +264,7 @@ impl Runner<'_> {
         self.tell(observer);
         self.mask(model);
         model.write_lines(t, true)?;
-        self.check_assertions(model, t, observer)?;
+        self.check_assertions(model, &program_after, t, &[1.0], observer)?;
         if let Some(bad) = self.outside(model, &program_after, t) {
             return Err(model.explain(&bad, Stage::Run, t, "the run failed"));
         }

@@ -144,7 +144,10 @@ impl Runner<'_> {
             }
             model.machine.chain(&model.assertions);
             if failing(model).is_some() {
-                return Ok(Some(t));
+                let beside = self.assertions_beside(model, program, t, &[1.0]);
+                if failing_but(model, |k| beside[k]).is_some() {
+                    return Ok(Some(t));
+                }
             }
             self.write(model, program, t, sink)?;
             self.warnings(model, observer);

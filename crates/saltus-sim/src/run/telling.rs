@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// How far beside an instant assertions are asked for once more, in lengths of the run.
+const BESIDE: f64 = 1e-10;
+
 /// Fails if one of these relations compares what is not a number, and its value matters.
 pub(super) fn defined(model: &mut Model, relations: &[usize], t: f64, stage: Stage) -> Result<(), Diagnostic> {
     for &i in relations {
@@ -25,11 +28,15 @@ pub(super) fn unknown_solver(name: &str) -> Diagnostic {
 
 /// The first assertion of level error that does not hold, by their present values.
 pub(super) fn failing(model: &Model) -> Option<usize> {
-    model
-        .assertion_slots
-        .iter()
-        .zip(&model.sys.assertions)
-        .position(|(&s, (_, index))| model.machine.values[s as usize] == 0.0 && model.sys.dae.assertions[*index].error)
+    failing_but(model, |_| false)
+}
+
+/// The same but for some.
+pub(super) fn failing_but(model: &Model, but: impl Fn(usize) -> bool) -> Option<usize> {
+    (0..model.assertion_slots.len()).find(|&k| {
+        let error = model.sys.dae.assertions[model.sys.assertions[k].1].error;
+        model.machine.values[model.assertion_slots[k] as usize] == 0.0 && error && !but(k)
+    })
 }
 
 impl Runner<'_> {
@@ -200,8 +207,11 @@ impl Runner<'_> {
         self.say(observer, &text, place, &format!("several {:?}", cells.first()));
     }
 
-    /// Says which parameters lie outside their own bounds.
-    pub(super) fn parameters_within(&mut self, model: &Model, observer: &mut dyn Observer) {
+    /// Says which parameters lie outside their own bounds, and which ones nothing has determined.
+    pub(super) fn about_parameters(&mut self, model: &Model, observer: &mut dyn Observer) {
+        for (span, text) in model.undetermined_parameters() {
+            self.say(observer, &text, span, &text);
+        }
         let dae = &model.sys.dae;
         for (id, v) in dae.vars.iter().filter(|(_, v)| v.variability == Variability::Parameter) {
             let Some((x, outside)) = model.beyond_bounds(id) else { continue };
@@ -224,19 +234,28 @@ impl Runner<'_> {
         }
     }
 
+    /// Ends the run if an assertion fails that fails on these sides of `t`, too ([`Runner::assertions_beside`]).
     pub(super) fn check_assertions(
         &mut self,
         model: &mut Model,
+        program: &ModeProgram,
         t: f64,
+        sides: &[f64],
         observer: &mut dyn Observer,
     ) -> Result<(), Diagnostic> {
         model.machine.chain(&model.assertions);
+        let mut beside: Option<Vec<bool>> = None;
         for k in 0..model.assertion_slots.len() {
-            if model.machine.values[model.assertion_slots[k] as usize] != 0.0 {
+            let index = model.sys.assertions[k].1;
+            let error = model.sys.dae.assertions[index].error;
+            let known = !error && self.warned.contains(&format!("assert {k}"));
+            if model.machine.values[model.assertion_slots[k] as usize] != 0.0 || known {
                 continue;
             }
-            let index = model.sys.assertions[k].1;
-            if !model.sys.dae.assertions[index].error {
+            if beside.get_or_insert_with(|| self.assertions_beside(model, program, t, sides))[k] {
+                continue;
+            }
+            if !error {
                 self.warn_of(model, k, t, observer);
                 continue;
             }
@@ -248,6 +267,37 @@ impl Runner<'_> {
         }
         model.machine.host.error = None;
         Ok(())
+    }
+
+    /// Which assertions hold a moment before (-1) or after (1) `t`, as things move there. What fails at the instant of an event alone
+    /// does so by rounding: at the event of mod(x, p) its value may be -1e-17.
+    pub(super) fn assertions_beside(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        t: f64,
+        sides: &[f64],
+    ) -> Vec<bool> {
+        let mut holds = vec![false; model.assertion_slots.len()];
+        if sides.is_empty() || self.sliding.is_some() {
+            return holds;
+        }
+        let kept = (model.machine.values.clone(), model.machine.course.clone());
+        let instants = model.machine.instants;
+        for moment in [instants.close(t), BESIDE * instants.span()] {
+            for side in sides {
+                let there = |&(x, dx): &(u32, u32)| kept.0[x as usize] + side * moment * kept.0[dx as usize];
+                let x: Vec<f64> = program.states.iter().map(there).collect();
+                if x.iter().all(|x| x.is_finite()) && self.evaluate(model, program, t + side * moment, &x).is_ok() {
+                    model.machine.chain(&model.assertions);
+                    let now = |&s: &u32| model.machine.values[s as usize] == 1.0;
+                    holds.iter_mut().zip(&model.assertion_slots).for_each(|(h, s)| *h |= now(s));
+                }
+                (model.machine.values, model.machine.course) = kept.clone();
+            }
+        }
+        model.machine.host.error = None;
+        holds
     }
 
     /// States whose derivatives have no value where the run begins.
