@@ -10,12 +10,13 @@
 //!
 //! a mixed complementarity problem like that of a loop (`pivot`): modes in which states are constrained are as good as others there, and a
 //! jump is a derivative of the size 1/h. The mode of Lemke's final basis has a regular matrix ∂f/∂ẋ + h ∂f/∂x, ∂f/∂y, so that its equations
-//! determine everything, whatever their index; of diodes side by side it lets one conduct. What it says is a proposal: the mode is entered only
+//! determine everything, whatever their index; of diodes side by side it lets one conduct. Which of several switches take a current is said
+//! by small losses, as in loops (`losses`); without them it is what the pivots say. Either is a proposal: the mode is entered only
 //! if its guards agree with what its own equations give.
 
 use crate::crossings::positive_side;
 use crate::model::{ModeProgram, Model, Snapshot};
-use crate::pivot::Form;
+use crate::pivot::{Form, ROUNDING};
 use crate::rhs::Rhs;
 use rustc_hash::{FxHashMap, FxHashSet};
 use saltus_dae::{HybridDae, Operand, Row, VarId};
@@ -35,9 +36,6 @@ const SETTLED: f64 = 1e-6;
 /// How many tolerances what has just crossed may be from zero, and how far, beside its size, what is there at the same time.
 const NEAR: f64 = 100.0;
 const AT_ONCE: f64 = 1e-9;
-
-/// What is left of zero by rounding, beside the largest of the functions.
-const ROUNDING: f64 = 1e-14;
 
 /// Sweeps in which what follows from bits must settle.
 const MOST_SWEEPS: usize = 4;
@@ -60,6 +58,8 @@ struct Ahead {
     followers: Vec<(VarId, Row)>,
     /// What does not follow for now: conditions of the mode that ends, with their values there.
     held: Vec<(VarId, f64)>,
+    /// Whether what follows from a bit has a memory.
+    remembers: Vec<bool>,
     /// The equations that read bits or what follows from them.
     switching: Vec<usize>,
     /// The values before the step.
@@ -99,10 +99,16 @@ impl Ahead {
 }
 
 impl Model {
-    /// The values of the open relations that hold at the end of a step of length h from the present values; `None` if the equations of the
+    /// The values of the open relations that hold at the end of a step of length h from the present values, with small losses or without; `None` if the equations of the
     /// moment are no such problem, or if it has no solution. What is at zero was so in the
     /// mode that ends.
-    pub(crate) fn decide_ahead(&mut self, h: f64, at_zero: &[AtZero], ending: Option<&ModeKey>) -> Option<Decision> {
+    pub(crate) fn decide_ahead(
+        &mut self,
+        h: f64,
+        at_zero: &[AtZero],
+        ending: Option<&ModeKey>,
+        losses: bool,
+    ) -> Option<Decision> {
         let mut ahead = self.step_ahead(h)?;
         let mut point = ahead.left.clone();
         let time = Cell::new(HybridDae::TIME, 0);
@@ -121,13 +127,27 @@ impl Model {
             self.correct(&mut ahead, &mut point, &bits, at_zero);
             ahead.held.clear();
         }
+        // Which shares go to zero last: those whose ends are remembered, then those that have just begun.
+        let slots = ahead.relations.iter().map(|i| self.machine.relations[*i].var);
+        let cost: Vec<u8> = slots
+            .zip(&ahead.remembers)
+            .map(|(s, remembers)| 2 * u8::from(*remembers) + u8::from(self.machine.fresh.contains(&s)))
+            .collect();
         for _ in 0..MOST_LINEARIZATIONS {
             ahead.place(&mut point, &z);
             let (mut form, affine) = self.form_ahead(&ahead, &mut point, &bits)?;
-            let units = form.equilibrate();
+            let held = losses.then(|| self.held_ahead(&mut ahead, &mut point, &bits));
+            let (rows, units) = form.scales();
+            form.scale(&rows, &units);
             let flipped = form.make_regular()?;
-            // What is at zero is told apart by the step itself, unless rounding makes that impossible.
-            let (step, basic) = form.solution(0.0).or_else(|| form.solution(ROUNDING))?;
+            let (step, basic) = match held {
+                Some(mut held) => {
+                    held.scale(&rows, &units);
+                    form.solution_with_losses(&held, &cost)?
+                }
+                // What is at zero is told apart by the step itself, unless rounding makes that impossible.
+                None => form.solution(0.0).or_else(|| form.solution(ROUNDING))?,
+            };
             let before = std::mem::take(&mut bits);
             bits = (0..before.len()).map(|k| before[k] != (basic[k] != flipped.contains(&k))).collect();
             let mut settled = bits == before;
@@ -358,6 +378,14 @@ impl Model {
         {
             return None;
         }
+        let has_memory = |row: &Row| row.args.iter().any(|a| matches!(a, Operand::Pre { .. }));
+        let remembers = bits
+            .iter()
+            .map(|&bit| {
+                let moved = FxHashSet::from_iter([bit]);
+                followers.iter().any(|(_, row)| has_memory(row) && depends(row, &moved))
+            })
+            .collect();
         let zeros = vec![0.0; relations.len()];
         let switching = (0..rows.len()).filter(|&i| depends(&rows[i], &moved)).collect();
         Some(Ahead {
@@ -370,6 +398,7 @@ impl Model {
             zeros,
             followers,
             held: Vec::new(),
+            remembers,
             switching,
             left,
             h,
@@ -393,6 +422,42 @@ impl Model {
                 break;
             }
         }
+    }
+
+    /// What flipping the conditions adds that memory holds whatever their relations are (a thyristor without a gate signal).
+    fn held_ahead(&mut self, ahead: &mut Ahead, point: &mut Snapshot, bits: &[bool]) -> Form {
+        let n = ahead.unknowns.len();
+        let followers: Vec<VarId> = ahead.followers.iter().map(|f| f.0).collect();
+        let values = |point: &Snapshot| -> Vec<f64> { followers.iter().map(|&v| point.get(Cell::new(v, 0))).collect() };
+        self.lock_ahead(ahead, point, bits);
+        let now = values(point);
+        let mut held: Vec<bool> = now.iter().map(|v| *v == 0.0 || *v == 1.0).collect();
+        let mut flipped = bits.to_vec();
+        for k in 0..bits.len() {
+            flipped[k] = !bits[k];
+            self.lock_ahead(ahead, point, &flipped);
+            held.iter_mut().zip(values(point).iter().zip(&now)).for_each(|(h, (a, b))| *h &= a == b);
+            flipped[k] = bits[k];
+        }
+        let (mut residual, mut slope) = (vec![0.0; n], vec![0.0; n * n]);
+        for f in (0..followers.len()).filter(|f| held[*f]) {
+            for (sign, value) in [(1.0, 1.0 - now[f]), (-1.0, now[f])] {
+                ahead.held = vec![(followers[f], value)];
+                self.lock_ahead(ahead, point, bits);
+                for &i in &ahead.switching {
+                    residual[i] += sign * self.eval_row(&ahead.rows[i], point);
+                }
+                for (j, &z) in ahead.unknowns.iter().enumerate() {
+                    for &i in ahead.readers[j].iter().filter(|i| ahead.switching.contains(i)) {
+                        slope[i + j * n] += sign * self.slope_ahead(ahead, &ahead.rows[i], z, point).0;
+                    }
+                }
+            }
+        }
+        ahead.held.clear();
+        self.lock_ahead(ahead, point, bits);
+        let (functions, gradients, added) = (Vec::new(), Vec::new(), Vec::new());
+        Form { residual, slope, functions, gradients, added, residual_rate: vec![0.0; n], function_rate: Vec::new() }
     }
 
     /// ∂row/∂z for the highest derivative z of a variable, lower ones following from it; and whether it depends on the unknowns.

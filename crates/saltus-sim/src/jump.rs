@@ -147,6 +147,10 @@ fn tight_parts(plan: &StructuralPlan) -> Vec<TightPart> {
 /// Modes tried at one change before giving up.
 const CANDIDATES: usize = 256;
 
+/// What is shortly after, in parts of the run, and how often small losses may decide there.
+const SHORTLY: f64 = 1e-9;
+const MOST_SHORTLY: usize = 16;
+
 impl Model {
     /// Enters the mode `key` from `old`, whose left limits are the present values.
     ///
@@ -244,13 +248,16 @@ impl Model {
         let judged_before = judged.clone();
         let mut tried: Vec<ModeKey> = Vec::new();
         let at_zero = self.ending_at_zero(old, t);
-        for moment in MOMENTS {
+        // Rates as small as what losses make may lead back and forth.
+        let (last, times) = self.machine.decided_by_losses;
+        let times = if t - last <= SHORTLY * self.machine.instants.span() { times + 1 } else { 0 };
+        for (moment, losses) in MOMENTS.into_iter().flat_map(|m| [(m, true), (m, false)]) {
             self.machine.values[..base.len()].copy_from_slice(base);
-            let Some(decision) =
-                self.decide_ahead(moment * self.machine.instants.span(), &at_zero, Some(&old.plan.key))
-            else {
+            let h = moment * self.machine.instants.span();
+            let Some(decision) = self.decide_ahead(h, &at_zero, Some(&old.plan.key), losses) else { continue };
+            if losses && (times > MOST_SHORTLY || self.all_back(&decision)) {
                 continue;
-            };
+            }
             self.lock(&decision);
             let candidate = self.key();
             if tried.contains(&candidate) {
@@ -266,12 +273,24 @@ impl Model {
                 let decided = decision.relations.iter().map(|d| d.0);
                 self.machine.holds_ahead.extend(decided.clone());
                 self.machine.decided.extend(decided);
+                if losses {
+                    self.machine.decided_by_losses = (t, times);
+                }
                 return Some((program, jump));
             }
             self.machine.host.error = None;
         }
         *judged = judged_before.clone();
         None
+    }
+
+    /// Whether a decision takes all back that has just crossed: it would cross again at once.
+    fn all_back(&self, decision: &Decision) -> bool {
+        let crossed =
+            decision.relations.iter().filter(|d| self.machine.fresh.contains(&self.machine.relations[d.0].var));
+        let mut kept =
+            crossed.map(|&(i, b)| self.machine.values[self.machine.relations[i].var as usize] == f64::from(b));
+        kept.clone().next().is_some() && !kept.any(|k| k)
     }
 
     /// The conditions of a mode without memory that may depend on what they guard.

@@ -459,6 +459,8 @@ pub struct Machine {
     pub ambiguous: Vec<(Vec<Cell>, Vec<f64>, Vec<f64>)>,
     /// Relations of loops whose mode has been seen to hold a moment after the event being handled.
     pub holds_ahead: Vec<usize>,
+    /// When small losses last decided which mode follows, and how many times shortly before.
+    pub decided_by_losses: (f64, usize),
     /// Relations whose values were decided together with a mode; those at zero stay what they are.
     pub decided: FxHashSet<usize>,
     /// Unknowns for which the start found no value within their bounds.
@@ -599,6 +601,14 @@ impl Machine {
             let band = self.band(i);
             let r = &self.relations[i];
             match &r.kind {
+                // What has just been decided together with a mode stays so at zero.
+                RelationKind::Sign(_)
+                    if g.abs() <= crate::pivot::AT_ZERO * band
+                        && self.decided.contains(&i)
+                        && self.holds_ahead.contains(&i) =>
+                {
+                    old
+                }
                 // A jump across or onto zero is judged by where it ends; one onto zero itself, however small it is.
                 RelationKind::Sign(_)
                     if self.slack == 1.0 && (!((g - r.left).abs() <= 4.0 * band) || (g == 0.0 && r.left != 0.0)) =>

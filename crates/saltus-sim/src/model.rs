@@ -407,6 +407,7 @@ impl Model {
             journal: None,
             ambiguous: Vec::new(),
             holds_ahead: Vec::new(),
+            decided_by_losses: (f64::NEG_INFINITY, 0),
             decided: FxHashSet::default(),
             outside: Vec::new(),
         };

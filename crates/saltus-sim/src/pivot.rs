@@ -134,6 +134,7 @@ impl Machine {
 
 /// Residuals f + A y and functions s = s⁰ + G y of a loop about a point, in a mode. Columns of `added` are what flipped bits add to f
 /// for each unit that s is beyond zero.
+#[derive(Clone)]
 pub(crate) struct Form {
     pub(crate) residual: Vec<f64>,
     pub(crate) slope: Vec<f64>,
@@ -148,21 +149,32 @@ pub(crate) struct Form {
 impl Form {
     /// Scales equations and unknowns to entries about one. The units that unknowns are counted in afterwards.
     pub(crate) fn equilibrate(&mut self) -> Vec<f64> {
-        let (n, r) = (self.residual.len(), self.functions.len());
+        let (rows, units) = self.scales();
+        self.scale(&rows, &units);
+        units
+    }
+
+    /// Factors of equations, and units of unknowns, that make entries about one.
+    pub(crate) fn scales(&self) -> (Vec<f64>, Vec<f64>) {
+        let n = self.residual.len();
         let power = |v: f64| if v > 0.0 { (-v.log2().round()).clamp(-900.0, 900.0).exp2() } else { 1.0 };
         let rows: Vec<f64> =
             (0..n).map(|i| power((0..n).fold(0.0f64, |m, j| m.max(self.slope[i + j * n].abs())))).collect();
-        self.residual.iter_mut().zip(&rows).for_each(|(f, s)| *f *= s);
-        self.residual_rate.iter_mut().zip(&rows).for_each(|(f, s)| *f *= s);
+        let largest = |c: &[f64]| c.iter().zip(&rows).fold(0.0f64, |m, (v, s)| m.max((v * s).abs()));
+        let units = self.slope.chunks_exact(n).map(|c| power(largest(c))).collect();
+        (rows, units)
+    }
+
+    pub(crate) fn scale(&mut self, rows: &[f64], units: &[f64]) {
+        let (n, r) = (self.residual.len(), self.functions.len());
+        self.residual.iter_mut().zip(rows).for_each(|(f, s)| *f *= s);
+        self.residual_rate.iter_mut().zip(rows).for_each(|(f, s)| *f *= s);
         let matrices = self.slope.chunks_exact_mut(n).chain(self.added.chunks_exact_mut(n));
-        matrices.for_each(|column| column.iter_mut().zip(&rows).for_each(|(f, s)| *f *= s));
-        let units: Vec<f64> =
-            self.slope.chunks_exact(n).map(|c| power(c.iter().fold(0.0f64, |m, v| m.max(v.abs())))).collect();
+        matrices.for_each(|column| column.iter_mut().zip(rows).for_each(|(f, s)| *f *= s));
         for (j, unit) in units.iter().enumerate() {
             self.slope[j * n..][..n].iter_mut().for_each(|v| *v *= unit);
             self.gradients[j * r..][..r].iter_mut().for_each(|v| *v *= unit);
         }
-        units
     }
 
     /// Flips bit k.
@@ -234,6 +246,13 @@ pub(crate) const AT_ZERO: f64 = 1e3;
 
 /// What counts as zero of functions, beside the largest.
 const SAME: f64 = 1e-11;
+
+/// ε of a moment ahead: what losses move charges by on the way (C ε i/h) must be small beside i, and their voltages clear of what left limits
+/// are wrong by.
+const LOSS: f64 = 1e-10;
+
+/// What is left of zero by rounding, beside the largest of the functions.
+pub(crate) const ROUNDING: f64 = 1e-14;
 
 /// What counts as zero in matrices of loops, beside their entries.
 const SMALL: f64 = 1e-9;
@@ -372,6 +391,68 @@ impl Form {
         lu.solve(&mut step);
         let function = |k: usize| self.functions[k] + (0..n).map(|j| self.gradients[k + j * r] * step[j]).sum::<f64>();
         Some((0..r).map(function).collect())
+    }
+
+    /// The same with small losses: each relation is for a part ε what it is not (`losses`), and so are the conditions that memory holds,
+    /// which add `held` when they are flipped.
+    fn with_losses(&self, held: &Form) -> Form {
+        let (n, r) = (self.residual.len(), self.functions.len());
+        let mut lossy = self.clone();
+        lossy.residual.iter_mut().zip(&held.residual).for_each(|(f, h)| *f += LOSS * h);
+        lossy.slope.iter_mut().zip(&held.slope).for_each(|(f, h)| *f += LOSS * h);
+        for k in 0..r {
+            for i in 0..n {
+                let a = self.added[i + k * n];
+                if a != 0.0 {
+                    lossy.residual[i] -= LOSS * a * self.functions[k];
+                    (0..n).for_each(|j| lossy.slope[i + j * n] -= LOSS * a * self.gradients[k + j * r]);
+                }
+            }
+        }
+        lossy.added.iter_mut().for_each(|a| *a *= 1.0 - 2.0 * LOSS);
+        lossy
+    }
+
+    /// The step to the solution that small losses lead to, and which relations are beyond zero there. Of shares that the equations leave open
+    /// as many go to zero as make the matrix regular, from where losses have them, the cheapest first.
+    pub(crate) fn solution_with_losses(&self, held: &Form, cost: &[u8]) -> Option<(Vec<f64>, Vec<bool>)> {
+        let (n, r) = (self.residual.len(), self.functions.len());
+        let lossy = self.with_losses(held);
+        let (mut step, mut beyond) = lossy.solution(0.0).or_else(|| lossy.solution(ROUNDING))?;
+        let mut here = self.clone();
+        (0..r).filter(|&k| beyond[k]).for_each(|k| here.flip(k));
+        let mut lu = Lu::new();
+        for _ in 0..=n {
+            if lu.factor(n, &here.slope, &vec![1.0; n]).is_ok() && lu.pivot_ratio() > SMALL {
+                step = here.residual.iter().map(|f| -f).collect();
+                lu.solve(&mut step);
+                return Some((step, beyond));
+            }
+            let along = |v: &[f64], k: usize| (0..n).map(|j| here.gradients[k + j * r] * v[j]).sum::<f64>();
+            let shares: Vec<f64> = (0..r).map(|k| (here.functions[k] + along(&step, k)).max(0.0)).collect();
+            let switching = |k: &usize| here.added[k * n..][..n].iter().any(|a| *a != 0.0);
+            let mut best: Option<(u8, f64, usize, Vec<f64>)> = None;
+            for open in null_vectors(&here.slope, n, false) {
+                for sign in [1.0, -1.0] {
+                    let direction: Vec<f64> = open.iter().map(|v| sign * v).collect();
+                    let rates: Vec<f64> = (0..r).map(|k| along(&direction, k)).collect();
+                    let fastest = rates.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+                    let falling = (0..r).filter(|k| rates[*k] < -SMALL * fastest && switching(k));
+                    let first = falling.map(|k| (shares[k] / -rates[k], cost[k], k));
+                    let first = first.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                    let Some((length, worth, k)) = first else { continue };
+                    let better = |b: &(u8, f64, usize, Vec<f64>)| (worth, length) < (b.0, b.1);
+                    if best.as_ref().is_none_or(better) {
+                        best = Some((worth, length, k, direction));
+                    }
+                }
+            }
+            let (_, length, k, direction) = best?;
+            step.iter_mut().zip(&direction).for_each(|(z, d)| *z += length * d);
+            here.flip(k);
+            beyond[k] = !beyond[k];
+        }
+        None
     }
 
     /// The step of the unknowns to a solution, and which relations are beyond zero there; the matrix must be regular. Functions below

@@ -329,9 +329,10 @@ impl Model {
         tried: &mut Vec<ModeKey>,
         found: Option<&ModeKey>,
     ) -> Option<Rc<ModeProgram>> {
-        for moment in MOMENTS {
+        for (moment, losses) in MOMENTS.into_iter().flat_map(|m| [(m, true), (m, false)]) {
             self.restore_guess(guess);
-            let Some(decision) = self.decide_ahead(moment * self.machine.instants.span(), &[], None) else { continue };
+            let h = moment * self.machine.instants.span();
+            let Some(decision) = self.decide_ahead(h, &[], None, losses) else { continue };
             self.lock(&decision);
             let key = self.key();
             if found == Some(&key) {
