@@ -232,6 +232,12 @@ impl Host {
         }
     }
 
+    /// Whether a call has effects, so that it must not be made to see what would come out.
+    pub(crate) fn acts(&self, func: FuncId) -> bool {
+        let func = self.shares.get(&func.0).map_or(func, |&(k, _)| self.shared[k].func);
+        self.effects.contains(&func)
+    }
+
     /// Warnings of assertions in functions.
     pub fn warnings(&mut self) -> Vec<saltus_function::Warning> {
         self.functions.take_warnings()

@@ -846,3 +846,39 @@ end M;
 exit: 6
 is 4, which is not between 1 and 3
 model.mo:7
+
+--- terminate-in-a-section-behind-a-bare-relation simulate --stop 3 --intervals 3 ---
+model M
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = 1;
+algorithm
+  when x > 1.5 then
+    terminate("enough");
+  end when;
+end M;
+--- expect ---
+time,x
+0.0,0.0
+1.0,1.0
+1.5000000000027272,1.5000000000027272
+1.5000000000027272,1.5000000000027272
+
+--- terminate-in-a-section-at-a-time simulate --stop 3 --intervals 3 ---
+model M
+  Real x(start = 0, fixed = true);
+  Boolean done(start = false, fixed = true);
+equation
+  der(x) = 1;
+algorithm
+  when {time > 1.5, x > 5} then
+    done := true;
+    terminate("enough");
+  end when;
+end M;
+--- expect ---
+time,x,done
+0.0,0.0,false
+1.0,1.0,false
+1.5,1.5,false
+1.5,1.5,true
