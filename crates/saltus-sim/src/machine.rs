@@ -459,6 +459,8 @@ pub struct Machine {
     pub idle: Vec<bool>,
     /// Whether somebody wants it all to end: searches for values and modes give up.
     pub stop: Option<fn() -> bool>,
+    /// The run has not begun: when-clauses that act at the start have done so.
+    pub starting: bool,
     /// What happens, if somebody wants to know.
     pub journal: Option<Box<dyn FnMut(Note)>>,
     /// Loops with several solutions: discrete unknowns, their values in the solution taken, and in another.
@@ -764,7 +766,16 @@ impl Machine {
                 self.values[slot as usize] = if mask >> k & 1 == 1 { f64::from(bit == 0.0) } else { bit };
             }
             self.hold_relations = true;
-            let defined = self.run(&m.discrete).is_ok();
+            let mut defined = self.run(&m.discrete).is_ok();
+            if self.starting {
+                // What is true from the start does not rise there.
+                for step in &m.discrete {
+                    let Step::When(w) = step else { continue };
+                    let conditions = self.whens[w.when].iter().flatten();
+                    conditions.for_each(|&(c, p)| self.values[p as usize] = self.values[c as usize]);
+                }
+                defined = defined && self.run(&m.discrete).is_ok();
+            }
             self.hold_relations = false;
             let before = of(&self.values, &m.slots);
             let solved = defined && before != own && self.run(&m.continuous).is_ok() && self.run(&m.discrete).is_ok();
