@@ -380,6 +380,19 @@ impl<'t> Flattener<'t> {
         Err(self.err_hints(span, text, vec!["the value at the tick before is previous(…)".into()]))
     }
 
+    /// Warns where an operator of variables is given an expression with operators of its own.
+    fn names_a_variable(&mut self, name: &str, c: &Call, span: Span) {
+        let argument = c.args.first().map(|a| match &a.kind {
+            ExprKind::Tuple(inner) => inner.iter().flatten().next().unwrap_or(a),
+            _ => a,
+        });
+        if argument.is_some_and(|a| matches!(a.kind, ExprKind::Binary(..) | ExprKind::Unary(..) | ExprKind::If(..))) {
+            let text = format!("{name} is asked for of an expression");
+            let hint = "other tools refuse that (Modelica 3.6, section 3.7.5): give the expression a variable";
+            self.other_tools(text, hint, span);
+        }
+    }
+
     /// `pre` of a scalar.
     pub(crate) fn pre(&mut self, e: ExprId, span: Span) -> R<ExprId> {
         if self.dae.pool.as_const(e).is_some() {
@@ -586,6 +599,7 @@ impl<'t> Flattener<'t> {
                 if env.mode == Mode::Shape {
                     return Ok(Some(v));
                 }
+                self.names_a_variable(name, c, span);
                 let mut out = Vec::new();
                 for e in v.scalar_list() {
                     if name == "previous" {
@@ -615,6 +629,7 @@ impl<'t> Flattener<'t> {
                 if !named {
                     return Err(self.err(span, format!("{name} needs a variable, not {}", v.describe())));
                 }
+                self.names_a_variable(name, c, span);
                 let mut out = Vec::new();
                 for e in v.scalar_list() {
                     let p = self.pre(e, span)?;

@@ -140,6 +140,7 @@ impl<'t> Flattener<'t> {
         self.check_streams();
         self.check_blocks();
         self.check_units();
+        self.check_resets();
         for (v, e, span) in std::mem::take(&mut self.checks.bound) {
             if self.variability(e) == Variability::Continuous {
                 self.checks.doubtful.push((v, span));

@@ -183,7 +183,7 @@ pub(crate) struct Clocks {
     current: Option<VarId>,
     /// Variables that tick together though no equation ties them.
     together: Vec<(VarId, VarId)>,
-    /// Factors that zeros have removed from the equation being read: clocks know them still.
+    /// What the equation being read has lost where it is constant (`0*u`, `u - u`): clocks know it still.
     pub(crate) vanished: Vec<ExprId>,
 }
 
@@ -232,7 +232,7 @@ impl<'t> Flattener<'t> {
         }
     }
 
-    /// Ties what a zero has removed from an equation to what is left of it.
+    /// Ties what an equation has lost to what is left of it.
     pub(crate) fn tie_vanished(&mut self, residual: ExprId) {
         let Some(&gone) = self.clocks.vanished.first() else { return };
         let Some(&left) = self.vars_in(residual).first() else { return };
@@ -623,15 +623,19 @@ impl<'t> Flattener<'t> {
         out
     }
 
-    /// Derivatives are sampled like other signals of continuous time, as variables.
-    fn name_sampled_derivatives(&mut self) {
+    /// Derivatives are sampled like other signals of continuous time, as variables. So is what switches: a tick takes its left limit.
+    fn name_sampled_expressions(&mut self) {
         let mut ops = std::mem::take(&mut self.clocks.ops);
         for op in ops.iter_mut().filter(|op| op.kind == Kind::Sample) {
             let Some(a) = op.arg else { continue };
             let derived = |k: &u32| matches!(self.hole(*k), Some(Operand::Var { order: 1.., .. }));
-            if self.dae.pool.holes(a).iter().any(derived) {
+            let mut named = self.dae.pool.holes(a).iter().any(derived);
+            self.dae.pool.visit(a, |_, n| named |= matches!(n, XNode::Relation(..) | XNode::EventFloor(_)));
+            if named {
                 let origin = Origin { note: "", ..self.dae.vars[op.out].origin.clone() };
-                let v = self.hidden("sampled", VarType::Real, Variability::Continuous, origin.clone());
+                let ty = self.dae.vars[op.out].ty.clone();
+                let variability = if ty == VarType::Real { Variability::Continuous } else { Variability::Discrete };
+                let v = self.hidden("sampled", ty, variability, origin.clone());
                 self.define(v, a, &origin);
                 op.arg = Some(self.var_expr(v));
             }
@@ -653,7 +657,7 @@ impl<'t> Flattener<'t> {
     }
 
     fn partition(&mut self) -> R<()> {
-        self.name_sampled_derivatives();
+        self.name_sampled_expressions();
         let n = self.dae.vars.len();
         let mut parent: Vec<u32> = (0..n as u32).collect();
         fn find(p: &mut [u32], mut i: u32) -> u32 {

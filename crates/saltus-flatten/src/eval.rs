@@ -169,6 +169,7 @@ impl<'t> Flattener<'t> {
                                 self.eval(&Env { conditional: env.conditional || !pending.is_empty(), ..*env }, v)?;
                             let v = self.join_if(pending, v, e.span)?;
                             self.check_other_branches(&v, branches, otherwise, e.span)?;
+                            self.note_other_branches(env, &v, branches, otherwise);
                             return Ok(v);
                         }
                         None => {
@@ -180,6 +181,7 @@ impl<'t> Flattener<'t> {
                 let v = self.eval(&Env { conditional: env.conditional || !pending.is_empty(), ..*env }, otherwise)?;
                 let v = self.join_if(pending, v, e.span)?;
                 self.check_other_branches(&v, branches, otherwise, e.span)?;
+                self.note_other_branches(env, &v, branches, otherwise);
                 Ok(v)
             }
             ExprKind::Call(c) => match self.eval_call(env, c, e.span)? {
@@ -491,6 +493,35 @@ impl<'t> Flattener<'t> {
         }
     }
 
+    /// Notes a variable among these parts of an expression that has become constant: its clock is that of the expression.
+    fn note_vanished(&mut self, e: ExprId, parts: impl IntoIterator<Item = ExprId>) {
+        if self.dae.pool.as_const(e).is_some() {
+            let open = |p: &ExprId| self.dae.pool.as_const(*p).is_none() && !self.vars_in(*p).is_empty();
+            let gone = parts.into_iter().find(open);
+            self.clocks.vanished.extend(gone);
+        }
+    }
+
+    /// The same of the branches of an expression that has become constant with its condition.
+    fn note_other_branches(&mut self, env: &Env, v: &Value, branches: &[(Expr, Expr)], otherwise: &Expr) {
+        if env.mode != Mode::Model || self.const_of(v).is_none() {
+            return;
+        }
+        let mut open: Vec<&Expr> = branches.iter().map(|(_, v)| v).chain([otherwise]).collect();
+        while let Some(e) = open.pop() {
+            match &e.kind {
+                ExprKind::Ref(r) => {
+                    let parts = self.eval_ref(env, r).map_or_else(|_| Vec::new(), |v| v.scalar_list());
+                    let zero = self.dae.pool.num(0.0);
+                    self.note_vanished(zero, parts);
+                }
+                ExprKind::Unary(_, a) => open.push(a),
+                ExprKind::Binary(_, a, b) => open.extend([&**a, &**b]),
+                _ => {}
+            }
+        }
+    }
+
     /// `if c then a else b`, elementwise.
     pub(crate) fn select(&mut self, c: ExprId, a: &Value, b: &Value, span: Span) -> R<Value> {
         let (mut sa, mut sb) = (Vec::new(), Vec::new());
@@ -680,10 +711,7 @@ impl<'t> Flattener<'t> {
                     _ => (Binary::Pow, Ty::Real),
                 };
                 let e = self.dae.pool.bin(b, x, y);
-                if b == Binary::Mul && self.dae.pool.as_const(e).is_some() {
-                    let gone = [x, y].into_iter().find(|&f| !self.vars_in(f).is_empty());
-                    self.clocks.vanished.extend(gone);
-                }
+                self.note_vanished(e, [x, y]);
                 Ok(Value::Num(e, t))
             }
             And | Or => {
@@ -879,7 +907,9 @@ impl<'t> Flattener<'t> {
                     for l in 0..k {
                         terms.push(self.dae.pool.mul(x.e[i * k + l], y.e[l * m + j]));
                     }
-                    e.push(self.sum(&terms));
+                    let sum = self.sum(&terms);
+                    self.note_vanished(sum, (0..k).flat_map(|l| [x.e[i * k + l], y.e[l * m + j]]));
+                    e.push(sum);
                 }
             }
             return Ok(Value::array(ty, out, e));

@@ -1159,7 +1159,14 @@ impl<'t> Flattener<'t> {
                     }
                 }
             }
-            StatementKind::If { branches, otherwise } => self.lower_if(lx, branches, otherwise, s.span, out),
+            StatementKind::If { branches, otherwise } => {
+                let mut inside = branches.iter().flat_map(|b| &b.1).chain(otherwise);
+                if let Some(when) = inside.find(|s| matches!(s.kind, StatementKind::When { .. })) {
+                    let hint = "other tools refuse that (Modelica 3.6, section 11.2.7.1): write the condition into the when-statement";
+                    self.other_tools("a when-statement stands in an if-statement".into(), hint, when.span);
+                }
+                self.lower_if(lx, branches, otherwise, s.span, out)
+            }
             StatementKind::For { indices, body } => {
                 if let Some(when) = body.iter().find(|s| matches!(s.kind, StatementKind::When { .. }))
                     && self.warned.insert(when.span)

@@ -4,8 +4,11 @@ use crate::call::by_leaves;
 use crate::eval::first_of;
 use crate::value::{Ty, Value};
 use crate::{Env, Flattener, R};
-use saltus_base::{Diagnostic, Span};
-use saltus_dae::{Action, Equation, HybridDae, Operand, Row, VarId, VarType, Variability, When, WhenBranch};
+use rustc_hash::{FxHashMap, FxHashSet};
+use saltus_base::{Diagnostic, Span, Stage};
+use saltus_dae::{
+    Action, Equation, Guard, HybridDae, IfGroup, Operand, Row, VarId, VarType, Variability, When, WhenBranch,
+};
 use saltus_expr::{Binary, Coefficient, ExprId, Node as XNode};
 use saltus_syntax::ast::{BinaryOp, Equation as AstEquation, EquationKind, Expr, ExprKind};
 
@@ -83,17 +86,155 @@ impl<'t> Flattener<'t> {
         {
             return Ok(());
         }
-        let mut out = Vec::new();
+        let mut out: Vec<WhenBranch> = Vec::new();
         for (c, body) in branches {
             let (conditions, initial) = self.when_condition(env, c)?;
             let inner = Env { when: true, ..*env };
             let mut actions = Vec::new();
             self.when_body(&inner, body, &mut actions)?;
+            if initial && !out.iter().any(|b| b.initial) {
+                self.reset_at_start(env, &actions, span);
+            }
             out.push(WhenBranch { conditions, initial, actions });
+        }
+        let sets = |b: &WhenBranch| b.actions.iter().flat_map(sets).collect::<FxHashSet<VarId>>();
+        let sets: Vec<FxHashSet<VarId>> = out.iter().map(sets).collect();
+        self.same_sets(&sets, "branches of this when-clause", span);
+        if self.changes(self.guard) {
+            let text = "a when-clause stands in an if-equation whose condition changes during the run";
+            let hint =
+                "other tools refuse that (Modelica 3.6, section 8.3.5.1): write the condition into the when-clause";
+            self.other_tools(text.into(), hint, span);
         }
         let origin = self.origin(env, span, "");
         self.dae.whens.push(When { branches: out, guard: self.guard, origin });
         Ok(())
+    }
+
+    /// Whether a condition that a branch stands under changes during the run.
+    fn changes(&mut self, mut guard: Option<Guard>) -> bool {
+        while let Some((g, _)) = guard {
+            let group = self.dae.ifs[g].clone();
+            for c in &group.conditions {
+                let c = self.rows.open(&mut self.dae.pool, c);
+                if self.variability(c) > Variability::Parameter {
+                    return true;
+                }
+            }
+            guard = group.parent;
+        }
+        false
+    }
+
+    /// Warns, once a place, of what is allowed here and not in the language.
+    pub(crate) fn other_tools(&mut self, text: String, hint: &str, span: Span) {
+        if self.warned.insert(span) {
+            self.diagnostics.push(Diagnostic::warning(Stage::FrontEnd, span, text).hint(hint));
+        }
+    }
+
+    /// Warns of variables that only some branches set.
+    fn same_sets(&mut self, sets: &[FxHashSet<VarId>], of: &str, span: Span) {
+        let all: FxHashSet<VarId> = sets.iter().flatten().copied().collect();
+        let Some(v) = all.into_iter().filter(|v| sets.iter().any(|s| !s.contains(v))).min() else { return };
+        let text = format!("the {of} set different variables: {} keeps its value in some", self.dae.vars[v].name);
+        let hint = "other tools refuse that (Modelica 3.6, section 8.3.5.2): write v = pre(v) there";
+        self.other_tools(text, hint, span);
+    }
+
+    /// Warns of variables that several when-equations reset.
+    pub(crate) fn check_resets(&mut self) {
+        let mut first: FxHashMap<VarId, (usize, Option<Span>)> = FxHashMap::default();
+        let mut found: Vec<(Span, Option<Span>, VarId)> = Vec::new();
+        for (k, w) in self.dae.whens.iter().enumerate().filter(|(_, w)| w.origin.note.is_empty()) {
+            for a in w.branches.iter().flat_map(|b| &b.actions) {
+                let Action::Reinit { var, .. } = a else { continue };
+                let (other, at) = *first.entry(*var).or_insert((k, w.origin.span));
+                if other != k
+                    && let Some(span) = w.origin.span
+                {
+                    found.push((span, at, *var));
+                }
+            }
+        }
+        for (span, at, var) in found {
+            if !self.warned.insert(span) {
+                continue;
+            }
+            let text = format!("several when-equations reset {}", self.dae.vars[var].name);
+            let mut d = Diagnostic::warning(Stage::FrontEnd, span, text)
+                .hint("other tools refuse that (Modelica 3.6, section 8.3.6): one when-equation with elsewhen, or with an if-equation inside, says which reinit comes first");
+            if let Some(at) = at.filter(|at| *at != span) {
+                d = d.label(at, "another one");
+            }
+            self.diagnostics.push(d);
+        }
+    }
+
+    /// What `when initial()` resets inside an if-equation, as initial equations of its branches.
+    ///
+    /// before: `when initial() then if p then reinit(x, a); else reinit(x, b); end if; end when`
+    /// after:  `initial equation if p then x = a; else x = b; end if`
+    fn reset_at_start(&mut self, env: &Env, actions: &[Action], span: Span) {
+        let mut vars: Vec<VarId> = Vec::new();
+        for a in actions {
+            if let Action::Reinit { var, condition: Some(_), .. } = a
+                && !vars.contains(var)
+            {
+                vars.push(*var);
+            }
+        }
+        let initial = self.var_expr(HybridDae::INITIAL);
+        for var in vars {
+            let x = self.var_expr(var);
+            let mut cases: Vec<(ExprId, ExprId)> = Vec::new();
+            let mut last = None;
+            for a in actions {
+                let Action::Reinit { var: v, value, condition: Some(c) } = a else { continue };
+                if *v != var || last.is_some() {
+                    continue;
+                }
+                let c = self.rows.open(&mut self.dae.pool, c);
+                let c = self.with_true(c, initial);
+                let value = self.rows.open(&mut self.dae.pool, value);
+                let residual = self.dae.pool.sub(x, value);
+                let others = match cases[..] {
+                    [(first, _)] => self.dae.pool.not(first),
+                    _ => self.dae.pool.num(1.0),
+                };
+                match self.dae.pool.as_const(c) {
+                    Some(0.0) => {}
+                    Some(_) => last = Some(residual),
+                    None if c == others => last = Some(residual),
+                    None => cases.push((c, residual)),
+                }
+            }
+            let origin = self.origin(env, span, "");
+            let equations: Vec<(ExprId, Option<Guard>)> = match last {
+                // One of them holds, whatever the conditions are.
+                Some(last) => {
+                    let pool = &mut self.dae.pool;
+                    let e = cases.iter().rev().fold(last, |e, &(c, residual)| pool.select(c, residual, e));
+                    vec![(e, self.guard)]
+                }
+                None if cases.is_empty() => continue,
+                None => {
+                    let conditions = cases.iter().map(|c| self.row(c.0)).collect();
+                    let g = self.dae.ifs.push(IfGroup { conditions, parent: self.guard, origin: origin.clone() });
+                    cases.iter().zip(0..).map(|(c, branch)| (c.1, Some((g, branch)))).collect()
+                }
+            };
+            for (residual, guard) in equations {
+                let row = self.row(residual);
+                self.dae.initial_equations.push(Equation { row, guard, origin: origin.clone() });
+            }
+        }
+    }
+
+    /// An expression where a variable, given as an expression, is true.
+    fn with_true(&mut self, e: ExprId, var: ExprId) -> ExprId {
+        let XNode::Hole(of) = *self.dae.pool.node(var) else { return e };
+        self.dae.pool.substitute(e, |pool, k| if k == of { pool.num(1.0) } else { pool.hole(k) })
     }
 
     fn when_body(&mut self, env: &Env, body: &'t [AstEquation], out: &mut Vec<Action>) -> R<()> {
@@ -345,6 +486,11 @@ impl<'t> Flattener<'t> {
                 }
             }
         }
+        let mut changes = |c: &Option<ExprId>| c.is_some_and(|c| self.variability(c) > Variability::Parameter);
+        if lists.iter().any(|(c, _)| changes(c)) {
+            let sets: Vec<FxHashSet<VarId>> = lists.iter().map(|(_, l)| l.iter().flat_map(sets).collect()).collect();
+            self.same_sets(&sets, "branches of this if in a when-clause", span);
+        }
         for var in order {
             let x = self.var_expr(var);
             let mut value = self.pre(x, span)?;
@@ -372,6 +518,11 @@ impl<'t> Flattener<'t> {
                 Some(c) => self.dae.pool.bin(Binary::And, not_before, c),
                 None => not_before,
             };
+            if self.dae.pool.is_num(here, 1.0) {
+                let rest = |a: &Action| !matches!(a, Action::Assign { .. });
+                out.extend(l.into_iter().filter(rest));
+                continue;
+            }
             for a in l {
                 match a {
                     Action::Assign { .. } => {}
@@ -417,6 +568,15 @@ impl<'t> Flattener<'t> {
             }
             None => here,
         }
+    }
+}
+
+/// What an action of a when-clause sets.
+fn sets(a: &Action) -> Vec<VarId> {
+    match a {
+        Action::Assign { var, .. } => vec![*var],
+        Action::Call { outputs, .. } => outputs.iter().flatten().copied().collect(),
+        _ => Vec::new(),
     }
 }
 

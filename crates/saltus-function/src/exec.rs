@@ -2445,14 +2445,15 @@ impl Executor {
         }
     }
 
-    /// Whether a function, or something it can call, has effects: equal arguments may give other results later.
+    /// Whether a function, or something it can call, has effects: equal arguments may give other results later, or a call
+    /// ends the run.
     pub fn has_effects(&self, f: FuncId) -> bool {
         let mut seen = vec![f];
         let mut at = 0;
         while let Some(&g) = seen.get(at) {
             at += 1;
             let Some(l) = self.lowered(g) else { return true };
-            if l.impure {
+            if l.impure || l.ends {
                 return true;
             }
             for c in l.callees.iter().copied().chain(l.derivative) {

@@ -231,6 +231,8 @@ pub struct Lowered {
     pub external: Option<ExtCode>,
     pub derivative: Option<FuncId>,
     pub impure: bool,
+    /// Whether a statement of it may end the run.
+    pub ends: bool,
     pub has_object: bool,
     pub span: Span,
     pub callees: Vec<FuncId>,
@@ -258,7 +260,7 @@ pub(crate) fn lower(functions: &[Function], id: FuncId) -> Result<Lowered, ExecE
             array_names.push(l.name.clone());
         }
     }
-    let mut lw = Lower { functions, f, slots, span: f.span, depth: 0, callees: Vec::new() };
+    let mut lw = Lower { functions, f, slots, span: f.span, depth: 0, callees: Vec::new(), ends: false };
     let mut inputs = Vec::new();
     for &i in &f.inputs {
         let slot = lw.slot(i)?;
@@ -334,6 +336,7 @@ pub(crate) fn lower(functions: &[Function], id: FuncId) -> Result<Lowered, ExecE
         external,
         derivative: f.derivative,
         impure: f.impure,
+        ends: lw.ends,
         has_object: f.locals.iter().any(|l| l.ty == ScalarType::Object),
         span: f.span,
         callees: lw.callees,
@@ -556,6 +559,7 @@ struct Lower<'a> {
     span: Span,
     depth: u32,
     callees: Vec<FuncId>,
+    ends: bool,
 }
 
 type Res<T> = Result<T, ExecError>;
@@ -1340,7 +1344,10 @@ impl Lower<'_> {
             FStmtKind::Break => St::Break,
             FStmtKind::Return => St::Return,
             FStmtKind::Assert(c, m, warning) => St::Assert(self.scalar(c)?, self.scalar(m)?, *warning),
-            FStmtKind::Terminate(m) => St::Terminate(self.scalar(m)?),
+            FStmtKind::Terminate(m) => {
+                self.ends = true;
+                St::Terminate(self.scalar(m)?)
+            }
         })
     }
 }

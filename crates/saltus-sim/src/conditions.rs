@@ -99,11 +99,11 @@ impl Model {
                 let inner: Vec<usize> = row.args.iter().filter_map(of).collect();
                 let previous = row.args.iter().any(|a| matches!(a, Operand::Pre { .. }) && of(a).is_some());
                 let when = matches!(d.kind, DiscKind::When(..));
-                let mut impure = false;
+                let mut acts = false;
                 sys.dae.pool.visit(row.template, |_, n| {
-                    impure |= matches!(n, Node::Call { func, .. } if sys.dae.functions[func.0 as usize].impure);
+                    acts |= matches!(n, Node::Call { func, .. } if self.machine.host.acts(*func));
                 });
-                if previous || !when && (d.guard.is_some() || impure || !row.args.iter().all(|&a| known(a))) {
+                if previous || !when && (d.guard.is_some() || acts || !row.args.iter().all(|&a| known(a))) {
                     outer.extend(row.args.iter().filter_map(|a| a.variable()));
                 } else if !when && !inner.is_empty() {
                     formulas.push((d.var, row, inner));

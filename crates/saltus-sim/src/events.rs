@@ -269,6 +269,7 @@ impl Model {
         let mut program = program.clone();
         self.machine.course = Default::default();
         self.machine.host.forget_effects();
+        self.machine.starting = kind == EventKind::Initial;
         self.machine.patient = true;
         self.machine.plain_relations = false;
         self.machine.held.clear();

@@ -232,6 +232,12 @@ impl Host {
         }
     }
 
+    /// Whether a call has effects, so that it must not be made to see what would come out.
+    pub(crate) fn acts(&self, func: FuncId) -> bool {
+        let func = self.shares.get(&func.0).map_or(func, |&(k, _)| self.shared[k].func);
+        self.effects.contains(&func)
+    }
+
     /// Warnings of assertions in functions.
     pub fn warnings(&mut self) -> Vec<saltus_function::Warning> {
         self.functions.take_warnings()
@@ -453,6 +459,8 @@ pub struct Machine {
     pub idle: Vec<bool>,
     /// Whether somebody wants it all to end: searches for values and modes give up.
     pub stop: Option<fn() -> bool>,
+    /// The run has not begun: when-clauses that act at the start have done so.
+    pub starting: bool,
     /// What happens, if somebody wants to know.
     pub journal: Option<Box<dyn FnMut(Note)>>,
     /// Loops with several solutions: discrete unknowns, their values in the solution taken, and in another.
@@ -768,7 +776,16 @@ impl Machine {
                 self.values[slot as usize] = if mask >> k & 1 == 1 { f64::from(bit == 0.0) } else { bit };
             }
             self.hold_relations = true;
-            let defined = self.run(&m.discrete).is_ok();
+            let mut defined = self.run(&m.discrete).is_ok();
+            if self.starting {
+                // What is true from the start does not rise there.
+                for step in &m.discrete {
+                    let Step::When(w) = step else { continue };
+                    let conditions = self.whens[w.when].iter().flatten();
+                    conditions.for_each(|&(c, p)| self.values[p as usize] = self.values[c as usize]);
+                }
+                defined = defined && self.run(&m.discrete).is_ok();
+            }
             self.hold_relations = false;
             let before = of(&self.values, &m.slots);
             let solved = defined && before != own && self.run(&m.continuous).is_ok() && self.run(&m.discrete).is_ok();

@@ -404,6 +404,7 @@ impl Model {
             led: false,
             idle: Vec::new(),
             stop: None,
+            starting: true,
             journal: None,
             ambiguous: Vec::new(),
             holds_ahead: Vec::new(),
@@ -1474,6 +1475,28 @@ impl Model {
         Some(format!("the circle: {names} ⇒ the branches that hold ⇒ {read} ⇒ {names}; pre() would break it"))
     }
 
+    /// A when-clause whose condition reads, without `pre`, what the clause sets, in words.
+    fn when_circle(&self, cells: &[Cell]) -> Option<String> {
+        let of = |v: VarId| self.sys.discrete.iter().find(|d| d.var == v).map(|d| &d.kind);
+        let reads = |row: &Row, v: VarId| {
+            row.args.iter().any(|&a| matches!(self.sys.resolve(a), Operand::Var { var, .. } if var == v))
+        };
+        let set = cells.iter().find(|c| {
+            let Some(DiscKind::When(head, _)) = of(c.var) else { return false };
+            self.sys.whens[*head].branches.iter().flat_map(|b| &b.0).any(|&condition| {
+                match self.sys.resolve(Operand::var(condition)).variable().and_then(of) {
+                    Some(DiscKind::Value(row)) => reads(row, c.var),
+                    Some(DiscKind::Relation(i)) => reads(&self.sys.relations[*i].g, c.var),
+                    _ => false,
+                }
+            })
+        })?;
+        let name = cell_name(&self.sys, *set);
+        Some(format!(
+            "the condition of a when-clause reads {name}, which the clause sets: its value before the event is pre({name})"
+        ))
+    }
+
     /// A failed evaluation as a diagnostic.
     pub fn explain(&self, trouble: &Trouble, stage: Stage, t: f64, what: &str) -> Diagnostic {
         let name = |c: &Cell| cell_name(&self.sys, *c);
@@ -1594,7 +1617,7 @@ impl Model {
                     span.unwrap_or(Span::NONE),
                     format!("{what} at time {t:?}: no consistent values of {}: every choice contradicts itself ({tried} tried)", names.join(", ")),
                 )
-                .hint(self.guard_circle(cells).unwrap_or_else(|| {
+                .hint(self.when_circle(cells).or_else(|| self.guard_circle(cells)).unwrap_or_else(|| {
                     "the relations and the branches they select exclude each other; check their signs".into()
                 }))
                 .hint(format!("tried first: {}", modes.iter().map(mode).collect::<Vec<_>>().join("; ")))

@@ -22,7 +22,8 @@
 //!
 //! The source is written to a file `model.mo` and the command of the stage ([`command`]) is run on it. Its standard output
 //! must be the expected text; blanks at the ends of lines and blank lines at the end do not count. For the stage `error`
-//! every expected line must be contained in standard error, and `exit: N` is the exit code; it is 0 where warnings are expected.
+//! every expected line must be contained in standard error, one after `not:` must not be, and `exit: N` is the exit code; it is 0
+//! where warnings are expected.
 //!
 //! Words after the stage are handed on as arguments (`--- ball simulate --stop 1 --intervals 4 ---`); after `error` another
 //! stage may stand (`--- singular error check ---`), else it is `simulate`.
@@ -228,6 +229,10 @@ fn check_refusal(wanted: Option<&str>, code: i32, stderr: &str) -> Result<(), Fa
             told_code = true;
             if wanted.trim() != code.to_string() {
                 let _ = writeln!(message, "exit code {code}, expected {}", wanted.trim());
+            }
+        } else if let Some(unwanted) = line.strip_prefix("not:") {
+            if stderr.contains(unwanted.trim()) {
+                let _ = writeln!(message, "standard error has '{}'", unwanted.trim());
             }
         } else if !stderr.contains(line) {
             let _ = writeln!(message, "standard error lacks '{line}'");

@@ -468,3 +468,61 @@ end M;
 --- expect ---
 exit: 4
 M.E is not balanced: 3 unknowns, 2 equations, one equation too few
+
+--- what-other-tools-refuse-of-when-equations error ---
+model M
+  Real x(start = 0, fixed = true), z(start = 0, fixed = true);
+  Integer n(start = 0, fixed = true), m(start = 0, fixed = true), k(start = 0, fixed = true);
+  Integer i(start = 0, fixed = true), j(start = 0, fixed = true), l(start = 0, fixed = true);
+  Boolean b, c;
+equation
+  der(x) = 1;
+  der(z) = 0;
+  when x > 1 then
+    reinit(z, 0);
+  end when;
+  when x > 0.5 then
+    reinit(z, 2);
+  end when;
+  when x > 1 then
+    n = 1;
+  elsewhen x > 2 then
+    m = 2;
+  end when;
+  when x > 0.25 then
+    if time < 2 then
+      i = 1;
+    else
+      j = 1;
+    end if;
+  end when;
+  if x > 0.5 then
+    when x > 1 then
+      k = 1;
+    end when;
+  end if;
+  b = edge(x > 1);
+  c = pre(x > 1);
+algorithm
+  if x > 0 then
+    when x > 1 then
+      l := 1;
+    end when;
+  end if;
+end M;
+--- expect ---
+exit: 0
+several when-equations reset z
+--> model.mo:12:3
+--> model.mo:15:3
+the branches of this when-clause set different variables: n keeps its value in some
+--> model.mo:21:5
+the branches of this if in a when-clause set different variables: i keeps its value in some
+--> model.mo:28:5
+a when-clause stands in an if-equation whose condition changes during the run
+--> model.mo:32:7
+edge is asked for of an expression
+--> model.mo:33:7
+pre is asked for of an expression
+--> model.mo:36:5
+a when-statement stands in an if-statement

@@ -801,3 +801,23 @@ end M;
 exit: 6
 2000 time events in a row, of sample(0, 1e-300)
 --> model.mo:4:8
+
+--- a-condition-that-reads-what-its-clause-sets error simulate --stop 1 ---
+model M
+  Real x(start = -0.5, fixed = true), v(start = 1, fixed = true), f;
+  Integer m(start = 0, fixed = true);
+equation
+  der(x) = v;
+  der(v) = f;
+  when m == 0 and x >= 0 then
+    m = 1;
+  end when;
+  if m == 1 then
+    v = 0;
+  else
+    f = 0;
+  end if;
+end M;
+--- expect ---
+exit: 6
+the condition of a when-clause reads m, which the clause sets: its value before the event is pre(m)

@@ -380,3 +380,55 @@ end M;
 exit: 3
 not supported yet: d comes from an algorithm section
 --> model.mo:6:3
+
+--- sampled-expressions-have-left-limits simulate --stop 1 --intervals 1 ---
+// u switches at the tick at 0.5, which still sees what was before; so x(1) = 0.25.
+model M
+  Real u, h(start = 0), n, k(start = 0);
+  Real x(start = 0, fixed = true), y(start = 0, fixed = true);
+equation
+  u = sample(if time >= 0.5 then 1 else 0, Clock(1, 4));
+  n = sample(floor(4*time), Clock(1, 4));
+  h = hold(u);
+  k = hold(n);
+  der(x) = h;
+  der(y) = k;
+end M;
+--- expect ---
+time,u,h,n,k,x,y
+0.0,0.0,0.0,0.0,0.0,0.0,0.0
+0.25,0.0,0.0,0.0,0.0,0.0,0.0
+0.25,0.0,0.0,0.0,0.0,0.0,0.0
+0.5,0.0,0.0,0.0,0.0,0.0,0.0
+0.5,0.0,0.0,1.0,1.0,0.0,0.0
+0.75,0.0,0.0,1.0,1.0,0.0,0.24999999999999975
+0.75,1.0,1.0,2.0,2.0,0.0,0.24999999999999975
+1.0,1.0,1.0,2.0,2.0,0.24999999999999972,0.7499999999999993
+1.0,1.0,1.0,3.0,3.0,0.24999999999999972,0.7499999999999993
+
+--- a-clocked-expression-that-is-constant simulate --stop 1 --intervals 1 ---
+model M
+  constant Boolean on = false;
+  constant Integer B[2, 2] = {{0, 0}, {1, 1}};
+  Real u, a, b, c, d;
+  Real iv[4], h[4](each start = 0);
+equation
+  u = sample(time, Clock(1, 4));
+  a = u - u;
+  b = if on then u else 1;
+  c = B[1, :]*{u, u};
+  d = u^0;
+  iv = {interval(a), interval(b), interval(c), interval(d)};
+  h = hold(iv);
+end M;
+--- expect ---
+time,u,a,b,c,d,iv[1],iv[2],iv[3],iv[4],h[1],h[2],h[3],h[4]
+0.0,0.0,0.0,1.0,0.0,1.0,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25
+0.25,0.0,0.0,1.0,0.0,1.0,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25
+0.25,0.25,0.0,1.0,0.0,1.0,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25
+0.5,0.25,0.0,1.0,0.0,1.0,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25
+0.5,0.5,0.0,1.0,0.0,1.0,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25
+0.75,0.5,0.0,1.0,0.0,1.0,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25
+0.75,0.75,0.0,1.0,0.0,1.0,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25
+1.0,0.75,0.0,1.0,0.0,1.0,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25
+1.0,1.0,0.0,1.0,0.0,1.0,0.25,0.25,0.25,0.25,0.25,0.25,0.25,0.25

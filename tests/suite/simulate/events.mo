@@ -871,3 +871,101 @@ end M;
 --- expect ---
 exit: 6
 assertion failed at time 1.0
+
+--- terminate-in-a-section-behind-a-bare-relation simulate --stop 3 --intervals 3 ---
+model M
+  Real x(start = 0, fixed = true);
+equation
+  der(x) = 1;
+algorithm
+  when x > 1.5 then
+    terminate("enough");
+  end when;
+end M;
+--- expect ---
+time,x
+0.0,0.0
+1.0,1.0
+1.5000000000027272,1.5000000000027272
+1.5000000000027272,1.5000000000027272
+
+--- terminate-in-a-section-at-a-time simulate --stop 3 --intervals 3 ---
+model M
+  Real x(start = 0, fixed = true);
+  Boolean done(start = false, fixed = true);
+equation
+  der(x) = 1;
+algorithm
+  when {time > 1.5, x > 5} then
+    done := true;
+    terminate("enough");
+  end when;
+end M;
+--- expect ---
+time,x,done
+0.0,0.0,false
+1.0,1.0,false
+1.5,1.5,false
+1.5,1.5,true
+
+--- reinit-in-an-if-of-when-initial simulate --stop 1 --intervals 1 ---
+// At the start it is an initial equation, also inside an if-equation.
+model M
+  parameter Boolean up = true, hold = false;
+  Boolean later = time > 5;
+  Real x, y, z[2], u;
+equation
+  der(x) = 1;
+  der(y) = 0;
+  der(z) = {0, 0};
+  der(u) = -u;
+  when {initial(), time > 0.5} then
+    if up then
+      reinit(x, 2);
+    end if;
+    if up and not hold then
+      reinit(y, 4);
+    else
+      reinit(y, 3);
+    end if;
+    for i in 1:2 loop
+      if i > 1 then
+        reinit(z[i], i);
+      else
+        reinit(z[i], 10);
+      end if;
+    end for;
+  end when;
+  when {initial(), later} then
+    if not initial() then
+      reinit(u, 7);
+    end if;
+  end when;
+initial equation
+  u = 1;
+end M;
+--- expect ---
+time,up,hold,later,x,y,z[1],z[2],u
+0.0,true,false,false,2.0,4.0,10.0,2.0,1.0
+0.5,true,false,false,2.500000000000001,4.0,10.0,2.0,0.606530679715453
+0.5,true,false,false,2.0,4.0,10.0,2.0,0.606530679715453
+1.0,true,false,false,2.4999999999999996,4.0,10.0,2.0,0.36787946544138306
+
+--- reinit-in-an-if-of-when-initial-by-a-variable simulate --stop 0.25 --intervals 1 ---
+model M
+  Boolean q = time > 1;
+  Real y;
+equation
+  der(y) = 0;
+  when initial() then
+    if q then
+      reinit(y, 1);
+    else
+      reinit(y, 5);
+    end if;
+  end when;
+end M;
+--- expect ---
+time,q,y
+0.0,false,5.0
+0.25,false,5.0

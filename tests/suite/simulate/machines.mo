@@ -125,6 +125,8 @@ time,go,a.n,b.n
 1.0,false,2,0
 2.0,false,2,0
 2.0,false,3,0
+2.5,false,3,0
+2.5,false,3,0
 3.0,false,3,0
 3.0,true,3,1
 4.0,true,3,1

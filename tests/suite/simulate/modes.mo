@@ -142,3 +142,24 @@ time,scaled,y,u,d,piece
 0.1,0.1,0.0,0.0,0.0,1
 0.1,0.1,-3.4,-3.4,-6.0,2
 0.2,0.2,-4.0,-4.0,-6.0,2
+
+--- no-other-solution-where-only-a-when-clause-leads-to-it error simulate --stop 1 ---
+// m = 1 is fixed, so that i = 2 and v = 3.4. That v >= 4.2 would set m, and hold then, is no other start.
+model M
+  Real q(start = 0.1, fixed = true), v, i;
+  Integer m(start = 1, fixed = true);
+equation
+  der(q) = i/36;
+  v = 3.2 + q + 0.05*i;
+  if m == 1 then
+    i = 2;
+  else
+    v = 4.2;
+  end if;
+  when v >= 4.2 then
+    m = 2;
+  end when;
+end M;
+--- expect ---
+exit: 0
+not: several solutions
