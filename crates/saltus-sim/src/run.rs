@@ -82,6 +82,9 @@ const BAND: f64 = 1e-3;
 /// shrink.
 const FEW_STATES: usize = 50;
 
+/// The solution has come to stand where it is within so many times the errors of its states.
+const STANDING: f64 = 10.0;
+
 /// Turns are followed closely that grow, as long as they are below so many times what errors of the states do.
 const UNSEEN: f64 = 1e3;
 
