@@ -440,6 +440,11 @@ impl ZenoWatch {
         (rest < 1e-5 * span || unresolved).then_some(t + rest)
     }
 
+    /// Whether impacts of a relation have been kept.
+    pub fn knows(&self, i: usize) -> bool {
+        self.last.contains_key(&i)
+    }
+
     /// Keeps an impact until the next one of its relation; returns the one before.
     pub fn impact(&mut self, impact: Impact) -> Option<Impact> {
         self.last.insert(impact.relation, impact)

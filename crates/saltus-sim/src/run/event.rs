@@ -241,6 +241,10 @@ impl Runner<'_> {
                 let Some(impact) = model.impact(&program_after, i, away, &reset, t) else { continue };
                 let rebound = model.rebound(&program_after, &impact, t, self.span());
                 let small = rebound.is_some_and(|(height, _)| height < 10.0 * self.tolerance * size);
+                // What was never set back further than errors go tells nothing.
+                if impact.first && small && !self.zeno.knows(i) {
+                    continue;
+                }
                 let accumulates = self.zeno.record(i, t, self.span(), small);
                 let sticks = rebound.and_then(|r| self.sticks(model, &program_after, i, r, t));
                 let previous = self.zeno.impact(impact.clone());
