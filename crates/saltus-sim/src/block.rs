@@ -431,6 +431,12 @@ impl Machine {
             self.set_unknowns(b, &start);
             return Err(last);
         }
+        if self.stopped() {
+            self.set_unknowns(b, &start);
+            let (unknowns, equations) = (Vec::new(), Vec::new());
+            let reason = "the search was given up".to_string();
+            return Err(Trouble::Unsolved { reason, unknowns, equations, findings: Box::default() });
+        }
         if wanted && self.patient && self.solve_nudged(b, &start) && !self.at_infinity(b) {
             self.note(|| Note::End { solved: true, how: "Newton from beside zero".into() });
             return Ok(());

@@ -16,6 +16,9 @@ use saltus_function::strings;
 use saltus_structure::{Cell, ModeKey, RelationKind};
 use std::rc::Rc;
 
+/// How often the robust methods may fail at one event.
+pub(crate) const PATIENCE: u32 = 100;
+
 /// What an event led to.
 pub struct Handled {
     /// The program of the mode after the event.
@@ -251,7 +254,12 @@ impl Model {
         observer: &mut dyn Observer,
     ) -> Result<Handled, Diagnostic> {
         self.machine.host.lines.free = true;
+        let own = kind != EventKind::Initial && self.machine.patience.is_none();
+        let patience = own.then(|| self.machine.patience.replace((PATIENCE, None)));
         let handled = self.iterate(program, fired, near, kind, observer);
+        if let Some(patience) = patience {
+            self.machine.patience = patience;
+        }
         self.machine.host.lines.free = false;
         self.attend(None);
         handled

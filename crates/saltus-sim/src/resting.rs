@@ -7,6 +7,7 @@
 
 use crate::model::{ModeProgram, Model};
 use crate::rhs::Rhs;
+use crate::winding::slopes;
 use rustc_hash::FxHashMap;
 use saltus_solver::linear::LinearSolver;
 use saltus_solver::ode::EvalError;
@@ -23,8 +24,10 @@ pub(crate) struct Impact {
     pub away: f64,
     /// Slot, value before, value after, and how the rate of g follows the state.
     changes: Vec<(u32, f64, f64, f64)>,
-    /// By how much the rate of g changed.
+    /// By how much the rate of g changed, or g itself.
     turned: f64,
+    /// It is g that impacts set back, not its rate.
+    pub first: bool,
 }
 
 /// A state that impacts push.
@@ -47,6 +50,8 @@ pub(crate) struct Resting {
     pub pushed: Vec<Pushed>,
     /// States that infinitely many impacts have brought to where they stay.
     pub still: Vec<usize>,
+    /// Impacts push g itself, not its rate.
+    pub first: bool,
     /// Bodies on other islands have nothing to do with it.
     island: Option<u32>,
     /// Step of differences in time.
@@ -65,7 +70,17 @@ impl Resting {
         island: Option<u32>,
         span: f64,
     ) -> Resting {
-        Resting { relation, away, pushed, still, island, step: 1e-4 * span.min(1.0), pull: 10.0 / span.min(10.0) }
+        let first = false;
+        Resting {
+            relation,
+            away,
+            pushed,
+            still,
+            first,
+            island,
+            step: 1e-4 * span.min(1.0),
+            pull: 10.0 / span.min(10.0),
+        }
     }
 
     /// The same body in another mode, if its states and its support are part of that.
@@ -118,10 +133,13 @@ pub(crate) fn hold(rhs: &mut Rhs<'_>, t: f64, x: &[f64], dx: &mut [f64]) -> Resu
     let relations = || rests.iter().map(|r| r.relation);
     let levels: Vec<f64> = relations().map(|i| rhs.value(i)).collect();
     let now = rhs.rates(relations(), t, x, dx)?;
-    let wanted = |((r, g), now): ((&Resting, f64), f64)| -2.0 * r.pull * now - r.pull * r.pull * g;
+    let wanted = |((r, g), now): ((&Resting, f64), f64)| match r.first {
+        true => -r.pull * g,
+        false => -2.0 * r.pull * now - r.pull * r.pull * g,
+    };
     let wanted: Vec<f64> = rests.iter().zip(levels).zip(now).map(wanted).collect();
     let directions = rests.iter().map(|r| r.direction(rhs, t, x)).collect::<Result<Vec<_>, _>>()?;
-    // d²g/dt² of all from a moment before to a moment later, if these are pushed by one.
+    // d²g/dt² of all from a moment before to a moment later, if these are pushed by one; dg/dt where impacts push g itself.
     let step = rests.iter().map(|r| r.step).fold(f64::INFINITY, f64::min);
     let mut turns = |which: &[usize]| -> Result<Vec<f64>, EvalError> {
         let mut out = vec![0.0; m];
@@ -132,6 +150,13 @@ pub(crate) fn hold(rhs: &mut Rhs<'_>, t: f64, x: &[f64], dx: &mut [f64]) -> Resu
             rhs.field(t + h, &moved, &mut scratch)?;
             let rates = rhs.rates(relations(), t + h, &moved, &scratch)?;
             out.iter_mut().zip(rates).for_each(|(out, rate)| *out += rate / (2.0 * h));
+        }
+        if rests.iter().any(|r| r.first) {
+            let mut pushed = dx.to_vec();
+            which.iter().flat_map(|&i| &directions[i]).for_each(|&(k, share)| pushed[k] += share);
+            rhs.field(t, x, &mut scratch)?;
+            let rates = rhs.rates(relations(), t, x, &pushed)?;
+            out.iter_mut().zip(rates).zip(rests).filter(|(_, r)| r.first).for_each(|((out, rate), _)| *out = rate);
         }
         Ok(out)
     };
@@ -242,7 +267,20 @@ impl Model {
             (came, goes, changes)
         });
         let turns = changes.iter().any(|c| c.3 != 0.0) && away * came <= 0.0 && away * goes >= 0.0;
-        turns.then_some(Impact { relation, away, changes, turned: goes - came })
+        if turns {
+            return Some(Impact { relation, away, changes, turned: goes - came, first: false });
+        }
+        // What is set back to the side it came from, and returns.
+        let levels = self.aside(|me| {
+            let mut rhs = me.free(program);
+            let here = slopes(&mut rhs, relation, t, &after)?;
+            Ok::<_, EvalError>((here, rhs.function(relation, t, &x)?, rhs.function(relation, t, &after)?))
+        });
+        let (slopes, was, now) = levels.ok()?;
+        let change = |k: &usize| (program.states[*k].0, x[*k], after[*k], slopes[*k]);
+        let changes: Vec<(u32, f64, f64, f64)> = reset.iter().map(change).filter(|c| c.3 != 0.0).collect();
+        let back = !changes.is_empty() && away * now > 0.0 && away * (now - was) > 0.0 && away * goes < 0.0;
+        back.then_some(Impact { relation, away, changes, turned: now - was, first: true })
     }
 
     /// Brings to rest what an impact turns, the last of infinitely many; `previous` is the one before.
@@ -260,6 +298,10 @@ impl Model {
         for &(slot, was, now, slope) in &impact.changes {
             let Some(state) = program.states.iter().position(|s| s.0 == slot) else { continue };
             let change = now - was;
+            if impact.first {
+                pushed.push(Pushed { state, share: change / impact.turned, inert: false });
+                continue;
+            }
             if slope != 0.0 && change != 0.0 {
                 pushed.push(Pushed { state, share: change / (slope * impact.turned), inert: true });
             }
@@ -279,14 +321,18 @@ impl Model {
             return None;
         }
         let island = self.island_of(impact.relation);
-        let rest = Resting::new(impact.relation, impact.away, pushed, still, island, span);
+        let first = impact.first;
+        let rest = Resting { first, ..Resting::new(impact.relation, impact.away, pushed, still, island, span) };
         let mut rhs = self.free(program);
         let mut dx = vec![0.0; x.len()];
         let direction = rest.direction(&mut rhs, t, &x).ok()?;
-        // How far to go along the direction until g stands still: its rate is affine.
+        // How far to go along the direction until g stands still, or is zero: its rate is affine.
         let mut rate = |by: f64| {
             let mut moved = x.clone();
             direction.iter().for_each(|&(k, share)| moved[k] += by * share);
+            if first {
+                return rhs.function(rest.relation, t, &moved).unwrap_or(f64::NAN);
+            }
             rhs.field(t, &moved, &mut dx).and_then(|()| rhs.rate(rest.relation, t, &moved, &dx)).unwrap_or(f64::NAN)
         };
         let (zero, one) = (rate(0.0), rate(1.0));
@@ -312,11 +358,17 @@ impl Model {
             let mut dx = vec![0.0; x.len()];
             rhs.held_field(t, &x, &mut dx)?;
             let now = rhs.rate(relation, t, &x, &dx)?;
+            if impact.first {
+                return Ok((away * rhs.function(relation, t, &x)?, -away * now));
+            }
             let moved: Vec<f64> = x.iter().zip(&dx).map(|(x, d)| x + h * d).collect();
             rhs.field(t + h, &moved, &mut dx)?;
             Ok::<_, EvalError>((away * now, away * rhs.rate(relation, t + h, &moved, &dx)?))
         });
         let (now, later) = found.ok()?;
+        if impact.first {
+            return (now >= 0.0 && later > 0.0).then_some((now, now / later));
+        }
         let turn = (now - later) / h;
         (now >= 0.0 && turn > 0.0).then_some((0.5 * now * now / turn, 2.0 * now / turn))
     }
@@ -387,6 +439,11 @@ impl ZenoWatch {
         }
         let rest = gaps[gaps.len() - 1] * worst / (1.0 - worst);
         (rest < 1e-5 * span || unresolved).then_some(t + rest)
+    }
+
+    /// Whether impacts of a relation have been kept.
+    pub fn knows(&self, i: usize) -> bool {
+        self.last.contains_key(&i)
     }
 
     /// Keeps an impact until the next one of its relation; returns the one before.

@@ -83,6 +83,9 @@ const BAND: f64 = 1e-3;
 /// shrink.
 const FEW_STATES: usize = 50;
 
+/// The solution has come to stand where it is within so many times the errors of its states.
+const STANDING: f64 = 10.0;
+
 /// Turns are followed closely that grow, as long as they are below so many times what errors of the states do.
 const UNSEEN: f64 = 1e3;
 
@@ -105,6 +108,9 @@ const MOST_VAIN: usize = 50;
 
 /// How often the robust methods may fail before a step that asks for them is cut without them.
 const PATIENCE: u32 = 16;
+
+/// How often they may fail while an accepted step is searched through.
+const PATIENCE_BETWEEN: u32 = 30;
 
 /// So many steps in a row that lead nowhere, each below this part of the run, tell that the equations end right ahead.
 const MOST_AT_EDGE: usize = 20;
@@ -193,6 +199,7 @@ pub fn run(
         location: Location::default(),
         flips: Default::default(),
         leaps: (f64::NEG_INFINITY, 0),
+        patience: None,
         rescued: None,
         arrived: Vec::new(),
         failing: (f64::NEG_INFINITY, 0),
@@ -268,6 +275,8 @@ struct Runner<'a> {
     flips: rustc_hash::FxHashMap<usize, Flips>,
     /// When a mode first had to be left because it had no solution, and how often since.
     leaps: (f64, u32),
+    /// How often the robust methods may still fail there.
+    patience: Option<(u32, Option<Trouble>)>,
     /// Where the last event was reached for want of a step.
     rescued: Option<f64>,
     /// The relations that may have been switched where no step led on, and their values before.
@@ -421,6 +430,7 @@ impl Runner<'_> {
         let mut restart = Some(Restart::Cold);
         let mut now = t;
         while self.report.terminated.is_none() && now < self.stop {
+            model.machine.patience = None;
             if observer.cancelled() {
                 self.report.cancelled = true;
                 break;
@@ -561,6 +571,7 @@ impl Runner<'_> {
                 return Err(self.step_failed(model, &program, e, trouble));
             }
             model.machine.patient = false;
+            model.machine.patience = Some((PATIENCE_BETWEEN, None));
             self.limits(&*integrator, integrator.t())?;
             let (t0, t1) = (integrator.t_prev(), integrator.t());
             let fold = self.branch_ends(model, &program, &*integrator, t0, t1);
@@ -608,6 +619,7 @@ impl Runner<'_> {
                 self.exchange(model, &mut program, p, &mut integrator, &mut restart, observer)?;
             }
         }
+        model.machine.patience = None;
         self.tiny(model, &program, observer);
         if self.report.terminated.is_none() && !self.report.cancelled {
             let relations: Vec<usize> = program.crossings.relations().collect();

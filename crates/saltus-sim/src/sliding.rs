@@ -31,6 +31,12 @@ const MOST_CORNERS: usize = 1100;
 const OTHERS: usize = 4;
 /// How far a share may leave [0, 1] within a step.
 const BEYOND: f64 = 1.0;
+/// The solution may come to stand where sides turn a function's rate by less than this part of what they do elsewhere.
+const FADED: f64 = 1e-2;
+/// So far beside the place where it stands, in units of nominal values, it is seen whether the sides lead back.
+const BESIDE: f64 = 1e-4;
+/// How often shares and the place where they hold it are found from each other.
+const MOST_STANDS: usize = 4;
 /// A function is held by what rests if sides move it by less than this part of what they would do without.
 const HELD: f64 = 1e-6;
 /// Steps of Newton's method onto surfaces.
@@ -65,6 +71,8 @@ pub(crate) struct Surface {
     pub wound: Option<usize>,
     /// The rate of its function does not depend on sides and is held at zero, too.
     second: bool,
+    /// It does depend on them, except where it is zero: the solution stands there.
+    pub stands: bool,
 }
 
 /// The surfaces the solution slides on.
@@ -133,6 +141,7 @@ impl Surface {
             memory: None,
             wound: None,
             second: false,
+            stands: false,
         }
     }
 
@@ -228,6 +237,11 @@ impl Surface {
         -self.hold / self.firmest.max(f64::MIN_POSITIVE) - REPELLING
     }
 
+    /// Whether its sides hardly turn its function any more, as last judged.
+    fn has_faded(&self) -> bool {
+        self.hold <= FADED * self.firmest
+    }
+
     /// Positive once the surface must be left, for either reason. What is borne ends with the rest.
     fn looseness(&self) -> f64 {
         if self.borne {
@@ -304,9 +318,15 @@ impl Sliding {
             self.surfaces.iter().map(|s| Held { relation: s.relations[0].0, second: s.second }).collect();
         held.iter().for_each(|h| model.know_rate(program, h.relation));
         let x = model.states_now(program);
+        let corners = if self.surfaces.iter().any(|s| s.stands) {
+            let shares: Vec<f64> = self.surfaces.iter().map(|s| s.share.clamp(0.0, 1.0)).collect();
+            self.corners.weights(&shares, None).into_iter().zip(self.values.iter().cloned()).collect()
+        } else {
+            vec![(1.0, self.values[0].clone())]
+        };
         let found = |model: &mut Model| {
             let mut rhs = Rhs::new(&mut model.machine, program);
-            Manifold::new(&mut rhs, held, self.values[0].clone(), t, &x, self.span).ok()
+            Manifold::new(&mut rhs, held, corners, t, &x, self.span).ok()
         };
         model.aside(found)
     }
@@ -393,7 +413,11 @@ impl Sliding {
         // smooth there as before, so that the step is good up to that place.
         let mut drawn: Vec<f64> = self.surfaces.iter().map(|s| s.share).collect();
         self.hold(&junction, &mut drawn, &sides.distances.iter().map(|g| -self.pull * g).collect::<Vec<f64>>());
-        drawn.iter_mut().for_each(|d| *d = d.clamp(-BEYOND, 1.0 + BEYOND));
+        // Where sides hardly turn the function any more they draw no further than they can: nothing would hold the field.
+        for (d, s) in drawn.iter_mut().zip(&self.surfaces) {
+            let share = if s.has_faded() { s.share } else { *d };
+            *d = d.clamp(share.clamp(-BEYOND, 0.0), share.clamp(1.0, 1.0 + BEYOND));
+        }
         drawn.iter_mut().zip(&self.surfaces).filter(|(_, s)| s.averaged()).for_each(|(d, s)| *d = s.share);
         mix(&self.corners.weights(&drawn, None), &sides.fields, dx);
         if let Some(place) = place {
@@ -589,6 +613,54 @@ impl Sliding {
         let y = self.place(model, program, t, far)?;
         model.aside(|model| self.judge(&mut Rhs::new(&mut model.machine, program), t, &y).ok())?;
         self.surfaces.iter().all(|s| s.looseness() < 0.0).then_some(y)
+    }
+
+    /// Of a first surface alone: the place near the present states where its function and the rates that both sides give it are zero, if a mix
+    /// of the sides holds the solution there, and they lead back to it.
+    pub fn standing(&mut self, model: &mut Model, program: &ModeProgram, t: f64, far: &[f64]) -> Option<Vec<f64>> {
+        let mut place = None;
+        for _ in 0..MOST_STANDS {
+            self.arrange(model, program, t)?;
+            let y = self.place(model, program, t, far)?;
+            model.aside(|model| self.judge(&mut Rhs::new(&mut model.machine, program), t, &y).ok())?;
+            place = Some(y);
+        }
+        let y = place.filter(|_| self.surfaces.iter().all(|s| s.looseness() < 0.0))?;
+        let (s, manifold) = (self.surfaces.first()?, self.manifold.as_ref()?);
+        let lead = s.relations[0].0;
+        let scale: Vec<f64> = program.nominal.iter().map(|n| n.abs().clamp(1e-12, 1e12)).collect();
+        model.aside(|model| {
+            let mut rhs = Rhs::new(&mut model.machine, program);
+            let toward = s.toward(rhs.machine);
+            let mut look = |y: &[f64]| {
+                let (mut fields, mut rates) = ([vec![0.0; y.len()], vec![0.0; y.len()]], [0.0; 2]);
+                for (k, field) in fields.iter_mut().enumerate() {
+                    s.set(&mut rhs.machine.values, k == 1);
+                    rhs.field(t, y, field).ok()?;
+                    rates[k] = toward * rhs.rate(lead, t, y, field).ok()?;
+                }
+                Some((fields, rates))
+            };
+            let (fields, rates) = look(&y)?;
+            let across: Vec<f64> = fields[1].iter().zip(&fields[0]).map(|(b, a)| b - a).collect();
+            let size = |v: &mut dyn Iterator<Item = f64>| v.map(|v| v * v).sum::<f64>().sqrt();
+            let apart = size(&mut across.iter().zip(&scale).map(|(d, s)| d / s));
+            let slope = size(&mut manifold.slopes[0].iter().zip(&scale).map(|(g, s)| g * s));
+            let still = rates.iter().all(|r| r.abs() <= 1e-6 * apart * slope);
+            let mut back = |by: f64| {
+                let beside: Vec<f64> = y.iter().zip(&across).map(|(y, d)| y + by / apart * d).collect();
+                look(&beside).is_some_and(|(_, rates)| rates[1] < rates[0])
+            };
+            (apart > 0.0 && still && back(BESIDE) && back(-BESIDE)).then_some(())
+        })?;
+        Some(y)
+    }
+
+    /// The surfaces whose sides hardly turn their functions any more, as last judged.
+    pub fn faded(&self) -> Vec<Vec<(usize, f64, f64)>> {
+        let plain = |s: &&Surface| s.memory.is_none() && s.wound.is_none() && !s.borne;
+        let faded = self.surfaces.iter().filter(plain).filter(|s| s.has_faded());
+        faded.map(|s| s.relations.clone()).collect()
     }
 
     /// The sides to which surfaces are left that no longer hold the solution: by the rate of their functions where that is no longer
@@ -864,7 +936,8 @@ impl Model {
         Some(Surface::new(relations, twins, bits, 1e-6, 0.0))
     }
 
-    /// The surface of these relations, if its sides leave the rate of its function alone: that rate, where the function is zero.
+    /// The surface of these relations, if its sides leave the rate of its function alone, or hardly turn it near here (so that the solution
+    /// may come to stand): that rate, where the function is zero.
     pub(crate) fn second_order(
         &mut self,
         program: &ModeProgram,
@@ -878,7 +951,7 @@ impl Model {
         let lead = surface.relations[0].0;
         self.know_rate(program, lead);
         let x = self.states_now(program);
-        let rate = self.aside(|model| {
+        let (rate, stands) = self.aside(|model| {
             let mut rhs = Rhs::new(&mut model.machine, program);
             let held = vec![Held { relation: lead, second: false }];
             let manifold = Manifold::new(&mut rhs, held, Vec::new(), t, &x, 1.0).ok()?;
@@ -903,9 +976,10 @@ impl Model {
             let turned: Vec<f64> = (0..x.len()).map(turned).collect();
             let (sum, most) = (turned.iter().sum::<f64>(), turned.iter().map(|t| t.abs()).sum::<f64>());
             let alike = (rates[1] - rates[0]).abs() <= 1e-6 * apart * slope && sum.abs() <= 1e-6 * most;
-            (alike && apart > 0.0).then_some(0.5 * (rates[0] + rates[1]))
+            let faded = (rates[1] - rates[0]).abs() <= FADED * apart * slope;
+            (apart > 0.0 && (alike || faded)).then_some((0.5 * (rates[0] + rates[1]), !alike))
         })?;
-        surface.second = true;
+        (surface.second, surface.stands) = (true, stands);
         Some((surface, rate))
     }
 
@@ -933,12 +1007,12 @@ impl Model {
         done.ok().map(|()| found)
     }
 
-    /// The discrete values that differ between the sides of a surface: slot, first, second.
+    /// The discrete values that differ between the sides of a surface, previous values among them: slot, first, second.
     fn both_sides(&mut self, program: &ModeProgram, relations: &[(usize, f64, f64)]) -> Option<Vec<(u32, f64, f64)>> {
         let a = self.discrete_with(program, relations.iter().map(|r| (r.0, r.1)), &[])?;
         let b = self.discrete_with(program, relations.iter().map(|r| (r.0, r.2)), &[])?;
-        let slots = self.discrete.iter().map(|d| d.0);
-        Some(slots.zip(a.into_iter().zip(b)).filter(|(_, (a, b))| a != b).map(|(d, (a, b))| (d, a, b)).collect())
+        let differing = self.discrete.iter().zip(a.into_iter().zip(b)).filter(|(_, (a, b))| a != b);
+        Some(differing.flat_map(|(d, (a, b))| [(d.0, a, b), (d.1, a, b)]).collect())
     }
 
     /// Which corners of these surfaces are mixed, and the discrete values that differ between them. All, if they are few; else those
@@ -989,7 +1063,8 @@ impl Model {
         }
         let differs = |k: &usize| found.iter().any(|f| f[*k] != found[0][*k]);
         let differing: Vec<usize> = (0..self.discrete.len()).filter(differs).collect();
-        let values = |f: &Vec<f64>| differing.iter().map(|&k| (self.discrete[k].0, f[k])).collect();
+        let value = |f: &Vec<f64>, k: usize| [(self.discrete[k].0, f[k]), (self.discrete[k].1, f[k])];
+        let values = |f: &Vec<f64>| differing.iter().flat_map(|&k| value(f, k)).collect();
         Some(found.iter().map(values).collect())
     }
 

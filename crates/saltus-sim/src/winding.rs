@@ -38,8 +38,8 @@ pub(crate) struct Manifold {
     common: Vec<(usize, Vec<f64>)>,
     /// The same for rates; they lead along the surfaces.
     along: Vec<(usize, Vec<f64>)>,
-    /// The discrete values that rates are computed with.
-    corner: Vec<(u32, f64)>,
+    /// The discrete values that rates are computed with: a mix of corners where they differ beside the manifold.
+    corners: Vec<(f64, Vec<(u32, f64)>)>,
     /// Step of differences in time.
     step: f64,
 }
@@ -49,7 +49,7 @@ impl Manifold {
     pub fn new(
         rhs: &mut Rhs<'_>,
         held: Vec<Held>,
-        corner: Vec<(u32, f64)>,
+        corners: Vec<(f64, Vec<(u32, f64)>)>,
         t: f64,
         x: &[f64],
         span: f64,
@@ -62,7 +62,7 @@ impl Manifold {
         let rows: Vec<Vec<f64>> = seconds.iter().map(|&j| slopes[j].clone()).collect();
         let common = ways_back(&rows, &base(&rows), &scale).into_iter().map(|(k, way)| (seconds[k], way)).collect();
         let turns = vec![None; held.len()];
-        let mut manifold = Manifold { held, slopes, turns, onto, common, along: Vec::new(), corner, step };
+        let mut manifold = Manifold { held, slopes, turns, onto, common, along: Vec::new(), corners, step };
         for (k, scale) in scale.iter().enumerate().filter(|_| !seconds.is_empty()) {
             let by = 1e-4 * (scale + x[k].abs());
             let mut at = |by: f64| {
@@ -126,10 +126,15 @@ impl Manifold {
     pub fn rates(&self, rhs: &mut Rhs<'_>, t: f64, x: &[f64]) -> Result<Vec<Option<f64>>, EvalError> {
         let y = self.back(rhs, &self.common, t, x)?;
         let mut dx = vec![0.0; x.len()];
-        self.corner.iter().for_each(|&(slot, value)| rhs.machine.values[slot as usize] = value);
-        rhs.field(t, &y, &mut dx)?;
-        let mut rate = |h: &Held| h.second.then(|| rhs.rate(h.relation, t, &y, &dx)).transpose();
-        self.held.iter().map(&mut rate).collect()
+        let mut rates = vec![None; self.held.len()];
+        for (weight, corner) in &self.corners {
+            corner.iter().for_each(|&(slot, value)| rhs.machine.values[slot as usize] = value);
+            rhs.field(t, &y, &mut dx)?;
+            for (rate, h) in rates.iter_mut().zip(&self.held).filter(|(_, h)| h.second) {
+                *rate.get_or_insert(0.0) += weight * rhs.rate(h.relation, t, &y, &dx)?;
+            }
+        }
+        Ok(rates)
     }
 
     /// The nearest point where functions and rates are zero.

@@ -438,6 +438,7 @@ impl Runner<'_> {
     ) -> Result<Option<(f64, After)>, Diagnostic> {
         if now > self.leaps.0 + 1e-6 * self.span() {
             self.leaps = (now, 0);
+            self.patience = Some((crate::events::PATIENCE, None));
         }
         self.leaps.1 += 1;
         if self.sliding.is_some() || self.leaps.1 > 50 {
@@ -445,6 +446,7 @@ impl Runner<'_> {
         }
         let mut x = vec![0.0; program.states.len()];
         integrator.interpolate(now, &mut x);
+        let outer = std::mem::replace(&mut model.machine.patience, self.patience.take());
         // Near enough, the equations of the mode may hold within the tolerance of their solution still.
         for part in [1e-10, 1e-8, 1e-6] {
             let ahead = now + (part * self.span()).max(1e-12 * now.abs());
@@ -466,9 +468,11 @@ impl Runner<'_> {
                 .transpose();
             model.machine.stranded = false;
             if let Some(after) = after? {
+                self.patience = std::mem::replace(&mut model.machine.patience, outer);
                 return Ok(Some((ahead, after)));
             }
         }
+        self.patience = std::mem::replace(&mut model.machine.patience, outer);
         Ok(None)
     }
 }

@@ -246,10 +246,16 @@ impl Runner<'_> {
             for (i, away, impact, rebound) in impacts {
                 let size = model.machine.relations[i].size.max(1e-6);
                 let small = rebound.is_some_and(|(height, _)| height < 10.0 * self.tolerance * size);
+                // What was never set back further than errors go tells nothing.
+                if impact.first && small && !self.zeno.knows(i) {
+                    continue;
+                }
                 let accumulates = self.zeno.record(i, t, self.span(), small);
                 let sticks = rebound.and_then(|r| self.sticks(model, &program_after, i, r, t));
                 let previous = self.zeno.impact(impact.clone());
-                self.impacts.push((i, away, t));
+                if !impact.first {
+                    self.impacts.push((i, away, t));
+                }
                 // It has a new course, whatever was in doubt about the old one.
                 self.location.released.remove(&i);
                 model.machine.relations[i].floor = 0.0;
@@ -306,7 +312,8 @@ impl Runner<'_> {
         let errors = self.errors(program, &x);
         let lifts = self.lifts(model, program, t, &x);
         let rests: Vec<(usize, f64)> = model.resting.iter().map(|r| (r.relation, r.away)).collect();
-        for (&side, lift) in rests.iter().zip(lifts) {
+        let first: Vec<bool> = model.resting.iter().map(|r| r.first).collect();
+        for ((&side, lift), _) in rests.iter().zip(lifts).zip(first).filter(|(_, first)| !first) {
             let Some((rate, wrong)) = model.parting(program, side, t, &errors) else { continue };
             let height = 0.5 * rate * rate / lift.abs().max(1e-30);
             if rate.abs() <= wrong || height <= 2.0 * noise(model, program, side.0, t, &x, &errors) {

@@ -158,6 +158,13 @@ impl Runner<'_> {
         for group in surfaces_of(model, program, switched.clone(), t) {
             let Some((surface, rate)) = model.second_order(program, group, t) else { continue };
             let Some(key) = surface.held().min() else { continue };
+            if surface.stands {
+                let turns = self.turns.entry(key).or_insert_with(|| Turns::new(surface.held().collect()));
+                turns.note(rate);
+                let alive = turns.alive();
+                began |= self.comes_to_stand(model, program, surface, t, alive, observer).is_some();
+                continue;
+            }
             // Sides of what is slid on may turn the rate that its own ones leave alone: both may be held together.
             let x = model.states_now(program);
             let slides: Vec<Surface> = self.sliding.iter().flat_map(|s| &s.surfaces).cloned().collect();
@@ -202,6 +209,10 @@ impl Runner<'_> {
             let both = vec![(i, bit, f64::from(bit == 0.0))];
             let Some((surface, rate)) = model.second_order(program, both, t) else { continue };
             let Some(key) = surface.held().min() else { continue };
+            if surface.stands {
+                began |= self.comes_to_stand(model, program, surface, t, false, observer).is_some();
+                continue;
+            }
             self.turns.entry(key).or_insert_with(|| Turns::new(surface.held().collect()));
             began |= self.winds_into(model, program, surface, (key, rate), t, observer).is_some();
         }
@@ -220,9 +231,7 @@ impl Runner<'_> {
     ) -> Option<()> {
         self.turns.get_mut(&key)?.fine = 1.0;
         let (lead, turns) = (surface.relations[0].0, self.turns.get(&key)?);
-        let extent = |k: usize| self.extent.get(k).copied().unwrap_or(0.0);
-        let error = |(k, n): (usize, &f64)| self.tolerance * extent(k) + self.absolute(*n);
-        let errors: Vec<f64> = program.nominal.iter().enumerate().map(error).collect();
+        let errors = self.errors_so_far(program);
         let mut sliding = Sliding::new(self.span());
         sliding.surfaces.push(surface);
         sliding.arrange(model, program, t)?;
@@ -260,13 +269,83 @@ impl Runner<'_> {
         if !holds {
             return None;
         }
+        self.held_from(model, program, sliding, key, t, observer)
+    }
+
+    /// What states may be wrong by that have been as large as they have.
+    fn errors_so_far(&self, program: &ModeProgram) -> Vec<f64> {
+        let extent = |k: usize| self.extent.get(k).copied().unwrap_or(0.0);
+        let error = |(k, n): (usize, &f64)| self.tolerance * extent(k) + self.absolute(*n);
+        program.nominal.iter().enumerate().map(error).collect()
+    }
+
+    /// Whether the solution has come to stand where sides of a surface do not tell apart, or turns about that which errors keep alive; it
+    /// then slides on it, and on what is there with it.
+    fn comes_to_stand(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        surface: Surface,
+        t: f64,
+        alive: bool,
+        observer: &mut dyn Observer,
+    ) -> Option<()> {
+        let key = surface.held().min()?;
+        let sliding = self.standing(model, program, surface, t, alive)?;
+        self.held_from(model, program, sliding, key, t, observer)
+    }
+
+    /// The surface and what is there with it, if the solution stands on it within its errors.
+    fn standing(
+        &self,
+        model: &mut Model,
+        program: &ModeProgram,
+        surface: Surface,
+        t: f64,
+        alive: bool,
+    ) -> Option<Sliding> {
+        // What errors of the function keep alive in its rate goes with their root.
+        let size = |k: usize| self.extent.get(k).copied().unwrap_or(0.0).max(program.nominal[k].abs());
+        let far = |(k, e): (usize, &f64)| STANDING * if alive { (e * size(k)).sqrt() } else { *e };
+        let far: Vec<f64> = self.errors_so_far(program).iter().enumerate().map(far).collect();
+        let mut sliding = Sliding::new(self.span());
+        sliding.surfaces.push(surface);
+        sliding.standing(model, program, t, &far)?;
+        let fresh = sliding.joined(model, program, t)?;
+        sliding.surfaces.extend(fresh);
+        sliding.arrange(model, program, t)?;
+        Some(sliding)
+    }
+
+    /// The surface that is slid on and on which the solution stands within its errors, if there is one.
+    fn stood_on(&self, model: &mut Model, program: &ModeProgram, t: f64) -> Option<Surface> {
+        if !model.resting.is_empty() || self.forward.is_some() {
+            return None;
+        }
+        let faded = self.sliding.as_ref().map_or(Vec::new(), Sliding::faded);
+        faded.into_iter().find_map(|relations| {
+            let surface = model.second_order(program, relations, t)?.0;
+            (surface.stands && self.standing(model, program, surface.clone(), t, false).is_some()).then_some(surface)
+        })
+    }
+
+    /// From now on the solution is held by surfaces that it has wound into or come to stand on, and by those that it slides on already.
+    fn held_from(
+        &mut self,
+        model: &mut Model,
+        program: &ModeProgram,
+        mut sliding: Sliding,
+        key: usize,
+        t: f64,
+        observer: &mut dyn Observer,
+    ) -> Option<()> {
         sliding.surfaces.iter_mut().for_each(|s| s.wound = Some(key));
         let new: Vec<Surface> = sliding.surfaces.clone();
         let known = |s: &Surface| new.iter().any(|n| n.held().any(|i| s.held().any(|k| k == i)));
         let old = self.sliding.iter().flat_map(|s| &s.surfaces).filter(|s| !known(s)).cloned();
         sliding.surfaces.extend(old);
         sliding.arrange(model, program, t)?;
-        let y = sliding.holds(model, program, t, &vec![f64::INFINITY; errors.len()])?;
+        let y = sliding.holds(model, program, t, &vec![f64::INFINITY; program.states.len()])?;
         program.states.iter().zip(&y).for_each(|(s, y)| model.machine.values[s.0 as usize] = *y);
         let old = sliding.surfaces.split_off(new.len());
         self.sliding = None;
@@ -556,6 +635,9 @@ impl Runner<'_> {
             };
             first = sliding.leaving(&mut at, (from, to, looks));
             self.sliding = Some(sliding);
+            if first.is_none() && self.stands_at(model, program, integrator, to) {
+                first = Some(to);
+            }
         } else if !model.resting.is_empty() {
             let lift = |t: f64| {
                 integrator.interpolate(t, &mut x);
@@ -566,7 +648,20 @@ impl Runner<'_> {
         first
     }
 
-    /// A surface or a rest is left at t.
+    /// Whether the solution stands on a surface that it slides on, at the end of a step.
+    fn stands_at(&self, model: &mut Model, program: &ModeProgram, integrator: &dyn Integrator, t: f64) -> bool {
+        if self.sliding.as_ref().is_none_or(|s| s.faded().is_empty()) {
+            return false;
+        }
+        let mut x = vec![0.0; program.states.len()];
+        integrator.interpolate(t, &mut x);
+        model.aside(|model| {
+            place(&mut model.machine, program, t, &x);
+            self.stood_on(model, program, t).is_some()
+        })
+    }
+
+    /// A surface or a rest is left at t, or the solution comes to stand on one.
     pub(super) fn leave(
         &mut self,
         model: &mut Model,
@@ -581,11 +676,16 @@ impl Runner<'_> {
         let mut left: Vec<(Surface, Parting)> = Vec::new();
         // The relations that this is an event of.
         let mut concerned: Vec<usize> = Vec::new();
+        let stood = self.stood_on(model, program, t).and_then(|surface| {
+            let held: Vec<usize> = surface.held().collect();
+            self.comes_to_stand(model, program, surface, t, false, observer).map(|()| held)
+        });
+        concerned.extend(stood.iter().flatten());
         if self.sliding.iter().flat_map(|s| &s.surfaces).any(|s| s.wound.is_some()) {
             let surfaces = self.sliding.as_ref().map_or(Vec::new(), |s| s.surfaces.clone());
             self.onto(model, program, &surfaces, t);
         }
-        if let Some(sliding) = &mut self.sliding {
+        if let Some(sliding) = self.sliding.as_mut().filter(|_| stood.is_none()) {
             sliding.settle(model);
             left = sliding.take_left();
             concerned.extend(left.iter().flat_map(|l| l.0.held()));

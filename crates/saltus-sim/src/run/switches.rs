@@ -179,6 +179,8 @@ impl Runner<'_> {
         self.location.forget(program, None);
         if !fired.is_empty() {
             let after = self.event(model, program, &fired, EventKind::State, t, sink, observer, true)?;
+            // Of several mixes that end at once others may go on.
+            self.arrange(model, &after.program, t, observer)?;
             return Ok(After { restart: Some(Restart::Cold), ..after });
         }
         self.arrange(model, program, t, observer)?;
