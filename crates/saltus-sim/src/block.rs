@@ -437,7 +437,7 @@ impl Machine {
             let reason = "the search was given up".to_string();
             return Err(Trouble::Unsolved { reason, unknowns, equations, findings: Box::default() });
         }
-        if wanted && self.patient && self.solve_nudged(b, &start) && !self.at_infinity(b) {
+        if wanted && self.solve_nudged(b, &start) && !self.at_infinity(b) {
             self.note(|| Note::End { solved: true, how: "Newton from beside zero".into() });
             return Ok(());
         }
