@@ -273,7 +273,7 @@ impl Trail {
         self.mark(core);
         if let Some((before, r)) = self.behind(core, t_new) {
             let w = &core.w;
-            core.poly.raise(before, r, |i| 20.0 / w[i]);
+            core.poly.raise(before, r, |i| FAR / w[i]);
         }
     }
 
